@@ -1,0 +1,25 @@
+#pragma once
+// Runs one primitive with its reference kernel: the oracle of every compiled kernel, and the eager path.
+// Allocates the results, except that View ops return views where the layout allows. Inputs may have any
+// strides. Fully checked: wrong dtypes, shapes, indices raise tsc::Error.
+// Knows tensors and the op table; no graph, no autograd.
+#include <span>
+
+#include "runtime/base/small_vector.h"
+#include "runtime/ops/op.h"
+#include "runtime/tensor/tensor.h"
+
+namespace tsc {
+
+struct OpResults {
+  Tensor first, second;  // `second` only for ops with two results (sort)
+};
+
+OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar> scalars,
+                 const OpAttributes& attributes);
+
+// Writes the elements of `source` (same sizes and dtype) into `target` through its strides.
+// Exact when the two overlap (as if source were copied first).
+void copy_into(const Tensor& target, const Tensor& source);
+
+}  // namespace tsc

@@ -1,0 +1,96 @@
+#pragma once
+// Tensor = storage + dtype + sizes + strides + offset: a plain value. Knows no graph, no autograd, no
+// script object. Copying a Tensor shares the storage; every view rule is PyTorch's.
+// Keeps: strides are in elements and may be 0 (broadcast) or negative (flip); sizes 0 and rank 0 are
+// ordinary; every size product is checked.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "runtime/base/checked.h"
+#include "runtime/base/ref.h"
+#include "runtime/base/small_vector.h"
+#include "runtime/tensor/dtype.h"
+
+namespace tsc {
+
+using Sizes = SmallVector<int64_t, 6>;
+
+// A block of memory. `version` counts in-place writes (autograd's saved-value check); `mark` is scratch
+// for one region entry's alias test (see jit/executable).
+class Storage : public RefCounted {
+ public:
+  // Memory of the calling engine's caching allocator; contents are undefined.
+  static Ref<Storage> allocate(int64_t bytes);
+  // Borrowed memory: `deleter` is called exactly once, when the last view dies.
+  static Ref<Storage> borrow(void* data, int64_t bytes, std::function<void()> deleter);
+  ~Storage() override;
+
+  std::byte* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+  uint32_t version = 0;
+  uint64_t mark = 0;
+
+ private:
+  Storage() = default;
+  std::byte* data_ = nullptr;
+  int64_t bytes_ = 0;
+  std::function<void()> deleter_;  // empty: the caching allocator owns the block
+};
+
+class Tensor {
+ public:
+  Tensor() = default;
+  Tensor(Ref<Storage> storage, DType dtype, Sizes sizes, Sizes strides, int64_t offset)
+      : storage_(std::move(storage)),
+        sizes_(std::move(sizes)),
+        strides_(std::move(strides)),
+        offset_(offset),
+        dtype_(dtype) {}
+
+  // A fresh contiguous tensor with undefined contents. ValueError for a negative size.
+  static Tensor empty(DType dtype, const Sizes& sizes);
+
+  bool defined() const { return static_cast<bool>(storage_); }
+  DType dtype() const { return dtype_; }
+  int64_t rank() const { return static_cast<int64_t>(sizes_.size()); }
+  const Sizes& sizes() const { return sizes_; }
+  const Sizes& strides() const { return strides_; }
+  int64_t size(int64_t axis) const { return sizes_[axis]; }
+  int64_t stride(int64_t axis) const { return strides_[axis]; }
+  int64_t offset() const { return offset_; }
+  int64_t numel() const;
+  const Ref<Storage>& storage() const { return storage_; }
+  std::byte* data() const { return storage_->data() + offset_ * dtype_size(dtype_); }
+  template <class T>
+  T* data_as() const {
+    return reinterpret_cast<T*>(data());
+  }
+  bool is_contiguous() const;
+  // True when two different indices may name the same element (a broadcast view): such a view is not
+  // a legal target of a write.
+  bool overlaps_itself() const;
+
+ private:
+  Ref<Storage> storage_;
+  Sizes sizes_, strides_;
+  int64_t offset_ = 0;
+  DType dtype_ = DType::F32;
+};
+
+// Row-major strides of a shape (size 0 and 1 dimensions follow PyTorch's rule).
+Sizes contiguous_strides(const Sizes& sizes);
+int64_t numel_of(const Sizes& sizes);
+// "(2, 3)", "(4,)", "()": how shapes are written in every message.
+std::string shape_text(const Sizes& sizes);
+
+// Views without copying; they check their arguments and raise IndexError/ValueError.
+Tensor view_permute(const Tensor& x, const Sizes& axes);
+Tensor view_broadcast(const Tensor& x, const Sizes& sizes);
+Tensor view_slice(const Tensor& x, int64_t axis, int64_t start, int64_t length, int64_t step);
+Tensor view_as_strided(const Tensor& x, const Sizes& sizes, const Sizes& strides, int64_t offset);
+// The reshaped view, or an undefined Tensor when the layout does not allow one.
+Tensor try_view_reshape(const Tensor& x, const Sizes& sizes);
+
+}  // namespace tsc

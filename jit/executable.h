@@ -1,0 +1,66 @@
+#pragma once
+// What a region becomes: something that runs. The plan executable runs compiled kernels; the region
+// executor (jit/region/executor.h) runs the same region over the reference kernels and is its oracle,
+// and the fallback without LLVM. Both return the same bits.
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "jit/region/region.h"
+#include "runtime/tensor/tensor.h"
+
+namespace tsc::jit {
+
+// A run-time value crossing the border of a region. `object` is the embedder's, never touched here.
+struct RunValue {
+  ValueKind kind = ValueKind::Int;
+  Scalar scalar;
+  void* object = nullptr;
+  Tensor tensor;
+};
+
+struct RunInput {
+  const Tensor* tensor = nullptr;
+  Scalar scalar;
+  void* object = nullptr;
+};
+
+struct RngState {
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+};
+
+// The embedder's side of host instructions. May throw; the run is abandoned with the effects so far
+// done and in order.
+class Host {
+ public:
+  virtual ~Host() = default;
+  virtual void host(uint32_t id, std::span<const RunValue> arguments, std::span<RunValue> results) = 0;
+  // Polled between kernels; throws to stop.
+  virtual void poll() {}
+};
+
+struct RunContext {
+  Host* host = nullptr;
+  RngState* rng = nullptr;
+};
+
+struct RunExit {
+  uint32_t id = 0;
+  std::vector<RunValue> live;
+  uint32_t origin = 0;
+};
+
+// Raised in place of a tsc::Error that an instruction caused, so that the embedder can place it.
+struct RunError {
+  Error error;
+  uint32_t origin;
+};
+
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  virtual RunExit run(std::span<const RunInput> inputs, RunContext& context) = 0;
+};
+
+}  // namespace tsc::jit

@@ -1,0 +1,116 @@
+#pragma once
+// The loop-nest form of one fused kernel: a 2-D ROW PROGRAM. The iteration space is rows x cols; every
+// outer dimension, threading, and matmul tiles are C++ drivers that call the kernel on blocks.
+// Kernel identity is the canonical text of the program: no sizes, no addresses, no source places, so
+// equal layers share one compiled kernel.
+// Knows the op table; must not know regions, LLVM or launch details.
+//
+// Row programs run, for each row: stage 0 over all columns, stage 1 over all columns, ... A value is
+//   Uniform  the same everywhere (scalar parameters, constants),
+//   PerRow   one per row: a Broadcast load, the result of a row reduction, arithmetic on those,
+//   PerElement.
+// A reduction makes its result available to later stages. Element values do not survive a stage: a
+// later stage recomputes them from loads or reads a scratch row that an earlier stage stored.
+// Column programs have exactly one stage over a (rows x cols) space and reduce over the ROWS: results
+// are PerColumn and may be stored (Output operands with row stride 0), with PerColumn arithmetic after.
+//
+// Reduction order (canonical, a function of the count n alone): chunks of 65536 in order; in a chunk
+// lane l = index % 64 starts at the identity and accumulates its elements in order; the lanes are combined by
+// the tree l with l+32, l+16, l+8, l+4, l+2, l+1; chunk results are combined in order, starting from
+// the first. bf16 sums accumulate in f32; integer sums in i64; bool any/all as max/min on u8.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/base/small_vector.h"
+#include "runtime/ops/op.h"
+
+namespace tsc::jit {
+
+enum class Access : uint8_t {
+  Contiguous,  // element (r, c) at base + r * row_stride + c
+  Broadcast,   // element (r, c) at base + r * row_stride: one value for the whole row
+  Strided,     // element (r, c) at base + r * row_stride + c * col_stride
+};
+
+struct Operand {
+  enum class Kind : uint8_t {
+    Input,
+    Output,
+    Index,  // no memory: the i64 value base + r * row_stride + c * col_stride (iota, rng positions)
+  };
+  Kind kind = Kind::Input;
+  DType dtype = DType::F32;
+  Access access = Access::Contiguous;
+};
+
+enum class NestCode : uint8_t {
+  Load,          // operand number -> value (Index operands give i64)
+  Store,         // value -> Output operand number
+  Constant,      // `number` as dtype
+  Parameter,     // run-time scalar number -> Uniform value of dtype F64 or I64
+  Apply,         // elementwise `op` (Unary, Binary, Ternary, cast, bitcast) over values of one dtype
+  Philox,        // inputs: seed (I64 Uniform), offset (I64 Uniform), linear index (I64) -> dtype as
+                 // rng_bits defines for I32, I64, F32, F64
+  Reduce,        // `reduction` of a PerElement value over the row (Row program) or rows (Column program)
+  ScratchStore,  // value -> scratch row number
+  ScratchLoad,   // scratch row number -> value
+};
+
+enum class Reduction : uint8_t { sum, prod, amax, amin };
+
+using NestValue = uint32_t;
+
+struct NestInstruction {
+  NestCode code = NestCode::Load;
+  Op op = Op::add;
+  Reduction reduction = Reduction::sum;
+  DType dtype = DType::F32;            // dtype of the result
+  SmallVector<NestValue, 3> inputs;    // values
+  uint32_t slot = 0;                   // operand, parameter or scratch number
+  Scalar number;                       // Constant
+  NestValue result = 0;
+};
+
+// A stage's `row` part runs once per row before its column loop (PerRow arithmetic, Broadcast loads,
+// stores of PerRow values to Broadcast outputs); the `element` part runs for every column. Uniform
+// instructions sit in the first stage's row part.
+struct NestStage {
+  std::vector<NestInstruction> row;
+  std::vector<NestInstruction> element;
+};
+
+struct KernelProgram {
+  enum class Kind : uint8_t { Row, Column };
+  Kind kind = Kind::Row;
+  std::vector<Operand> operands;
+  uint32_t parameters = 0;      // run-time scalars, 8 bytes each
+  std::vector<DType> parameter_dtypes;  // F64 or I64
+  std::vector<DType> scratch;   // scratch rows: cols elements of that dtype each
+  std::vector<NestStage> stages;  // Column: one stage; its `row` part holds what runs once per
+                                  // column AFTER the reductions (PerColumn arithmetic and stores)
+  uint32_t values = 0;          // number of NestValues
+  // Arithmetic weight per element in rough nanoseconds x 1000 (for the threading cost model).
+  uint32_t cost = 1000;
+};
+
+std::string print(const KernelProgram& program);
+// InternalFault when a value is used before its definition or outside its stage, dtypes disagree, ...
+void verify(const KernelProgram& program);
+
+// Run-time side of one operand: strides in ELEMENTS. For Index operands `base` is the integer itself.
+struct OperandArgument {
+  void* base;
+  int64_t row_stride;
+  int64_t col_stride;
+};
+
+// `scratch` points to 64-byte aligned memory of scratch_bytes(program, cols).
+// Exact aliasing of an Output with an Input (same base and strides) is allowed when the planner proved
+// that every load of an element precedes the store to it.
+using KernelFunction = void (*)(const OperandArgument* operands, const int64_t* parameters,
+                                int64_t rows, int64_t cols, void* scratch);
+
+int64_t scratch_bytes(const KernelProgram& program, int64_t cols);
+
+}  // namespace tsc::jit

@@ -1,0 +1,53 @@
+#pragma once
+// Script exceptions: the objects, the C++ exception that carries one through native code, and the
+// functions that raise. A traceback is a list of places, innermost first, grown while unwinding.
+#include <string>
+#include <vector>
+
+#include "interpreter/value/function.h"
+
+namespace tsc::interp {
+
+struct TracebackEntry {
+  std::string file;
+  std::string name;  // of the function
+  uint32_t line = 0, column = 0, end_line = 0, end_column = 0;  // 1-based; 0: unknown
+};
+
+struct ExceptionObject : Instance {
+  static constexpr Kind kKind = Kind::Exception;
+  Local<TupleObject> args;
+  Value cause;    // Undefined or None or an exception
+  Value context;  // Undefined or an exception
+  bool suppress_context = false;
+  std::vector<TracebackEntry> traceback;
+  ExceptionObject() : Instance(Kind::Exception) {}
+};
+
+// Carries an exception object through C++ frames.
+class ScriptException {
+ public:
+  explicit ScriptException(Local<ExceptionObject> exception) : exception_(std::move(exception)) {}
+  ExceptionObject* exception() const { return exception_.get(); }
+  const Local<ExceptionObject>& local() const { return exception_; }
+
+ private:
+  Local<ExceptionObject> exception_;
+};
+
+Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::string_view message);
+Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::span<const Value> args);
+[[noreturn]] void raise(Vm& vm, Type* type, std::string_view message);
+[[noreturn]] void raise_type_error(Vm& vm, std::string_view message);
+[[noreturn]] void raise_value_error(Vm& vm, std::string_view message);
+[[noreturn]] void raise_index_error(Vm& vm, std::string_view message);
+[[noreturn]] void raise_key_error(Vm& vm, const Value& key);
+[[noreturn]] void raise_attribute_error(Vm& vm, const Value& object, StrObject* name);
+[[noreturn]] void raise_os_error(Vm& vm, int error_number, const std::string& path);
+// str(exception), and "Type: message" as the last line of a traceback.
+std::string exception_message(Vm& vm, ExceptionObject* exception);
+std::string exception_line(Vm& vm, ExceptionObject* exception);
+// The whole report, causes and contexts included, oldest first, as CPython prints it.
+std::string render_traceback(Vm& vm, ExceptionObject* exception);
+
+}  // namespace tsc::interp

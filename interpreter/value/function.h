@@ -1,0 +1,133 @@
+#pragma once
+// Callables and the objects around them: code, functions, native functions, bound methods, cells,
+// modules, properties. A CodeObject is lang's Code made runnable: constants as values, names interned,
+// one inline cache per instruction.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interpreter/value/containers.h"
+
+namespace tsc::lang {
+struct Code;
+}
+
+namespace tsc::interp {
+
+struct Args;
+struct ModuleObject;
+struct FunctionObject;
+class Signature;
+
+// What the compiler attached to a function or code; made by interpreter/capture, owned by the code.
+struct CompiledEntry {
+  virtual ~CompiledEntry() = default;
+};
+
+// One per instruction. What the fields mean is private to the dispatch loop.
+struct InlineCache {
+  const void* key = nullptr;
+  uint32_t version = 0;
+  uint32_t index = 0;
+  const void* target = nullptr;
+};
+
+struct CodeObject : Object {
+  static constexpr Kind kKind = Kind::Code;
+  std::shared_ptr<const lang::Code> code;
+  std::vector<Value> constants;
+  std::vector<Local<StrObject>> names;
+  std::vector<Local<StrObject>> parameter_names;
+  std::vector<Local<CodeObject>> nested;
+  std::unique_ptr<InlineCache[]> caches;
+  CodeObject() : Object(Kind::Code) {}
+};
+
+struct CellObject : Object {
+  static constexpr Kind kKind = Kind::Cell;
+  Value content;  // Undefined: unbound
+  CellObject() : Object(Kind::Cell) {}
+};
+
+struct FunctionObject : Object {
+  static constexpr Kind kKind = Kind::Function;
+  Local<CodeObject> code;
+  Local<ModuleObject> module;           // its globals
+  std::vector<Value> defaults;          // of the last positional parameters
+  std::vector<Value> keyword_defaults;  // one per keyword-only parameter, Undefined: none
+  std::vector<Local<CellObject>> closure;
+  Local<StrObject> name, qualified_name;
+  Value doc, annotations;
+  Local<DictObject> attributes;  // made on the first store
+  // Set by the compiler (torch.compile): calls go to CompilerHooks::enter_function first.
+  std::shared_ptr<CompiledEntry> compiled;
+  FunctionObject() : Object(Kind::Function) {}
+};
+
+// A C++ function. Exceptions: ScriptException, or tsc::Error, which becomes the script's exception of
+// its kind. `signature` null: the function reads Args itself.
+using NativeCode = Value (*)(Vm& vm, Args& args);
+struct NativeFunction : Object {
+  static constexpr Kind kKind = Kind::NativeFunction;
+  NativeCode code = nullptr;
+  std::string name;
+  std::string owner;  // type or module, for messages and repr
+  std::shared_ptr<const Signature> signature;
+  std::string doc;
+  Value data;             // what the maker wants to find again (Args::callee->data)
+  void* pointer = nullptr;
+  bool is_method = false;  // binds self when found in a class
+  NativeFunction() : Object(Kind::NativeFunction) {}
+};
+
+struct BoundMethod : Object {
+  static constexpr Kind kKind = Kind::BoundMethod;
+  Value function, self;
+  BoundMethod() : Object(Kind::BoundMethod) {}
+};
+
+struct ModuleObject : Object {
+  static constexpr Kind kKind = Kind::Module;
+  std::string name;
+  std::string file;                // empty: native
+  std::vector<std::string> path;   // of a package: where its modules are searched
+  bool is_package = false;
+  bool initializing = false;
+  Local<DictObject> globals;       // the watch bit of a module is the one of this dict
+  ModuleObject() : Object(Kind::Module) {}
+};
+
+struct PropertyObject : Object {
+  static constexpr Kind kKind = Kind::Property;
+  Value getter, setter, deleter, doc;
+  PropertyObject() : Object(Kind::Property) {}
+};
+
+struct NativeProperty : Object {
+  static constexpr Kind kKind = Kind::NativeProperty;
+  std::string name;
+  Value (*get)(Vm&, const Value& self) = nullptr;
+  void (*set)(Vm&, const Value& self, const Value& value) = nullptr;  // value Undefined: delete
+  NativeProperty() : Object(Kind::NativeProperty) {}
+};
+
+// staticmethod and classmethod.
+struct WrappedMethod : Object {
+  Value function;
+  explicit WrappedMethod(Kind k) : Object(k) {}
+};
+
+struct SuperObject : Object {
+  static constexpr Kind kKind = Kind::Super;
+  Local<Type> start;  // lookup begins behind it in the MRO of `self`
+  Value self;         // an instance, or a class
+  Type* self_type = nullptr;
+  SuperObject() : Object(Kind::Super) {}
+};
+
+Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::Code> code);
+Local<CellObject> make_cell(Vm& vm, const Value& content);
+Local<ModuleObject> make_module(Vm& vm, std::string_view name);
+Value make_bound_method(Vm& vm, const Value& function, const Value& self);
+
+}  // namespace tsc::interp

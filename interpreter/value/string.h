@@ -1,0 +1,55 @@
+#pragma once
+// str and bytes. Text is UTF-8; indices are code points, and an ASCII string (the flag) indexes by
+// byte. The hash is keyed per Vm and cached. Names (attribute names, globals, keywords) are interned,
+// so that they compare by address.
+#include <string>
+#include <string_view>
+
+#include "interpreter/value/object.h"
+#include "interpreter/value/shape.h"
+
+namespace tsc::interp {
+
+struct StrObject : Object {
+  static constexpr Kind kKind = Kind::Str;
+  bool ascii = true;
+  uint64_t hash = 0;      // 0: not computed
+  int64_t length = 0;     // code points
+  size_t size = 0;        // bytes
+  const char* text = nullptr;  // points behind this object, zero-terminated
+  StrObject() : Object(Kind::Str) {}
+  std::string_view view() const { return {text, size}; }
+  bool interned() const { return flags & kInterned; }
+};
+
+// An instance of a script subclass of str.
+struct StrInstance : StrObject {
+  InstanceState state;
+};
+
+struct BytesObject : Object {
+  static constexpr Kind kKind = Kind::Bytes;
+  std::string data;
+  BytesObject() : Object(Kind::Bytes) {}
+};
+
+Local<StrObject> make_str(Vm& vm, std::string_view utf8);
+inline Value str_value(Vm& vm, std::string_view utf8) { return make_str(vm, utf8).take(); }
+// The one object for this name.
+Local<StrObject> intern(Vm& vm, std::string_view name);
+Local<StrObject> intern(Vm& vm, StrObject* text);
+// Byte offset of code point `index` (0 <= index <= length).
+size_t byte_offset(const StrObject* s, int64_t index);
+// Code points [start, stop).
+Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop);
+uint64_t str_hash(Vm& vm, StrObject* s);
+bool str_equal(const StrObject* a, const StrObject* b);
+// One code point of UTF-8 at `offset`; advances it.
+uint32_t decode_utf8(std::string_view text, size_t& offset);
+void append_utf8(std::string& out, uint32_t code_point);
+int64_t count_code_points(std::string_view utf8, bool& ascii);
+// The text if the value is a str, else raises TypeError naming `what`.
+std::string_view text_of(Vm& vm, const Value& v, const char* what = "argument");
+Local<BytesObject> make_bytes(Vm& vm, std::string data);
+
+}  // namespace tsc::interp

@@ -1,0 +1,62 @@
+#pragma once
+// The insertion-ordered hash table under dict and set: a dense array of entries and an index into it.
+// An entry keeps its place until a removal compacts the table, so a cached entry index is proven valid
+// by comparing the key's address; `layout_version` changes when a key is added or removed (not when a
+// value is replaced), which proves a cached miss. Up to 8 entries there is no index, only a scan.
+#include <cstdint>
+#include <vector>
+
+#include "interpreter/value/string.h"
+
+namespace tsc::interp {
+
+class Table {
+ public:
+  struct Entry {
+    Value key;  // Undefined: removed
+    Value value;
+    uint64_t hash;
+  };
+  Table() = default;
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+  ~Table();
+
+  size_t size() const { return live_; }
+  // Entries by place, removed ones included.
+  uint32_t used() const { return used_; }
+  Entry& entry(uint32_t place) { return entries_[place]; }
+  const Entry& entry(uint32_t place) const { return entries_[place]; }
+  uint32_t layout_version() const { return layout_version_; }
+
+  // Place of the key or -1. May run script code (__eq__, __hash__) for keys that are not plain.
+  int64_t find(Vm& vm, const Value& key) const;
+  int64_t find(Vm& vm, const Value& key, uint64_t hash) const;
+  // Interned or not; never runs script code.
+  int64_t find(Vm& vm, StrObject* key) const;
+  int64_t find_text(Vm& vm, std::string_view key) const;
+  // Adds or replaces; returns true when the key is new.
+  bool insert(Vm& vm, const Value& key, const Value& value);
+  bool insert(Vm& vm, const Value& key, uint64_t hash, const Value& value);
+  void append_new(const Value& key, uint64_t hash, const Value& value);  // key known to be absent
+  void remove_at(uint32_t place);
+  void clear();
+  void copy_from(const Table& other);
+  size_t bytes() const;
+
+ private:
+  static constexpr uint32_t kScanLimit = 8;
+  void grow();
+  void rebuild(uint32_t capacity);
+  void index_insert(uint64_t hash, uint32_t place);
+
+  Entry* entries_ = nullptr;
+  int32_t* index_ = nullptr;  // -1 empty, -2 removed
+  uint32_t index_mask_ = 0;
+  uint32_t capacity_ = 0;
+  uint32_t used_ = 0;
+  uint32_t live_ = 0;
+  uint32_t layout_version_ = 1;
+};
+
+}  // namespace tsc::interp

@@ -1,0 +1,149 @@
+#pragma once
+// The value every script variable holds: 16 bytes, a tag and a payload. None, bool, int (64-bit) and
+// float live in the value itself; everything else is a counted pointer to a heap Object.
+// RawValue is the trivially copyable form (it owns nothing); Value owns its reference.
+// Counts are not atomic: a Vm and its objects belong to one thread at a time.
+#include <cstdint>
+#include <utility>
+
+namespace tsc::interp {
+
+struct Object;
+
+enum class Tag : uint32_t {
+  Undefined = 0,  // no value: an unbound register, an absent argument, a failed lookup
+  None,
+  Bool,
+  Int,
+  Float,
+  Object,
+};
+
+struct RawValue {
+  Tag tag;
+  union {
+    int64_t integer;  // also holds a bool, as 0 or 1
+    double real;
+    Object* object;
+  };
+};
+
+// Defined with the heap (interpreter/heap/heap.h): frees an object whose count fell to zero.
+void destroy_object(Object* object);
+
+// The first field of every Object is its count; Value needs no more of Object than that.
+inline uint32_t& reference_count(Object* object) { return *reinterpret_cast<uint32_t*>(object); }
+
+class Value {
+ public:
+  Value() : raw_{Tag::Undefined, {0}} {}
+  Value(const Value& other) : raw_(other.raw_) {
+    if (raw_.tag == Tag::Object) ++reference_count(raw_.object);
+  }
+  Value(Value&& other) noexcept : raw_(other.raw_) { other.raw_.tag = Tag::Undefined; }
+  // A new reference to `object`, which must not be null.
+  explicit Value(Object* object) : raw_{Tag::Object, {0}} {
+    raw_.object = object;
+    ++reference_count(object);
+  }
+  ~Value() { drop(); }
+  Value& operator=(const Value& other) {
+    RawValue old = raw_;
+    raw_ = other.raw_;
+    if (raw_.tag == Tag::Object) ++reference_count(raw_.object);
+    release(old);
+    return *this;
+  }
+  Value& operator=(Value&& other) noexcept {
+    RawValue old = raw_;
+    raw_ = other.raw_;
+    other.raw_.tag = Tag::Undefined;
+    release(old);
+    return *this;
+  }
+
+  static Value none() { return from_raw({Tag::None, {0}}); }
+  static Value boolean(bool b) { return from_raw({Tag::Bool, {b}}); }
+  static Value integer(int64_t i) { return from_raw({Tag::Int, {i}}); }
+  static Value real(double d) {
+    RawValue raw{Tag::Float, {0}};
+    raw.real = d;
+    return from_raw(raw);
+  }
+  // Takes over the reference the caller holds.
+  static Value adopt(Object* object) {
+    RawValue raw{Tag::Object, {0}};
+    raw.object = object;
+    return from_raw(raw);
+  }
+  static Value from_raw(RawValue raw) {
+    Value v;
+    v.raw_ = raw;
+    return v;
+  }
+  // Gives up the reference without dropping it.
+  RawValue release_raw() { return std::exchange(raw_, RawValue{Tag::Undefined, {0}}); }
+
+  Tag tag() const { return raw_.tag; }
+  bool is_undefined() const { return raw_.tag == Tag::Undefined; }
+  bool is_none() const { return raw_.tag == Tag::None; }
+  bool is_bool() const { return raw_.tag == Tag::Bool; }
+  bool is_int() const { return raw_.tag == Tag::Int; }
+  bool is_float() const { return raw_.tag == Tag::Float; }
+  bool is_object() const { return raw_.tag == Tag::Object; }
+  explicit operator bool() const { return raw_.tag != Tag::Undefined; }
+
+  bool as_bool() const { return raw_.integer != 0; }
+  int64_t as_int() const { return raw_.integer; }
+  double as_float() const { return raw_.real; }
+  Object* object() const { return raw_.object; }
+  const RawValue& raw() const { return raw_; }
+
+  // The script's `is`.
+  bool is(const Value& other) const {
+    return raw_.tag == other.raw_.tag &&
+           (raw_.tag <= Tag::None || raw_.integer == other.raw_.integer);
+  }
+
+  // Stores for the dispatch loop: no temporary, the old content is dropped after the store.
+  void set_int(int64_t i) {
+    RawValue old = raw_;
+    raw_.tag = Tag::Int;
+    raw_.integer = i;
+    release(old);
+  }
+  void set_float(double d) {
+    RawValue old = raw_;
+    raw_.tag = Tag::Float;
+    raw_.real = d;
+    release(old);
+  }
+  void set_bool(bool b) {
+    RawValue old = raw_;
+    raw_.tag = Tag::Bool;
+    raw_.integer = b;
+    release(old);
+  }
+  void set_none() {
+    RawValue old = raw_;
+    raw_.tag = Tag::None;
+    release(old);
+  }
+  void reset() {
+    RawValue old = raw_;
+    raw_.tag = Tag::Undefined;
+    release(old);
+  }
+
+ private:
+  static void release(RawValue old) {
+    if (old.tag == Tag::Object && --reference_count(old.object) == 0) destroy_object(old.object);
+  }
+  void drop() { release(raw_); }
+
+  RawValue raw_;
+};
+
+static_assert(sizeof(Value) == 16);
+
+}  // namespace tsc::interp

@@ -1,0 +1,44 @@
+#pragma once
+// A frame is plain data: code, pc, registers. Frames form a list (innermost first) that is not the
+// C++ stack; the frames of generators live in the generator. A frame can be built by others (an exit
+// of compiled code) and run from any pc: Vm::run_frames, or push_frame from CompilerHooks.
+#include <cstdint>
+#include <vector>
+
+#include "interpreter/value/function.h"
+
+namespace tsc::interp {
+
+struct GeneratorObject;
+
+enum class FrameReturn : uint8_t {
+  Store,      // the result goes to the destination register of the caller's current instruction
+  Discard,    // __init__: the caller's destination already holds the instance
+  Leave,      // the dispatch loop returns to its C++ caller
+  Iterate,    // the frame of a generator advanced by a for loop of the caller
+};
+
+struct Frame {
+  Frame* back = nullptr;
+  FunctionObject* function = nullptr;  // counted
+  CodeObject* code = nullptr;          // kept alive by the function
+  DictObject* globals = nullptr;       // kept alive by the function's module
+  Value* registers = nullptr;
+  Local<CellObject>* cells = nullptr;  // own cells, then the closure's
+  uint32_t register_count = 0;
+  uint32_t pc = 0;  // the instruction in progress; saved before anything that can raise or call
+  FrameReturn on_return = FrameReturn::Store;
+  GeneratorObject* generator = nullptr;  // the owner of a generator's frame
+  Value class_namespace;                 // of a class body
+};
+
+// A frame to be built: registers by number, Undefined for dead ones. In a stack of frames every frame
+// but the innermost stands at the call instruction whose callee is the next frame.
+struct FrameState {
+  Local<FunctionObject> function;
+  uint32_t pc = 0;
+  std::vector<Value> registers;
+  std::vector<Local<CellObject>> cells;  // own cells (empty: fresh ones are made)
+};
+
+}  // namespace tsc::interp

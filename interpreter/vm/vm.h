@@ -1,0 +1,166 @@
+#pragma once
+// The virtual machine: one object owns everything a script can reach. Two Vms in one process share
+// nothing. The Vm executes bytecode, keeps the frames, and offers three seams to the rooms above it:
+// CompilerHooks (compiled functions), Watchers (stores to watched objects), Config (output, limits,
+// modules). Native types and functions are added through native.h.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "interpreter/heap/heap.h"
+#include "interpreter/value/type.h"
+#include "interpreter/vm/frame.h"
+#include "interpreter/vm/operations.h"
+
+namespace tsc::interp {
+
+class Importer;
+
+// Told about stores to watched objects. The key is the attribute name, the dict key or the list index;
+// Undefined: the whole content may have changed.
+class Watchers {
+ public:
+  virtual ~Watchers() = default;
+  virtual void on_store(Object* holder, const Value& key) = 0;
+};
+
+enum class EnterResult {
+  Interpret,  // run the frame as it is; the hook changed nothing
+  Returned,   // the call is done, `result` holds the value; the Vm drops the frame
+  Resume,     // the hook changed the frame's pc and registers and may have pushed frames above it:
+              // the Vm continues with the innermost frame
+};
+
+// The compiler's side of a call. A hook may throw ScriptException; it is raised at frame.pc.
+class CompilerHooks {
+ public:
+  virtual ~CompilerHooks() = default;
+  // A function with `compiled` set was called; its arguments are bound, pc is 0.
+  virtual EnterResult enter_function(Vm& vm, Frame& frame, Value& result) = 0;
+  // After a Resume whose frame asked to be entered again at a pc (Vm::request_entry).
+  virtual EnterResult enter_at(Vm& vm, Frame& frame, Value& result) = 0;
+};
+
+enum class Stream { Out, Error };
+
+struct EmbeddedFile {
+  std::string_view name;  // "torch/__init__.tsc"
+  std::string_view text;
+};
+
+struct Config {
+  // Receives everything scripts print. Empty: standard output and error.
+  std::function<void(Stream, std::string_view)> write;
+  std::function<std::optional<std::string>()> read_line;  // input(); empty: standard input
+  uint32_t recursion_limit = 1000;
+  uint64_t memory_limit = 0;       // bytes of script objects; 0: none
+  uint64_t instruction_limit = 0;  // back-edges and calls; 0: none
+  std::vector<std::string> module_path;  // where imports search .tsc files
+  const EmbeddedFile* embedded = nullptr;  // the standard library
+  size_t embedded_count = 0;
+  bool allow_files = true;         // open(), os: off when embedded without a grant
+  std::vector<std::string> arguments;  // sys.argv
+};
+
+enum InterruptReason : uint32_t { kInterruptKeyboard = 1, kInterruptStop = 2, kInterruptCollect = 4 };
+
+struct Names {
+#define NAME(member, text) Local<StrObject> member;
+#include "interpreter/vm/names.def"
+#undef NAME
+};
+
+struct ExceptionTypes {
+  Type* BaseException = nullptr;
+#define EXCEPTION(name, base) Type* name = nullptr;
+#include "interpreter/vm/exceptions.def"
+#undef EXCEPTION
+};
+
+struct Types {
+  Type *object, *type, *none, *boolean, *integer, *real, *str, *bytes, *list, *tuple, *dict, *set,
+      *frozenset, *range, *slice, *function, *native_function, *bound_method, *module, *cell, *code,
+      *generator, *property, *native_property, *static_method, *class_method, *super, *iterator,
+      *dict_keys, *dict_values, *dict_items, *file, *traceback, *not_implemented, *ellipsis;
+};
+
+class Vm {
+ public:
+  explicit Vm(Config config = {});
+  ~Vm();
+  Vm(const Vm&) = delete;
+  Vm& operator=(const Vm&) = delete;
+
+  // --- running -----------------------------------------------------------------------------------
+  // Compiles and runs a module body. Source errors are raised as SyntaxError.
+  Local<ModuleObject> run_module(std::string_view source, std::string_view file,
+                                 std::string_view module_name = "__main__");
+  // Runs code in an existing module (the REPL): the value of the code.
+  Value run_code(Local<CodeObject> code, ModuleObject* module);
+  Local<ModuleObject> import_module(std::string_view dotted_name);
+  // Continues a stack of frames, outermost first; the result is the outermost frame's.
+  Value run_frames(std::span<FrameState> frames);
+
+  // --- seams -------------------------------------------------------------------------------------
+  void set_hooks(CompilerHooks* hooks) { hooks_ = hooks; }
+  CompilerHooks* hooks() const { return hooks_; }
+  void set_watchers(Watchers* watchers) { watchers_ = watchers; }
+  Watchers* watchers() const { return watchers_; }
+  // Pushes a frame above the current one (for hooks, before they return Resume).
+  Frame* push_frame(const FrameState& state);
+  Frame* current_frame() const { return frame_; }
+  void pop_frame();
+  // Owned data of other rooms (the compiler's state, the tensor binding's types), by key.
+  std::shared_ptr<void>& extension(const void* key) { return extensions_[key]; }
+
+  // --- interrupts: safe from other threads and from signal handlers --------------------------------
+  void interrupt(InterruptReason reason) { interrupts_.fetch_or(reason); }
+  std::atomic<uint32_t>& interrupts() { return interrupts_; }
+  void handle_interrupts();  // raises what is pending
+  void set_stop_message(std::string message) { stop_message_ = std::move(message); }
+
+  // --- what it owns --------------------------------------------------------------------------------
+  Heap& heap() { return heap_; }
+  const Types& types() const { return types_; }
+  const ExceptionTypes& exceptions() const { return exceptions_; }
+  const Names& names() const { return names_; }
+  const Config& config() const { return config_; }
+  Config& config() { return config_; }
+  ModuleObject* builtins() const { return builtins_; }
+  DictObject* modules() const { return modules_; }  // sys.modules
+  Importer& importer() { return *importer_; }
+  const Value& not_implemented() const { return not_implemented_; }
+  const Value& ellipsis() const { return ellipsis_; }
+  uint64_t hash_key(int half) const { return hash_key_[half]; }
+  void write(Stream stream, std::string_view text);
+  void check_native_stack();  // RecursionError when the C++ stack runs short
+
+ private:
+  friend class Interpreter;  // the dispatch loop
+  friend struct VmAccess;    // boot code
+
+  Config config_;
+  Heap heap_;
+  Types types_{};
+  ExceptionTypes exceptions_{};
+  std::unordered_map<std::string_view, StrObject*> interned_;
+  Names names_;
+  Value not_implemented_, ellipsis_;
+  Local<ModuleObject> builtins_;
+  Local<DictObject> modules_;
+  std::unique_ptr<Importer> importer_;
+  CompilerHooks* hooks_ = nullptr;
+  Watchers* watchers_ = nullptr;
+  std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
+  std::atomic<uint32_t> interrupts_{0};
+  std::string stop_message_;
+  Frame* frame_ = nullptr;
+  uint64_t hash_key_[2] = {0, 0};
+};
+
+}  // namespace tsc::interp

@@ -1,7 +1,7 @@
 #pragma once
 // Callables and the objects around them: code, functions, native functions, bound methods, cells,
-// modules, properties. A CodeObject is lang's Code made runnable: constants as values, names interned,
-// one inline cache per instruction.
+// modules, properties. A CodeObject is lang's CodeObject made runnable: constants as values, names
+// interned, one inline cache per site and per call.
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 #include "interpreter/value/containers.h"
 
 namespace tsc::lang {
-struct Code;
+struct CodeObject;
 }
 
 namespace tsc::interp {
@@ -24,7 +24,7 @@ struct CompiledEntry {
   virtual ~CompiledEntry() = default;
 };
 
-// One per instruction. What the fields mean is private to the dispatch loop.
+// One per site of the code. What the fields mean is private to the dispatch loop.
 struct InlineCache {
   const void* key = nullptr;
   uint32_t version = 0;
@@ -34,7 +34,7 @@ struct InlineCache {
 
 struct CodeObject : Object {
   static constexpr Kind kKind = Kind::Code;
-  std::shared_ptr<const lang::Code> code;
+  std::shared_ptr<const lang::CodeObject> code;
   std::vector<Value> constants;
   std::vector<Local<StrObject>> names;
   std::vector<Local<StrObject>> parameter_names;
@@ -125,7 +125,7 @@ struct SuperObject : Object {
   SuperObject() : Object(Kind::Super) {}
 };
 
-Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::Code> code);
+Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> code);
 Local<CellObject> make_cell(Vm& vm, const Value& content);
 Local<ModuleObject> make_module(Vm& vm, std::string_view name);
 Value make_bound_method(Vm& vm, const Value& function, const Value& self);

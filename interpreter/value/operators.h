@@ -1,16 +1,16 @@
 #pragma once
-// Names of the script's operators, as the type slots and the operations see them.
+// Names of the script's operators, as the type slots and the operations see them. The order is that of
+// the instructions (lang/bytecode/bytecode.def), so that one is computed from the other.
 #include <cstdint>
 
 namespace tsc::interp {
 
 enum class BinaryOp : uint8_t {
-  Add, Subtract, Multiply, TrueDivide, FloorDivide, Modulo, Power, MatMul,
-  BitAnd, BitOr, BitXor, LeftShift, RightShift,
+  Add, Sub, Mul, TrueDiv, FloorDiv, Mod, Pow, MatMul, LShift, RShift, BitAnd, BitOr, BitXor,
   kCount,
 };
 enum class UnaryOp : uint8_t { Negative, Positive, Invert, Absolute, kCount };
-enum class CompareOp : uint8_t { Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, kCount };
+enum class CompareOp : uint8_t { Lt, Le, Eq, Ne, Gt, Ge, kCount };
 
 struct BinaryOpInfo {
   const char* symbol;

@@ -24,21 +24,22 @@ struct Frame {
   CodeObject* code = nullptr;          // kept alive by the function
   DictObject* globals = nullptr;       // kept alive by the function's module
   Value* registers = nullptr;
-  Local<CellObject>* cells = nullptr;  // own cells, then the closure's
   uint32_t register_count = 0;
   uint32_t pc = 0;  // the instruction in progress; saved before anything that can raise or call
   FrameReturn on_return = FrameReturn::Store;
   GeneratorObject* generator = nullptr;  // the owner of a generator's frame
+  Value handled;                         // the exception it is handling
   Value class_namespace;                 // of a class body
 };
 
-// A frame to be built: registers by number, Undefined for dead ones. In a stack of frames every frame
+// A frame to be built: registers by number, Undefined for dead ones; cells are registers too. In a stack of frames every frame
 // but the innermost stands at the call instruction whose callee is the next frame.
 struct FrameState {
   Local<FunctionObject> function;
   uint32_t pc = 0;
   std::vector<Value> registers;
-  std::vector<Local<CellObject>> cells;  // own cells (empty: fresh ones are made)
+  Value handled;                  // the exception being handled, Undefined when none
+  Value class_namespace;          // of a class body
 };
 
 }  // namespace tsc::interp

@@ -1,0 +1,34 @@
+#pragma once
+// The whole of lang in one call: text -> tree -> scopes -> bytecode, or diagnostics.
+// Knows: every stage of lang. Must not know: who runs the code.
+#include <memory>
+
+#include "lang/bytecode/bytecode.h"
+#include "lang/diagnostic.h"
+#include "lang/resolve.h"
+#include "lang/source.h"
+
+namespace tsc::lang {
+
+struct CompileOptions {
+  // For a prompt: when the last statement is an expression, its value goes to PrintExpr.
+  bool interactive = false;
+};
+
+struct CompileResult {
+  CodeRef code;  // null when there are errors
+  Diagnostics diagnostics;
+  // The text is a proper beginning that more lines could finish (see ParseResult).
+  bool is_incomplete = false;
+};
+
+CompileResult compile_module(std::shared_ptr<const Source> source, const CompileOptions& options = {});
+
+// One expression; the code returns its value. Names are read as at module level.
+CompileResult compile_expression(std::shared_ptr<const Source> source);
+
+// The last stage alone; `resolution` is that of `module`. Null when a limit was exceeded.
+CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source,
+                    const CompileOptions& options, Diagnostics& diagnostics);
+
+}  // namespace tsc::lang

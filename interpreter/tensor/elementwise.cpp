@@ -1,0 +1,64 @@
+#include "interpreter/tensor/elementwise.h"
+
+#include <optional>
+
+namespace tsc::interp {
+namespace {
+
+// PyTorch's combine_categories: `higher` has priority unless its category is lower.
+std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> lower) {
+  if (!higher) return lower;
+  if (!lower || is_floating(*higher)) return higher;
+  if (*higher == DType::Bool || is_floating(*lower)) return promote_types(*higher, *lower);
+  return higher;
+}
+
+}  // namespace
+
+DType result_dtype(std::span<const ElementwiseOperand> operands) {
+  std::optional<DType> levels[3];
+  for (const ElementwiseOperand& operand : operands) {
+    std::optional<DType>& slot = levels[static_cast<int>(operand.level)];
+    slot = slot ? promote_types(*slot, operand.dtype) : operand.dtype;
+  }
+  return *combine(levels[2], combine(levels[1], levels[0]));
+}
+
+DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype,
+                    bool* identity) {
+  *identity = false;
+  if (op == Op::select) return result_dtype(operands.subspan(1));
+  DType dtype = result_dtype(operands);
+  if (op_row(op).dtype_rule == DTypeRule::Float && !is_floating(dtype)) {
+    bool rounds = op == Op::floor || op == Op::ceil || op == Op::trunc || op == Op::round;
+    if (rounds && dtype != DType::Bool) {
+      *identity = true;
+      return dtype;
+    }
+    return default_dtype;
+  }
+  if (op == Op::abs && dtype == DType::Bool) *identity = true;
+  return dtype;
+}
+
+OperatorPrimitive primitive_of(BinaryOp op) {
+  static constexpr OperatorPrimitive kTable[] = {
+      {true, Op::add},         {true, Op::sub},       {true, Op::mul},
+      {true, Op::div},         {true, Op::floor_div}, {true, Op::remainder},
+      {},                      {},                    {true, Op::bitwise_and},
+      {true, Op::bitwise_or},  {true, Op::bitwise_xor}, {true, Op::shift_left},
+      {true, Op::shift_right},
+  };
+  static_assert(std::size(kTable) == static_cast<size_t>(BinaryOp::kCount));
+  return kTable[static_cast<int>(op)];
+}
+
+OperatorPrimitive primitive_of(CompareOp op) {
+  static constexpr OperatorPrimitive kTable[] = {
+      {true, Op::eq}, {true, Op::ne}, {true, Op::lt},
+      {true, Op::le}, {true, Op::lt, true}, {true, Op::le, true},
+  };
+  return kTable[static_cast<int>(op)];
+}
+
+}  // namespace tsc::interp

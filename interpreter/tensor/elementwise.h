@@ -1,0 +1,36 @@
+#pragma once
+// What happens before an elementwise primitive: PyTorch's promotion of tensors and script numbers to one
+// dtype. Shared by the eager path and by capture, so that both refuse and convert the same things.
+// Knows dtypes and the op table only.
+#include <span>
+
+#include "interpreter/value/operators.h"
+#include "runtime/ops/op.h"
+
+namespace tsc::interp {
+
+// PyTorch's three priorities of operands: a script number yields to a 0-d tensor, which yields to a
+// tensor with dimensions, unless its category (bool < integer < float) is higher.
+struct ElementwiseOperand {
+  enum class Level : uint8_t { Number, ZeroDim, Dimensioned } level = Level::Dimensioned;
+  DType dtype = DType::F32;  // of a number: Bool, I64, or the default dtype for floats
+};
+
+// torch.result_type over the operands.
+DType result_dtype(std::span<const ElementwiseOperand> operands);
+
+// The dtype in which `op` computes: all its operands are cast to it (select: the last two).
+// `identity` is set when the op does nothing on that dtype (floor of integers).
+DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype,
+                    bool* identity);
+
+// Script operator -> primitive; empty where the operator is a library function (@, **).
+struct OperatorPrimitive {
+  bool exists = false;
+  Op op = Op::add;
+  bool swapped = false;  // gt is lt with its operands swapped
+};
+OperatorPrimitive primitive_of(BinaryOp op);
+OperatorPrimitive primitive_of(CompareOp op);
+
+}  // namespace tsc::interp

@@ -1,0 +1,80 @@
+#pragma once
+// The script's Tensor object: a runtime Tensor plus what only scripts see - identity, user attributes,
+// gradient history. Every tensor operation of a script, compiled or not, is a primitive of
+// runtime/ops/ops.def; this room binds them (module `_prims`), the methods are stdlib/torch/_tensor.tsc.
+// Keeps: an op never changes its operands' TensorObjects, except `assign_`, the one in-place write.
+#include <memory>
+
+#include "interpreter/vm/native.h"
+#include "jit/autodiff/tape.h"
+#include "jit/executable.h"
+#include "runtime/ops/op.h"
+#include "runtime/tensor/tensor.h"
+
+namespace tsc::interp {
+
+struct TensorObject;
+
+// How a view was made, so that its history can be made again after its base was written in place.
+struct ViewOrigin {
+  Local<TensorObject> parent;
+  Op op;
+  SmallVector<Scalar, 6> scalars;
+  OpAttributes attributes;
+  uint32_t parent_history = 0;  // the parent's history_version when the view's history was made
+};
+
+struct TensorObject : Instance {
+  static constexpr Kind kKind = Kind::Native;
+  Tensor tensor;
+  // Gradient history: which result of which tape node made this value; empty for leaves.
+  jit::TapeValue history;
+  uint32_t history_version = 0;  // counts in-place writes that changed the history
+  bool requires_grad = false;    // of leaves; derived tensors ask `history`
+  Value grad;                    // Undefined: None
+  std::unique_ptr<ViewOrigin> view;
+  std::shared_ptr<jit::LeafSink> leaf;  // made when a tape first refers to this leaf
+  TensorObject() : Instance(Kind::Native) {}
+
+  bool needs_grad() const { return requires_grad || history.node; }
+};
+
+struct DTypeObject : Object {
+  static constexpr Kind kKind = Kind::Native;
+  DType dtype;
+  explicit DTypeObject(DType d) : Object(Kind::Native), dtype(d) {}
+};
+
+// What this room keeps per Vm.
+struct TensorState {
+  Type* tensor_type = nullptr;
+  Type* dtype_type = nullptr;
+  Type* size_type = nullptr;  // torch.Size, a tuple
+  Local<DTypeObject> dtypes[kDTypeCount];
+  DType default_dtype = DType::F32;
+  bool grad_enabled = true;
+  jit::RngState rng;
+};
+
+// Registers module `_prims` and the types. Called once per Vm, before scripts run.
+void install_tensors(Vm& vm);
+TensorState& tensor_state(Vm& vm);
+
+inline bool is_tensor(const TensorState& state, const Value& v) {
+  return v.is_object() && v.object()->kind == Kind::Native &&
+         v.object()->type->is_subtype_of(state.tensor_type);
+}
+TensorObject* as_tensor(const TensorState& state, const Value& v);  // null: not a tensor
+TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what);
+DType expect_dtype(Vm& vm, const Value& v, const char* what);
+Value dtype_value(const TensorState& state, DType dtype);
+Value size_tuple(Vm& vm, const Sizes& sizes);
+// A list or tuple of ints.
+Sizes expect_sizes(Vm& vm, const Value& v, const char* what);
+
+Local<TensorObject> make_tensor(Vm& vm, Tensor tensor);
+// item(): the one element as a script number. RuntimeError when there is not exactly one.
+Value tensor_item(Vm& vm, const Tensor& tensor);
+Scalar tensor_scalar(const Tensor& tensor);
+
+}  // namespace tsc::interp

@@ -1,0 +1,97 @@
+#pragma once
+// Gradient history of the uncompiled path: a graph of nodes, one per recorded primitive, that runs the
+// same gradient rules as compiled regions (rules.h) through a builder that executes at once.
+// Knows tensors, the op table and the rules. Must not know script objects: leaves are LeafSinks.
+// Keeps: no recursion over the graph (a chain of 10^6 nodes is legal); nodes hold saved tensors with the
+// storage version they had, and a changed version is RuntimeError at backward, as in PyTorch.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "jit/region/region.h"
+#include "runtime/base/ref.h"
+#include "runtime/kernels/run_op.h"
+#include "runtime/ops/op.h"
+#include "runtime/tensor/tensor.h"
+
+namespace tsc::jit {
+
+class TapeNode;
+
+// Which result of which node made a value; empty for leaves and constants.
+struct TapeValue {
+  Ref<TapeNode> node;
+  uint32_t output = 0;
+};
+
+struct TapeTensor;
+
+// A leaf that collects a gradient (the script tensor's `.grad`).
+class LeafSink {
+ public:
+  virtual ~LeafSink() = default;
+  virtual void accumulate(const TapeTensor& gradient) = 0;
+};
+
+// A tensor with its place in the history. Neither history nor leaf: a constant.
+struct TapeTensor {
+  Tensor tensor;  // undefined: no gradient
+  TapeValue history;
+  std::shared_ptr<LeafSink> leaf;
+  bool needs_grad() const { return history.node || leaf; }
+};
+
+// One step of the history. Recorded primitives are nodes of tape.cpp's own kind; a compiled region's call
+// is a node of the embedder's kind. `edges[i]` says where the gradient of input i goes (neither node nor
+// leaf: nowhere).
+class TapeNode : public RefCounted {
+ public:
+  struct Edge {
+    TapeValue to;
+    std::shared_ptr<LeafSink> leaf;
+    bool wanted() const { return to.node || leaf; }
+  };
+  std::vector<Edge> edges;
+
+  ~TapeNode() override;
+  virtual std::string_view name() const = 0;  // "MulBackward"
+  virtual uint32_t outputs() const = 0;
+  // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
+  // With create_graph the gradients carry their own history.
+  virtual void backward(std::span<const TapeTensor> output_gradients,
+                        std::span<TapeTensor> input_gradients, bool create_graph) = 0;
+  // Frees saved tensors (after a backward without retain_graph); a second backward is RuntimeError.
+  virtual void release_saved() = 0;
+};
+
+struct TapeResults {
+  TapeTensor first, second;  // `second` of ops with two results
+};
+
+// Runs a primitive with its reference kernel and, if `record` and an input needs a gradient, records it.
+TapeResults run_taped(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
+                      const OpAttributes& attributes, bool record);
+
+// Records a primitive whose results exist already (an in-place write seen as `store`, a view whose base
+// has a new version). Empty when no input needs a gradient.
+TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
+                 const OpAttributes& attributes, std::span<const Tensor> results);
+
+struct BackwardOptions {
+  bool retain_graph = false;
+  bool create_graph = false;
+};
+
+// Accumulates into every reachable leaf. `gradients[i]` undefined: root i must have one element and gets 1
+// (RuntimeError "grad can be implicitly created only for scalar outputs" otherwise).
+void run_backward(std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients,
+                  const BackwardOptions& options);
+
+// torch.autograd.grad: the gradients of `inputs` (undefined where unconnected), leaves untouched.
+std::vector<TapeTensor> gradients_of(std::span<const TapeTensor> roots,
+                                     std::span<const TapeTensor> gradients,
+                                     std::span<const TapeTensor> inputs,
+                                     const BackwardOptions& options);
+
+}  // namespace tsc::jit

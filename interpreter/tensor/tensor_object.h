@@ -33,7 +33,7 @@ struct TensorObject : Instance {
   bool requires_grad = false;    // of leaves; derived tensors ask `history`
   Value grad;                    // Undefined: None
   std::unique_ptr<ViewOrigin> view;
-  std::shared_ptr<jit::LeafSink> leaf;  // made when a tape first refers to this leaf
+  std::weak_ptr<jit::LeafSink> leaf;  // alive while a tape refers to this leaf
   TensorObject() : Instance(Kind::Native) {}
 
   bool needs_grad() const { return requires_grad || history.node; }

@@ -1,0 +1,141 @@
+#include "interpreter/tensor/data.h"
+
+#include "interpreter/tensor/eager.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::interp {
+namespace {
+
+bool sequence_items(const Value& v, std::span<const Value>* items) {
+  if (ListObject* list = try_cast<ListObject>(v)) {
+    *items = list->items;
+    return true;
+  }
+  if (TupleObject* tuple = try_cast<TupleObject>(v)) {
+    *items = tuple->span();
+    return true;
+  }
+  return false;
+}
+
+// First pass: the shape (from the first element of each level) and the dtype the content asks for.
+struct DataShape {
+  Sizes sizes;
+  DType dtype = DType::Bool;
+  bool any = false;
+};
+
+void widen(DataShape* shape, DType dtype) {
+  shape->dtype = shape->any ? promote_types(shape->dtype, dtype) : dtype;
+  shape->any = true;
+}
+
+void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape) {
+  TensorState& state = tensor_state(vm);
+  std::span<const Value> items;
+  if (sequence_items(v, &items)) {
+    if (depth >= 64) raise_value_error(vm, "too many dimensions: the nesting is deeper than 64");
+    if (first) shape->sizes.push_back(static_cast<int64_t>(items.size()));
+    if (depth >= shape->sizes.size() ||
+        shape->sizes[depth] != static_cast<int64_t>(items.size()))
+      raise_value_error(vm, "expected sequence of length " +
+                                (depth < shape->sizes.size() ? std::to_string(shape->sizes[depth])
+                                                             : std::string("0")) +
+                                " at dim " + std::to_string(depth) + " (got " +
+                                std::to_string(items.size()) + ")");
+    for (size_t i = 0; i < items.size(); ++i)
+      measure(vm, items[i], depth + 1, first && i == 0, shape);
+    return;
+  }
+  if (depth != shape->sizes.size() && !as_tensor(state, v))
+    raise_value_error(vm, "expected a sequence at dim " + std::to_string(depth) + ", got a number");
+  Scalar number;
+  if (TensorObject* t = as_tensor(state, v)) {
+    if (t->tensor.numel() != 1)
+      raise_value_error(vm, "only tensors of one element can be elements of a list; use torch.stack");
+    widen(shape, t->tensor.dtype());
+  } else if (number_of(v, &number)) {
+    widen(shape, number.kind == Scalar::Kind::Float  ? state.default_dtype
+                 : number.kind == Scalar::Kind::Bool ? DType::Bool
+                                                     : DType::I64);
+  } else {
+    raise_type_error(vm, "new(): invalid data type '" + type_name(vm, v) + "'");
+  }
+}
+
+// Second pass: elements as f64 or i64 in row-major order.
+template <class T>
+void fill(Vm& vm, const Value& v, T*& out) {
+  std::span<const Value> items;
+  if (sequence_items(v, &items)) {
+    for (const Value& item : items) fill(vm, item, out);
+    return;
+  }
+  Scalar number;
+  if (!number_of(v, &number)) number = tensor_scalar(cast<TensorObject>(v)->tensor);
+  if constexpr (std::is_floating_point_v<T>)
+    *out++ = number.as_float();
+  else
+    *out++ = number.kind == Scalar::Kind::Float ? static_cast<T>(number.f) : number.i;
+}
+
+Tensor cast_tensor(const Tensor& x, DType dtype) {
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return x.dtype() == dtype ? x : run_op(Op::cast, {&x, 1}, {}, attributes).first;
+}
+
+Value build_list(Vm& vm, const Tensor& contiguous, int64_t axis, int64_t& position) {
+  if (axis == contiguous.rank()) {
+    int64_t i = position++;
+    if (contiguous.dtype() == DType::F64) return Value::real(contiguous.data_as<double>()[i]);
+    int64_t number = contiguous.data_as<int64_t>()[i];
+    return Value::integer(number);
+  }
+  Local<ListObject> list = make_list(vm, static_cast<size_t>(contiguous.size(axis)));
+  for (int64_t i = 0; i < contiguous.size(axis); ++i)
+    list->items.push_back(build_list(vm, contiguous, axis + 1, position));
+  return list.take();
+}
+
+void make_bools(ListObject* list) {
+  for (Value& item : list->items) {
+    if (ListObject* inner = try_cast<ListObject>(item)) make_bools(inner);
+    else item = Value::boolean(item.as_int() != 0);
+  }
+}
+
+}  // namespace
+
+Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
+  if (TensorObject* t = as_tensor(tensor_state(vm), data)) {
+    Tensor copy = run_op(Op::copy, {&t->tensor, 1}, {}, {}).first;
+    return dtype ? cast_tensor(copy, *dtype) : copy;
+  }
+  DataShape shape;
+  measure(vm, data, 0, true, &shape);
+  DType found = shape.any ? shape.dtype : tensor_state(vm).default_dtype;
+  DType wanted = dtype.value_or(found);
+  if (is_floating(found)) {
+    Tensor out = Tensor::empty(DType::F64, shape.sizes);
+    double* cursor = out.data_as<double>();
+    fill(vm, data, cursor);
+    return cast_tensor(out, wanted);
+  }
+  Tensor out = Tensor::empty(DType::I64, shape.sizes);
+  int64_t* cursor = out.data_as<int64_t>();
+  fill(vm, data, cursor);
+  return cast_tensor(out, wanted);
+}
+
+Value tensor_to_list(Vm& vm, const Tensor& tensor) {
+  Tensor wide = cast_tensor(tensor, is_floating(tensor.dtype()) ? DType::F64 : DType::I64);
+  wide = run_op(Op::copy, {&wide, 1}, {}, {}).first;
+  if (tensor.rank() == 0) return tensor_item(vm, tensor);
+  int64_t position = 0;
+  Value list = build_list(vm, wide, 0, position);
+  if (tensor.dtype() == DType::Bool) make_bools(cast<ListObject>(list));
+  return list;
+}
+
+}  // namespace tsc::interp

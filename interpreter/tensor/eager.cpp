@@ -1,0 +1,314 @@
+#include "interpreter/tensor/eager.h"
+
+#include "interpreter/tensor/elementwise.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::interp {
+namespace {
+
+// Keeps the script tensor alive as long as a history refers to it, and adds to its `.grad`.
+class ScriptLeaf : public jit::LeafSink {
+ public:
+  explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
+  void accumulate(const jit::TapeTensor& gradient) override {
+    TensorObject* existing = as_tensor(tensor_state(vm_), object_->grad);
+    if (!existing) {
+      object_->grad = from_tape(vm_, gradient).take();
+      note_store(vm_, object_.get(), intern(vm_, "grad").take());
+      return;
+    }
+    const Tensor operands[] = {existing->tensor, gradient.tensor};
+    if (gradient.needs_grad() || existing->needs_grad()) {
+      const jit::TapeTensor inputs[] = {tape_tensor(vm_, existing), gradient};
+      object_->grad = from_tape(vm_, run_taped(Op::add, inputs, {}, {}, true).first).take();
+      return;
+    }
+    copy_into(existing->tensor, run_op(Op::add, operands, {}, {}).first);
+    ++existing->tensor.storage()->version;
+  }
+
+ private:
+  Vm& vm_;
+  Local<TensorObject> object_;
+};
+
+std::shared_ptr<jit::LeafSink> leaf_of(Vm& vm, TensorObject* object) {
+  std::shared_ptr<jit::LeafSink> leaf = object->leaf.lock();
+  if (!leaf) {
+    leaf = std::make_shared<ScriptLeaf>(vm, object);
+    object->leaf = leaf;
+  }
+  return leaf;
+}
+
+bool any_needs_grad(std::span<TensorObject* const> tensors) {
+  for (TensorObject* t : tensors)
+    if (t->needs_grad() || t->view) return true;
+  return false;
+}
+
+void remember_view(TensorObject* result, Op op, TensorObject* parent,
+                   std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  if (result->tensor.storage() != parent->tensor.storage()) return;
+  result->view = std::make_unique<ViewOrigin>();
+  result->view->parent = Local<TensorObject>(parent);
+  result->view->op = op;
+  for (const Scalar& s : scalars) result->view->scalars.push_back(s);
+  result->view->attributes = attributes;
+  result->view->parent_history = parent->history_version;
+}
+
+// A view whose base got a new history since: the view op is recorded again on the base's new history.
+void refresh_history(Vm& vm, TensorObject* object) {
+  std::vector<TensorObject*> chain;
+  for (TensorObject* t = object; t->view; t = t->view->parent.get()) chain.push_back(t);
+  for (size_t i = chain.size(); i-- > 0;) {
+    TensorObject* t = chain[i];
+    TensorObject* parent = t->view->parent.get();
+    if (t->view->op == Op::detach || t->view->parent_history == parent->history_version) continue;
+    jit::TapeTensor input{parent->tensor, parent->history, nullptr};
+    if (parent->requires_grad) input.leaf = leaf_of(vm, parent);
+    const Tensor results[] = {t->tensor};
+    t->history = jit::record(t->view->op, {&input, 1}, t->view->scalars, t->view->attributes, results);
+    t->view->parent_history = parent->history_version;
+    ++t->history_version;
+  }
+}
+
+// The history of `base` after its elements under `view` became those of `value`.
+void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
+  jit::TapeTensor before{base->tensor, base->history, nullptr};
+  SmallVector<Scalar, 6> scalars;
+  scalars.push_back(Scalar::of_int(view->tensor.offset() - base->tensor.offset()));
+  for (int64_t size : view->tensor.sizes()) scalars.push_back(Scalar::of_int(size));
+  for (int64_t stride : view->tensor.strides()) scalars.push_back(Scalar::of_int(stride));
+  const jit::TapeTensor inputs[] = {before, value};
+  const Tensor results[] = {base->tensor};
+  base->history = jit::record(Op::store, inputs, scalars, {}, results);
+  ++base->history_version;
+  refresh_history(vm, view);
+}
+
+void check_assignable(Vm& vm, TensorObject* x, bool recording) {
+  if (x->tensor.overlaps_itself())
+    throw Error(ErrorKind::RuntimeError,
+                "unsupported operation: more than one element of the written-to tensor refers to a "
+                "single memory location. Please clone() the tensor before performing the operation");
+  TensorObject* root = x;
+  while (root->view && root->view->op != Op::detach) root = root->view->parent.get();
+  if (recording && x->requires_grad && !x->history.node)
+    throw Error(ErrorKind::RuntimeError,
+                "a leaf Variable that requires grad is being used in an in-place operation; do it "
+                "under torch.no_grad()");
+  if (recording && root != x && root->requires_grad && !root->history.node)
+    throw Error(ErrorKind::RuntimeError,
+                "a view of a leaf Variable that requires grad is being used in an in-place operation; "
+                "do it under torch.no_grad()");
+  (void)vm;
+}
+
+EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensors,
+                            std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  SmallVector<TensorObject*, 4> objects(tensors);
+  std::vector<Tensor> inputs;
+  inputs.reserve(tensors.size());
+  for (TensorObject* t : tensors) inputs.push_back(t->tensor);
+  OpResults results = run_op(op, inputs, scalars, attributes);
+  EagerResults out;
+  out.first = make_tensor(vm, std::move(results.first));
+  if (results.second.defined()) out.second = make_tensor(vm, std::move(results.second));
+  return out;
+}
+
+}  // namespace
+
+bool number_of(const Value& v, Scalar* out) {
+  switch (v.tag()) {
+    case Tag::Int: *out = Scalar::of_int(v.as_int()); return true;
+    case Tag::Bool: *out = Scalar::of_bool(v.as_bool()); return true;
+    case Tag::Float: *out = Scalar::of_float(v.as_float()); return true;
+    default: return false;
+  }
+}
+
+Tensor scalar_tensor(const Scalar& value, DType dtype) {
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return run_op(Op::full, {}, {&value, 1}, attributes).first;
+}
+
+jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
+  if (object->view) refresh_history(vm, object);
+  jit::TapeTensor out{object->tensor, object->history, nullptr};
+  if (!object->history.node && object->requires_grad) out.leaf = leaf_of(vm, object);
+  return out;
+}
+
+Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value) {
+  Local<TensorObject> object = make_tensor(vm, value.tensor);
+  object->history = value.history;
+  return object;
+}
+
+EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
+                       std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  bool view = op_row(op).flags & kView;
+  EagerResults out;
+  if (!tensor_state(vm).grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
+    out = run_unrecorded(vm, op, tensors, scalars, attributes);
+  } else {
+    std::vector<jit::TapeTensor> inputs;
+    inputs.reserve(tensors.size());
+    for (TensorObject* t : tensors) inputs.push_back(tape_tensor(vm, t));
+    jit::TapeResults results = jit::run_taped(op, inputs, scalars, attributes, true);
+    out.first = from_tape(vm, results.first);
+    if (results.second.tensor.defined()) out.second = from_tape(vm, results.second);
+  }
+  if (view) remember_view(out.first, op, tensors[0], scalars, attributes);
+  return out;
+}
+
+namespace {
+
+using Level = ElementwiseOperand::Level;
+
+Local<TensorObject> cast_to(Vm& vm, Local<TensorObject> x, DType dtype) {
+  if (x->tensor.dtype() == dtype) return x;
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  TensorObject* operands[] = {x.get()};
+  return run_eager(vm, Op::cast, operands, {}, attributes).first;
+}
+
+Local<TensorObject> broadcast_to(Vm& vm, Local<TensorObject> x, const Sizes& sizes) {
+  if (x->tensor.sizes() == sizes) return x;
+  SmallVector<Scalar, 6> scalars;
+  for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
+  TensorObject* operands[] = {x.get()};
+  return run_eager(vm, Op::broadcast, operands, scalars, {}).first;
+}
+
+// The shape to which all operands broadcast; RuntimeError names op and shapes.
+Sizes broadcast_shape(Op op, std::span<const Local<TensorObject>> operands) {
+  Sizes sizes;
+  for (const Local<TensorObject>& x : operands) {
+    const Sizes& other = x->tensor.sizes();
+    while (sizes.size() < other.size()) sizes.insert(0, 1);
+    size_t lead = sizes.size() - other.size();
+    for (size_t axis = 0; axis < other.size(); ++axis) {
+      int64_t& size = sizes[lead + axis];
+      if (size == other[axis] || other[axis] == 1) continue;
+      if (size != 1)
+        throw Error(ErrorKind::RuntimeError,
+                    std::string(op_name(op)) + ": the size of tensor a (" + std::to_string(size) +
+                        ") must match the size of tensor b (" + std::to_string(other[axis]) +
+                        ") at non-singleton dimension " + std::to_string(lead + axis) + ": shapes are " +
+                        shape_text(operands[0]->tensor.sizes()) + " and " +
+                        shape_text(operands[operands.size() > 1 ? operands.size() - 1 : 0]
+                                       ->tensor.sizes()));
+      size = other[axis];
+    }
+  }
+  return sizes;
+}
+
+bool same_kind(std::span<const Value> operands, const TensorState& state) {
+  TensorObject* first = as_tensor(state, operands[0]);
+  if (!first) return false;
+  for (const Value& v : operands.subspan(1)) {
+    TensorObject* other = as_tensor(state, v);
+    if (!other || other->tensor.dtype() != first->tensor.dtype() ||
+        !(other->tensor.sizes() == first->tensor.sizes()))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
+  TensorState& state = tensor_state(vm);
+  SmallVector<ElementwiseOperand, 3> kinds;
+  Scalar numbers[3];
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (TensorObject* t = as_tensor(state, operands[i])) {
+      kinds.push_back({t->tensor.rank() ? Level::Dimensioned : Level::ZeroDim, t->tensor.dtype()});
+    } else if (number_of(operands[i], &numbers[i])) {
+      Scalar::Kind kind = numbers[i].kind;
+      kinds.push_back({Level::Number, kind == Scalar::Kind::Float  ? state.default_dtype
+                                      : kind == Scalar::Kind::Bool ? DType::Bool
+                                                                   : DType::I64});
+    } else {
+      return Value();
+    }
+  }
+  bool identity = false;
+  DType dtype = compute_dtype(op, kinds, state.default_dtype, &identity);
+  if (identity) return operands[0];
+  SmallVector<TensorObject*, 3> arguments;
+  Local<TensorObject> held[3];
+  bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
+    TensorObject* t = as_tensor(state, operands[i]);
+    held[i] = t ? Local<TensorObject>(t) : make_tensor(vm, scalar_tensor(numbers[i], wanted));
+    if (op == Op::select && i == 0 && held[i]->tensor.dtype() != DType::Bool)
+      throw Error(ErrorKind::RuntimeError,
+                  "where expected condition to be a boolean tensor, but got a tensor with dtype " +
+                      std::string(dtype_name(held[i]->tensor.dtype())));
+    if (!direct) held[i] = cast_to(vm, held[i], wanted);
+  }
+  if (!direct && operands.size() > 1) {
+    Sizes sizes = broadcast_shape(op, {held, operands.size()});
+    for (size_t i = 0; i < operands.size(); ++i) held[i] = broadcast_to(vm, held[i], sizes);
+  }
+  for (size_t i = 0; i < operands.size(); ++i) arguments.push_back(held[i].get());
+  return run_eager(vm, op, arguments, {}, {}).first.take();
+}
+
+void assign(Vm& vm, TensorObject* x, const Value& value) {
+  TensorState& state = tensor_state(vm);
+  Local<TensorObject> source;
+  Scalar number;
+  if (TensorObject* t = as_tensor(state, value)) {
+    source = Local<TensorObject>(t);
+  } else if (number_of(value, &number)) {
+    source = make_tensor(vm, scalar_tensor(number, x->tensor.dtype()));
+  } else {
+    raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");
+  }
+  bool recording = state.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
+  check_assignable(vm, x, state.grad_enabled);
+  source = cast_to(vm, source, x->tensor.dtype());
+  if (source->tensor.rank() > x->tensor.rank()) {
+    // Leading axes of size 1 are dropped, as a broadcast the other way round would allow.
+    while (source->tensor.rank() > x->tensor.rank() && source->tensor.size(0) == 1) {
+      Sizes rest(source->tensor.sizes().begin() + 1, source->tensor.sizes().end());
+      SmallVector<Scalar, 6> scalars;
+      for (int64_t size : rest) scalars.push_back(Scalar::of_int(size));
+      TensorObject* operands[] = {source.get()};
+      source = run_eager(vm, Op::reshape, operands, scalars, {}).first;
+    }
+  }
+  source = broadcast_to(vm, source, x->tensor.sizes());
+  jit::TapeTensor taped = recording ? tape_tensor(vm, source) : jit::TapeTensor{};
+  copy_into(x->tensor, source->tensor);
+  ++x->tensor.storage()->version;
+  if (!recording) return;
+  TensorObject* root = x;
+  while (root->view && root->view->op != Op::detach) root = root->view->parent.get();
+  if (root != x) {
+    if (root->needs_grad() || taped.needs_grad()) rebase_base(vm, root, x, taped);
+    return;
+  }
+  // A leaf source is a new step of history: recorded as a copy.
+  if (taped.leaf) {
+    const Tensor results[] = {x->tensor};
+    x->history = jit::record(Op::copy, {&taped, 1}, {}, {}, results);
+  } else {
+    x->history = taped.history;
+  }
+  ++x->history_version;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,34 @@
+#pragma once
+// Runs primitives for the uncompiled path: kernels at once, history recorded when a gradient may be asked
+// for. The only place of the interpreter that runs a primitive or writes a tensor in place.
+#include <span>
+
+#include "interpreter/tensor/tensor_object.h"
+
+namespace tsc::interp {
+
+struct EagerResults {
+  Local<TensorObject> first, second;
+};
+
+EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
+                       std::span<const Scalar> scalars, const OpAttributes& attributes);
+
+// An elementwise primitive over tensors and script numbers, with promotion and broadcasting. Undefined
+// when an operand is neither (the caller answers NotImplemented).
+Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands);
+
+// x[...] = value for all of x: casts to x's dtype, broadcasts to x's sizes, writes through x's strides.
+// RuntimeError for an expanded x, a leaf that requires grad, a shape that does not broadcast.
+void assign(Vm& vm, TensorObject* x, const Value& value);
+
+// History of a tensor, made anew for a view whose base was written in place.
+jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object);
+Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value);
+
+// A 0-d tensor of a script number (not recorded).
+Tensor scalar_tensor(const Scalar& value, DType dtype);
+// The number in `v` (int, bool, float); false when it is none.
+bool number_of(const Value& v, Scalar* out);
+
+}  // namespace tsc::interp

@@ -1,0 +1,285 @@
+// Module `_prims`: every row of the op table as a function, and the few functions that need the tensor
+// object itself (in-place assignment, history, random state, data in and out).
+#include "interpreter/tensor/data.h"
+#include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/prim_signature.h"
+
+namespace tsc::interp {
+namespace {
+
+struct PrimArguments {
+  std::vector<TensorObject*> tensors;
+  std::vector<Scalar> scalars;
+  OpAttributes attributes;
+};
+
+void take_tensors(Vm& vm, const Value& v, std::vector<TensorObject*>* out) {
+  std::span<const Value> items;
+  if (ListObject* list = try_cast<ListObject>(v)) items = list->items;
+  else if (TupleObject* tuple = try_cast<TupleObject>(v)) items = tuple->span();
+  else raise_type_error(vm, "expected a list or tuple of tensors, not '" + type_name(vm, v) + "'");
+  for (const Value& item : items) out->push_back(expect_tensor(vm, item, "element of the list"));
+}
+
+Scalar take_number(Vm& vm, const Value& v, const char* what) {
+  Scalar number;
+  if (number_of(v, &number)) return number;
+  if (TensorObject* t = as_tensor(tensor_state(vm), v)) return tensor_scalar(t->tensor);
+  raise_type_error(vm, std::string("'") + what + "' must be a number, not '" + type_name(vm, v) + "'");
+}
+
+PrimArguments parse_arguments(Vm& vm, const PrimSignature& signature, const Args& args) {
+  PrimArguments out;
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    const Value& v = args[i];
+    switch (signature.parameters[i]) {
+      case PrimParameter::Tensor: out.tensors.push_back(expect_tensor(vm, v, "argument")); break;
+      case PrimParameter::TensorList: take_tensors(vm, v, &out.tensors); break;
+      case PrimParameter::Axis: out.attributes.axes = Sizes{to_index(vm, v, "axis")}; break;
+      case PrimParameter::Axes: out.attributes.axes = expect_sizes(vm, v, "axes"); break;
+      case PrimParameter::Number: out.scalars.push_back(take_number(vm, v, "argument")); break;
+      case PrimParameter::Sizes:
+        for (int64_t size : expect_sizes(vm, v, "sizes")) out.scalars.push_back(Scalar::of_int(size));
+        break;
+      case PrimParameter::DType: out.attributes.dtype = expect_dtype(vm, v, "dtype"); break;
+      case PrimParameter::Descending: out.attributes.mode = truth(vm, v); break;
+    }
+  }
+  return out;
+}
+
+struct BoundPrim {
+  Op op;
+  PrimSignature signature;
+};
+
+Value call_prim(Vm& vm, Args& args) {
+  const BoundPrim& prim = *static_cast<const BoundPrim*>(args.callee->pointer);
+  if (is_elementwise(prim.op) && prim.op != Op::cast && prim.op != Op::bitcast) {
+    Value result = run_elementwise(vm, prim.op, args.span());
+    if (result.is_undefined())
+      raise_type_error(vm, std::string(op_name(prim.op)) + "(): arguments must be tensors or numbers");
+    return result;
+  }
+  PrimArguments arguments = parse_arguments(vm, prim.signature, args);
+  EagerResults results =
+      run_eager(vm, prim.op, arguments.tensors, arguments.scalars, arguments.attributes);
+  if (!results.second) return results.first.take();
+  const Value both[] = {results.first.take(), results.second.take()};
+  return make_tuple(vm, both).take();
+}
+
+Value prim_rng_bits(Vm& vm, Args& args) {
+  TensorState& state = tensor_state(vm);
+  Sizes sizes = expect_sizes(vm, args[0], "sizes");
+  OpAttributes attributes;
+  attributes.dtype = expect_dtype(vm, args[1], "dtype");
+  std::vector<Scalar> scalars = {Scalar::of_int(static_cast<int64_t>(state.rng.seed)),
+                                 Scalar::of_int(static_cast<int64_t>(state.rng.offset))};
+  for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
+  EagerResults results = run_eager(vm, Op::rng_bits, {}, scalars, attributes);
+  ++state.rng.offset;
+  return results.first.take();
+}
+
+Value prim_assign(Vm& vm, Args& args) {
+  assign(vm, expect_tensor(vm, args[0], "x"), args[1]);
+  return args[0];
+}
+
+Value prim_set_grad_enabled(Vm& vm, Args& args) {
+  TensorState& state = tensor_state(vm);
+  bool before = state.grad_enabled;
+  state.grad_enabled = truth(vm, args[0]);
+  return Value::boolean(before);
+}
+
+Value prim_grad_enabled(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).grad_enabled); }
+
+Value prim_manual_seed(Vm& vm, Args& args) {
+  tensor_state(vm).rng = {static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
+  return Value::none();
+}
+
+Value prim_rng_state(Vm& vm, Args&) {
+  const jit::RngState& rng = tensor_state(vm).rng;
+  const Value both[] = {Value::integer(static_cast<int64_t>(rng.seed)),
+                        Value::integer(static_cast<int64_t>(rng.offset))};
+  return make_tuple(vm, both).take();
+}
+
+Value prim_set_rng_state(Vm& vm, Args& args) {
+  Sizes both = expect_sizes(vm, args[0], "state");
+  if (both.size() != 2) raise_value_error(vm, "the random state is a tuple (seed, offset)");
+  tensor_state(vm).rng = {static_cast<uint64_t>(both[0]), static_cast<uint64_t>(both[1])};
+  return Value::none();
+}
+
+Value prim_tensor(Vm& vm, Args& args) {
+  std::optional<DType> dtype;
+  if (!args[1].is_none()) dtype = expect_dtype(vm, args[1], "dtype");
+  return make_tensor(vm, tensor_from_data(vm, args[0], dtype)).take();
+}
+
+Value prim_to_list(Vm& vm, Args& args) {
+  return tensor_to_list(vm, expect_tensor(vm, args[0], "x")->tensor);
+}
+
+Value prim_item(Vm& vm, Args& args) { return tensor_item(vm, expect_tensor(vm, args[0], "x")->tensor); }
+
+Value prim_is_tensor(Vm& vm, Args& args) {
+  return Value::boolean(as_tensor(tensor_state(vm), args[0]) != nullptr);
+}
+
+Value prim_set_data(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  TensorObject* y = expect_tensor(vm, args[1], "data");
+  x->tensor = y->tensor;
+  note_store(vm, x, intern(vm, "data").take());
+  return Value::none();
+}
+
+Value prim_is_set_to(Vm& vm, Args& args) {
+  const Tensor& x = expect_tensor(vm, args[0], "x")->tensor;
+  const Tensor& y = expect_tensor(vm, args[1], "y")->tensor;
+  return Value::boolean(x.storage() == y.storage());
+}
+
+Value prim_set_default_dtype(Vm& vm, Args& args) {
+  DType dtype = expect_dtype(vm, args[0], "dtype");
+  if (!is_floating(dtype)) raise_type_error(vm, "the default dtype must be a floating point dtype");
+  tensor_state(vm).default_dtype = dtype;
+  return Value::none();
+}
+
+Value prim_default_dtype(Vm& vm, Args&) {
+  TensorState& state = tensor_state(vm);
+  return dtype_value(state, state.default_dtype);
+}
+
+Value prim_promote_types(Vm& vm, Args& args) {
+  return dtype_value(tensor_state(vm), promote_types(expect_dtype(vm, args[0], "type1"),
+                                                     expect_dtype(vm, args[1], "type2")));
+}
+
+std::vector<jit::TapeTensor> take_taped(Vm& vm, const Value& v) {
+  std::vector<jit::TapeTensor> out;
+  std::span<const Value> items = cast<TupleObject>(v)->span();
+  for (const Value& item : items) {
+    TensorObject* t = as_tensor(tensor_state(vm), item);
+    out.push_back(t ? tape_tensor(vm, t) : jit::TapeTensor{});
+  }
+  return out;
+}
+
+// backward(tensors, gradients, retain_graph, create_graph): tuples; None in gradients means implicit.
+Value prim_backward(Vm& vm, Args& args) {
+  std::vector<jit::TapeTensor> roots = take_taped(vm, args[0]);
+  std::vector<jit::TapeTensor> gradients = take_taped(vm, args[1]);
+  for (const jit::TapeTensor& root : roots)
+    if (!root.needs_grad())
+      throw Error(ErrorKind::RuntimeError,
+                  "element 0 of tensors does not require grad and does not have a grad_fn");
+  bool create_graph = truth(vm, args[3]);
+  jit::run_backward(roots, gradients, {truth(vm, args[2]) || create_graph, create_graph});
+  return Value::none();
+}
+
+// gradients(outputs, inputs, output gradients, retain_graph, create_graph) -> tuple with None where
+// unconnected.
+Value prim_gradients(Vm& vm, Args& args) {
+  std::vector<jit::TapeTensor> roots = take_taped(vm, args[0]);
+  std::vector<jit::TapeTensor> inputs = take_taped(vm, args[1]);
+  std::vector<jit::TapeTensor> gradients = take_taped(vm, args[2]);
+  bool create_graph = truth(vm, args[4]);
+  std::vector<jit::TapeTensor> out = jit::gradients_of(
+      roots, gradients, inputs, {truth(vm, args[3]) || create_graph, create_graph});
+  Local<TupleObject> tuple = make_tuple(vm, out.size());
+  for (size_t i = 0; i < out.size(); ++i)
+    tuple->items[i] = out[i].tensor.defined() ? from_tape(vm, out[i]).take() : Value::none();
+  return tuple.take();
+}
+
+// install(type namespace): the functions and properties of a script class become attributes of Tensor.
+Value prim_install_methods(Vm& vm, Args& args) {
+  Type* source = try_cast<Type>(args[0]);
+  if (!source) raise_type_error(vm, "expected a class");
+  Type* target = tensor_state(vm).tensor_type;
+  for_each(vm, get_attribute(vm, args[0], "__dict__"), [&](const Value& name) {
+    std::string_view text = text_of(vm, name);
+    bool dunder = text.size() > 4 && text.substr(0, 2) == "__";
+    if (!dunder) dict_set(vm, target->attributes, name, dict_get(vm, source->attributes, name));
+    return true;
+  });
+  ++target->version;
+  return Value::none();
+}
+
+struct PrimFunction {
+  const char* name;
+  const char* signature;
+  NativeCode code;
+};
+
+constexpr PrimFunction kFunctions[] = {
+    {"assign_", "x, value", prim_assign},
+    {"rng_bits", "sizes, dtype", prim_rng_bits},
+    {"set_grad_enabled", "mode", prim_set_grad_enabled},
+    {"grad_enabled", "", prim_grad_enabled},
+    {"manual_seed", "seed", prim_manual_seed},
+    {"rng_state", "", prim_rng_state},
+    {"set_rng_state", "state", prim_set_rng_state},
+    {"tensor", "data, dtype=None", prim_tensor},
+    {"to_list", "x", prim_to_list},
+    {"item", "x", prim_item},
+    {"is_tensor", "x", prim_is_tensor},
+    {"set_data", "x, data", prim_set_data},
+    {"shares_storage", "x, y", prim_is_set_to},
+    {"set_default_dtype", "dtype", prim_set_default_dtype},
+    {"default_dtype", "", prim_default_dtype},
+    {"promote_types", "type1, type2", prim_promote_types},
+    {"backward", "tensors, gradients, retain_graph, create_graph", prim_backward},
+    {"gradients", "outputs, inputs, output_gradients, retain_graph, create_graph", prim_gradients},
+    {"install_methods", "cls", prim_install_methods},
+};
+
+// Owns the BoundPrims that the functions point to.
+struct PrimTable {
+  std::vector<std::unique_ptr<BoundPrim>> prims;
+};
+
+Local<ModuleObject> make_prims(Vm& vm) {
+  static constexpr char kTableKey = 0;
+  auto table = std::make_shared<PrimTable>();
+  ModuleBuilder module(vm, "_prims");
+  for (const OpRow& row : op_rows()) {
+    if (row.op == Op::rng_bits || row.op == Op::store) continue;
+    table->prims.push_back(
+        std::make_unique<BoundPrim>(BoundPrim{row.op, prim_signature(row.op)}));
+    BoundPrim* prim = table->prims.back().get();
+    Local<NativeFunction> function = make_native(vm, row.name, prim->signature.text, call_prim);
+    function->pointer = prim;
+    function->doc = std::string(row.doc);
+    module.value(row.name, function.take());
+  }
+  for (const PrimFunction& f : kFunctions) module.function(f.name, f.signature, f.code);
+  TensorState& state = tensor_state(vm);
+  for (int i = 0; i < kDTypeCount; ++i)
+    module.value(dtype_name(static_cast<DType>(i)), state.dtypes[i].value());
+  module.value("Tensor", Value(state.tensor_type));
+  module.value("Size", Value(state.size_type));
+  vm.extension(&kTableKey) = table;
+  return module.finish();
+}
+
+}  // namespace
+
+NativeCode prim_native_code() { return call_prim; }
+
+Op prim_op(const NativeFunction* function) {
+  return static_cast<const BoundPrim*>(function->pointer)->op;
+}
+
+void register_prims(Vm& vm) { register_native_module(vm, "_prims", make_prims); }
+
+}  // namespace tsc::interp

@@ -1,0 +1,25 @@
+#include "interpreter/tensor/print_tensor.h"
+
+#include "interpreter/tensor/eager.h"
+#include "runtime/tensor/print.h"
+
+namespace tsc::interp {
+
+std::string tensor_text(Vm& vm, TensorObject* object) {
+  jit::TapeTensor taped = tape_tensor(vm, object);
+  std::string extra;
+  if (taped.history.node)
+    extra = "grad_fn=<" + std::string(taped.history.node->name()) + ">";
+  else if (object->requires_grad)
+    extra = "requires_grad=True";
+  std::string text = tensor_repr(object->tensor, extra);
+  if (object->type->name == "Parameter") return "Parameter containing:\n" + text;
+  return text;
+}
+
+Value retype_tuple(Vm&, const Local<TupleObject>& tuple, Type* type) {
+  tuple->type = type;
+  return tuple.value();
+}
+
+}  // namespace tsc::interp

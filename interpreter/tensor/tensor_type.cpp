@@ -1,0 +1,417 @@
+// The Tensor type: operators, indexing, iteration and the properties that read the object itself.
+// Everything else that a tensor can do is a script function of stdlib/torch/_tensor.tsc.
+#include <cstring>
+
+#include "interpreter/tensor/data.h"
+#include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/print_tensor.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::interp {
+namespace {
+
+constexpr char kStateKey = 0;
+
+TensorObject* self_of(const Value& v) { return cast<TensorObject>(v); }
+
+// The script method that stdlib installed under `name`; the torch module must have been imported.
+Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) {
+  Local<StrObject> key = intern(vm, name);
+  const Value* method = lookup_in_type(tensor_state(vm).tensor_type, key.get());
+  if (!method) raise(vm, vm.exceptions().RuntimeError, "import torch before using tensors");
+  return call(vm, *method, args);
+}
+
+Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, bool reflected) {
+  (void)reflected;
+  OperatorPrimitive primitive = primitive_of(op);
+  const Value operands[] = {left, right};
+  Scalar unused;
+  TensorState& state = tensor_state(vm);
+  for (const Value& v : operands)
+    if (!as_tensor(state, v) && !number_of(v, &unused)) return vm.not_implemented();
+  if (!primitive.exists) return call_library(vm, op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right});
+  return run_elementwise(vm, primitive.op, operands);
+}
+
+Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
+  Scalar unused;
+  TensorState& state = tensor_state(vm);
+  if (!as_tensor(state, other) && !number_of(other, &unused)) return vm.not_implemented();
+  Value result = tensor_binary(vm, op, self, other, false);
+  TensorObject* x = self_of(self);
+  TensorObject* r = self_of(result);
+  if (category_of(r->tensor.dtype()) > category_of(x->tensor.dtype()))
+    raise(vm, vm.exceptions().RuntimeError,
+          "result type " + std::string(dtype_name(r->tensor.dtype())) +
+              " can't be cast to the desired output type " +
+              std::string(dtype_name(x->tensor.dtype())));
+  if (!(r->tensor.sizes() == x->tensor.sizes()))
+    raise(vm, vm.exceptions().RuntimeError,
+          "output with shape " + shape_text(x->tensor.sizes()) +
+              " doesn't match the broadcast shape " + shape_text(r->tensor.sizes()));
+  assign(vm, x, result);
+  return self;
+}
+
+Value tensor_unary(Vm& vm, UnaryOp op, const Value& self) {
+  static constexpr Op kOps[] = {Op::neg, Op::neg, Op::bitwise_not, Op::abs};
+  if (op == UnaryOp::Positive) return self;
+  return run_elementwise(vm, kOps[static_cast<int>(op)], {&self, 1});
+}
+
+Value tensor_compare(Vm& vm, CompareOp op, const Value& self, const Value& other) {
+  OperatorPrimitive primitive = primitive_of(op);
+  const Value operands[] = {primitive.swapped ? other : self, primitive.swapped ? self : other};
+  Value result = run_elementwise(vm, primitive.op, operands);
+  return result.is_undefined() ? vm.not_implemented() : result;
+}
+
+int64_t tensor_hash(Vm&, const Value& self) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.object()) >> 4);
+}
+
+bool tensor_truth(Vm& vm, const Value& self) {
+  const Tensor& x = self_of(self)->tensor;
+  if (x.numel() != 1)
+    raise(vm, vm.exceptions().RuntimeError,
+          x.numel() == 0 ? "Boolean value of Tensor with no values is ambiguous"
+                         : "Boolean value of Tensor with more than one value is ambiguous");
+  Scalar s = tensor_scalar(x);
+  return s.kind == Scalar::Kind::Float ? s.f != 0 : s.i != 0;
+}
+
+int64_t tensor_length(Vm& vm, const Value& self) {
+  const Tensor& x = self_of(self)->tensor;
+  if (x.rank() == 0) raise_type_error(vm, "len() of a 0-d tensor");
+  return x.size(0);
+}
+
+Value tensor_to_int(Vm& vm, const Value& self) {
+  Scalar s = tensor_scalar(self_of(self)->tensor);
+  if (s.kind != Scalar::Kind::Float) return Value::integer(s.i);
+  if (!(s.f > -9.3e18 && s.f < 9.3e18))
+    raise(vm, s.f != s.f ? vm.exceptions().ValueError : vm.exceptions().OverflowError,
+          s.f != s.f ? "cannot convert float NaN to integer" : "the value does not fit in a 64-bit int");
+  return Value::integer(static_cast<int64_t>(s.f));
+}
+
+Value tensor_to_float(Vm&, const Value& self) {
+  return Value::real(tensor_scalar(self_of(self)->tensor).as_float());
+}
+
+Value tensor_to_index(Vm& vm, const Value& self) {
+  const Tensor& x = self_of(self)->tensor;
+  if (is_floating(x.dtype()) || x.numel() != 1)
+    raise_type_error(vm, "only integer tensors of a single element can be converted to an index");
+  return Value::integer(tensor_scalar(x).as_int());
+}
+
+Value tensor_get_item(Vm& vm, const Value& self, const Value& key) {
+  return call_library(vm, "_getitem", {self, key});
+}
+
+void tensor_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
+  call_library(vm, "_setitem", {self, key, value});
+}
+
+bool tensor_contains(Vm& vm, const Value& self, const Value& item) {
+  return truth(vm, call_library(vm, "_contains", {self, item}));
+}
+
+Value tensor_iterate(Vm& vm, const Value& self) {
+  if (self_of(self)->tensor.rank() == 0) raise_type_error(vm, "iteration over a 0-d tensor");
+  return iterate(vm, call_library(vm, "unbind", {self}));
+}
+
+Value tensor_repr_slot(Vm& vm, const Value& self) {
+  return str_value(vm, tensor_text(vm, self_of(self)));
+}
+
+Value tensor_format(Vm& vm, const Value& self, StrObject* spec) {
+  TensorObject* x = self_of(self);
+  if (x->tensor.rank() == 0 && spec->size)
+    return str_value(vm, format(vm, tensor_item(vm, x->tensor), spec->view()));
+  if (spec->size) raise_type_error(vm, "unsupported format string passed to Tensor.__format__");
+  return str_value(vm, x->tensor.rank() == 0 && !x->needs_grad()
+                           ? to_string(vm, tensor_item(vm, x->tensor))
+                           : tensor_text(vm, x));
+}
+
+void traverse_tensor(Object* object, Visitor& visit) {
+  traverse_instance(object, visit);
+  TensorObject* x = static_cast<TensorObject*>(object);
+  visit(x->grad);
+  if (x->view) visit(x->view->parent.get());
+}
+
+void clear_tensor(Vm& vm, Object* object) {
+  clear_instance(vm, object);
+  TensorObject* x = static_cast<TensorObject*>(object);
+  x->grad.reset();
+  x->view.reset();
+}
+
+// Tensor(data) and its script subclasses (Parameter): shares a tensor's memory, cut from its history.
+Value construct_tensor(Vm& vm, Type* type, Args& args) {
+  Local<TensorObject> object = vm.heap().make<TensorObject>(type);
+  if (args.count == 0) {
+    object->tensor = Tensor::empty(tensor_state(vm).default_dtype, Sizes{0});
+  } else if (TensorObject* source = as_tensor(tensor_state(vm), args[0])) {
+    object->tensor = source->tensor;
+  } else {
+    object->tensor = tensor_from_data(vm, args[0], std::nullopt);
+  }
+  return object.take();
+}
+
+// ---- properties ----
+
+Value get_shape(Vm& vm, const Value& self) { return size_tuple(vm, self_of(self)->tensor.sizes()); }
+Value get_strides(Vm& vm, const Value& self) { return size_tuple(vm, self_of(self)->tensor.strides()); }
+Value get_dtype(Vm& vm, const Value& self) {
+  return dtype_value(tensor_state(vm), self_of(self)->tensor.dtype());
+}
+Value get_ndim(Vm&, const Value& self) { return Value::integer(self_of(self)->tensor.rank()); }
+Value get_requires_grad(Vm& vm, const Value& self) {
+  return Value::boolean(tape_tensor(vm, self_of(self)).needs_grad());
+}
+void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
+  TensorObject* x = self_of(self);
+  bool wanted = truth(vm, value);
+  if (wanted && !is_floating(x->tensor.dtype()))
+    raise(vm, vm.exceptions().RuntimeError,
+          "only tensors of floating point dtype can require gradients");
+  if (!wanted && x->history.node)
+    raise(vm, vm.exceptions().RuntimeError,
+          "you can only change requires_grad flags of leaf variables; use detach() for a tensor that "
+          "does not require grad");
+  if (!x->history.node) x->requires_grad = wanted;
+  note_store(vm, x, intern(vm, "requires_grad").take());
+}
+Value get_grad(Vm&, const Value& self) {
+  const Value& grad = self_of(self)->grad;
+  return grad.is_undefined() ? Value::none() : grad;
+}
+void set_grad(Vm& vm, const Value& self, const Value& value) {
+  TensorObject* x = self_of(self);
+  if (value.is_undefined() || value.is_none()) {
+    x->grad.reset();
+  } else {
+    TensorObject* grad = expect_tensor(vm, value, "grad");
+    if (!(grad->tensor.sizes() == x->tensor.sizes()))
+      raise(vm, vm.exceptions().RuntimeError,
+            "assigned grad has data of a different size: tensor is " + shape_text(x->tensor.sizes()) +
+                ", grad is " + shape_text(grad->tensor.sizes()));
+    x->grad = value;
+  }
+  note_store(vm, x, intern(vm, "grad").take());
+}
+Value get_is_leaf(Vm& vm, const Value& self) {
+  return Value::boolean(!tape_tensor(vm, self_of(self)).history.node);
+}
+Value get_grad_fn(Vm& vm, const Value& self) {
+  jit::TapeTensor t = tape_tensor(vm, self_of(self));
+  if (!t.history.node) return Value::none();
+  return str_value(vm, "<" + std::string(t.history.node->name()) + ">");
+}
+Value get_data(Vm& vm, const Value& self) {
+  return make_tensor(vm, self_of(self)->tensor).take();
+}
+void set_data(Vm& vm, const Value& self, const Value& value) {
+  self_of(self)->tensor = expect_tensor(vm, value, "data")->tensor;
+  note_store(vm, self.object(), intern(vm, "data").take());
+}
+Value get_version(Vm&, const Value& self) {
+  return Value::integer(self_of(self)->tensor.storage()->version);
+}
+
+Value method_data_ptr(Vm&, Args& args) {
+  return Value::integer(static_cast<int64_t>(
+      reinterpret_cast<uintptr_t>(self_of(args[0])->tensor.data())));
+}
+Value method_storage_offset(Vm&, Args& args) {
+  return Value::integer(self_of(args[0])->tensor.offset());
+}
+Value method_is_contiguous(Vm&, Args& args) {
+  return Value::boolean(self_of(args[0])->tensor.is_contiguous());
+}
+Value method_numel(Vm&, Args& args) { return Value::integer(self_of(args[0])->tensor.numel()); }
+Value method_item(Vm& vm, Args& args) { return tensor_item(vm, self_of(args[0])->tensor); }
+Value method_tolist(Vm& vm, Args& args) { return tensor_to_list(vm, self_of(args[0])->tensor); }
+
+Value dtype_repr(Vm& vm, const Value& self) {
+  return str_value(vm, "torch." + std::string(dtype_name(cast<DTypeObject>(self)->dtype)));
+}
+Value dtype_is_floating(Vm&, const Value& self) {
+  return Value::boolean(is_floating(cast<DTypeObject>(self)->dtype));
+}
+Value dtype_itemsize(Vm&, const Value& self) {
+  return Value::integer(dtype_size(cast<DTypeObject>(self)->dtype));
+}
+
+Value size_repr(Vm& vm, const Value& self) {
+  std::string text = "torch.Size([";
+  const TupleObject* tuple = cast<TupleObject>(self);
+  for (uint32_t i = 0; i < tuple->size; ++i)
+    text += (i ? ", " : "") + repr(vm, tuple->items[i]);
+  return str_value(vm, text + "])");
+}
+Value size_numel(Vm&, Args& args) {
+  int64_t n = 1;
+  for (const Value& v : cast<TupleObject>(args[0])->span()) n = checked_mul(n, v.as_int());
+  return Value::integer(n);
+}
+
+void fill_slots(TypeSlots& slots) {
+  slots.destroy = destroy_as<TensorObject>;
+  slots.traverse = traverse_tensor;
+  slots.clear = clear_tensor;
+  slots.construct = construct_tensor;
+  slots.binary = tensor_binary;
+  slots.in_place = tensor_in_place;
+  slots.unary = tensor_unary;
+  slots.compare = tensor_compare;
+  slots.hash = tensor_hash;
+  slots.truth = tensor_truth;
+  slots.length = tensor_length;
+  slots.to_int = tensor_to_int;
+  slots.to_float = tensor_to_float;
+  slots.to_index = tensor_to_index;
+  slots.get_item = tensor_get_item;
+  slots.set_item = tensor_set_item;
+  slots.contains = tensor_contains;
+  slots.iterate = tensor_iterate;
+  slots.repr = tensor_repr_slot;
+  slots.format = tensor_format;
+}
+
+Type* make_tensor_type(Vm& vm) {
+  TypeBuilder type(vm, "Tensor", sizeof(TensorObject), Kind::Native);
+  type.module("torch").with_attributes(offsetof(Instance, state)).allow_subclasses();
+  fill_slots(type.slots());
+  type.getter("shape", get_shape)
+      .getter("_strides", get_strides)
+      .getter("dtype", get_dtype)
+      .getter("ndim", get_ndim)
+      .getter("requires_grad", get_requires_grad, set_requires_grad)
+      .getter("grad", get_grad, set_grad)
+      .getter("is_leaf", get_is_leaf)
+      .getter("grad_fn", get_grad_fn)
+      .getter("data", get_data, set_data)
+      .getter("_version", get_version);
+  type.method("data_ptr", "self", method_data_ptr)
+      .method("storage_offset", "self", method_storage_offset)
+      .method("is_contiguous", "self", method_is_contiguous)
+      .method("numel", "self", method_numel)
+      .method("item", "self", method_item)
+      .method("tolist", "self", method_tolist);
+  return type.finish();
+}
+
+Type* make_dtype_type(Vm& vm) {
+  TypeBuilder type(vm, "dtype", sizeof(DTypeObject), Kind::Native);
+  type.module("torch");
+  type.slots().destroy = destroy_as<DTypeObject>;
+  type.slots().repr = dtype_repr;
+  type.getter("is_floating_point", dtype_is_floating).getter("itemsize", dtype_itemsize);
+  return type.finish();
+}
+
+Type* make_size_type(Vm& vm) {
+  TypeBuilder type(vm, "Size", sizeof(TupleInstance), Kind::Tuple, vm.types().tuple);
+  type.module("torch");
+  type.slots().repr = size_repr;
+  type.method("numel", "self", size_numel);
+  return type.finish();
+}
+
+}  // namespace
+
+void install_tensors(Vm& vm) {
+  auto state = std::make_shared<TensorState>();
+  vm.extension(&kStateKey) = state;
+  state->tensor_type = make_tensor_type(vm);
+  state->dtype_type = make_dtype_type(vm);
+  state->size_type = make_size_type(vm);
+  for (int i = 0; i < kDTypeCount; ++i)
+    state->dtypes[i] = vm.heap().make<DTypeObject>(state->dtype_type, static_cast<DType>(i));
+  register_prims(vm);
+}
+
+TensorState& tensor_state(Vm& vm) {
+  return *static_cast<TensorState*>(vm.extension(&kStateKey).get());
+}
+
+TensorObject* as_tensor(const TensorState& state, const Value& v) {
+  return is_tensor(state, v) ? cast<TensorObject>(v) : nullptr;
+}
+
+TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what) {
+  if (TensorObject* t = as_tensor(tensor_state(vm), v)) return t;
+  raise_type_error(vm, std::string(what) + " must be a Tensor, not '" + type_name(vm, v) + "'");
+}
+
+DType expect_dtype(Vm& vm, const Value& v, const char* what) {
+  if (v.is_object() && v.object()->type == tensor_state(vm).dtype_type)
+    return cast<DTypeObject>(v)->dtype;
+  raise_type_error(vm, std::string(what) + " must be a torch.dtype, not '" + type_name(vm, v) + "'");
+}
+
+Value dtype_value(const TensorState& state, DType dtype) {
+  return state.dtypes[static_cast<int>(dtype)].value();
+}
+
+Value size_tuple(Vm& vm, const Sizes& sizes) {
+  Local<TupleObject> tuple = make_tuple(vm, sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) tuple->items[i] = Value::integer(sizes[i]);
+  return retype_tuple(vm, tuple, tensor_state(vm).size_type);
+}
+
+Sizes expect_sizes(Vm& vm, const Value& v, const char* what) {
+  std::span<const Value> items;
+  if (ListObject* list = try_cast<ListObject>(v)) items = list->items;
+  else if (TupleObject* tuple = try_cast<TupleObject>(v)) items = tuple->span();
+  else raise_type_error(vm, std::string(what) + " must be a tuple of ints, not '" + type_name(vm, v) + "'");
+  Sizes sizes;
+  for (const Value& item : items) sizes.push_back(to_index(vm, item, what));
+  return sizes;
+}
+
+Local<TensorObject> make_tensor(Vm& vm, Tensor tensor) {
+  Local<TensorObject> object = vm.heap().make<TensorObject>(tensor_state(vm).tensor_type);
+  object->tensor = std::move(tensor);
+  return object;
+}
+
+Scalar tensor_scalar(const Tensor& tensor) {
+  if (tensor.numel() != 1)
+    throw Error(ErrorKind::RuntimeError, "a Tensor with " + std::to_string(tensor.numel()) +
+                                             " elements cannot be converted to Scalar");
+  switch (tensor.dtype()) {
+    case DType::Bool: return Scalar::of_bool(*tensor.data_as<uint8_t>() != 0);
+    case DType::U8: return Scalar::of_int(*tensor.data_as<uint8_t>());
+    case DType::I32: return Scalar::of_int(*tensor.data_as<int32_t>());
+    case DType::I64: return Scalar::of_int(*tensor.data_as<int64_t>());
+    case DType::F32: return Scalar::of_float(*tensor.data_as<float>());
+    case DType::F64: return Scalar::of_float(*tensor.data_as<double>());
+    case DType::BF16: break;
+  }
+  uint32_t bits = uint32_t{tensor.data_as<BFloat16>()->bits} << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return Scalar::of_float(value);
+}
+
+Value tensor_item(Vm&, const Tensor& tensor) {
+  Scalar s = tensor_scalar(tensor);
+  switch (s.kind) {
+    case Scalar::Kind::Bool: return Value::boolean(s.i != 0);
+    case Scalar::Kind::Int: return Value::integer(s.i);
+    case Scalar::Kind::Float: break;
+  }
+  return Value::real(s.f);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,99 @@
+#pragma once
+// exp, exp2, expm1, tanh. x = k * ln2 + r with |r| <= ln2 / 2; a polynomial for exp(r); 2^k from bits.
+#include "runtime/kernels/scalar_math_common.h"
+
+namespace tsc::scalar_math {
+
+// Where exp rounds to zero and where it overflows, with a margin: outside, x is moved to the bound.
+template <class M>
+inline constexpr double kExpLeast = M::kDouble ? -746.0 : -104.0;
+template <class M>
+inline constexpr double kExpMost = M::kDouble ? 710.0 : 89.0;
+
+template <class M>
+struct ExpReduced {
+  FloatOf<M> k;  // integral
+  FloatOf<M> r;  // x - k * ln2
+};
+
+template <class M>
+ExpReduced<M> reduce_exp(M& m, FloatOf<M> x) {
+  auto magic = m.constant(FormatOf<M>::kRoundMagic);
+  auto k = m.sub(m.fma(x, part(m, kLog2ESplit, 0), magic), magic);
+  auto minus_k = m.neg(k);
+  auto r = m.fma(minus_k, part(m, kLn2Split, 0), x);
+  return {k, m.fma(minus_k, part(m, kLn2Split, 1), r)};
+}
+
+// (exp(r) - 1 - r) / r^2 for |r| <= ln2 / 2.
+template <class M>
+FloatOf<M> exp_tail(M& m, FloatOf<M> r) {
+  return polynomial(m, r, coefficients::kExpTailF32, coefficients::kExpTailF64);
+}
+
+// exp(r) for |r| <= ln2 / 2.
+template <class M>
+FloatOf<M> exp_near_zero(M& m, FloatOf<M> r) {
+  auto one = m.constant(1.0);
+  return m.fma(r, m.fma(r, exp_tail(m, r), one), one);
+}
+
+// 2^f for |f| <= 1/2.
+template <class M>
+FloatOf<M> exp2_near_zero(M& m, FloatOf<M> f) {
+  auto tail = polynomial(m, f, coefficients::kExp2TailF32, coefficients::kExp2TailF64);
+  return m.fma(f, tail, m.constant(1.0));
+}
+
+template <class M>
+FloatOf<M> exp(M& m, FloatOf<M> x) {
+  auto bounded = at_least(m, at_most(m, x, kExpMost<M>), kExpLeast<M>);
+  auto reduced = reduce_exp(m, bounded);
+  return m.scale(exp_near_zero(m, reduced.r), reduced.k);
+}
+
+// exp for kernels that know |k| stays in the normal range: one multiplication scales.
+template <class M>
+FloatOf<M> exp_in_normal_range(M& m, FloatOf<M> x) {
+  auto reduced = reduce_exp(m, x);
+  return m.mul(exp_near_zero(m, reduced.r), power_of_two(m, reduced.k));
+}
+
+template <class M>
+FloatOf<M> exp2(M& m, FloatOf<M> x) {
+  auto bounded = at_least(m, at_most(m, x, M::kDouble ? 1025.0 : 129.0),
+                          M::kDouble ? -1076.0 : -151.0);
+  auto k = round_small(m, bounded);
+  return m.scale(exp2_near_zero(m, m.sub(bounded, k)), k);
+}
+
+template <class M>
+FloatOf<M> expm1(M& m, FloatOf<M> x) {
+  auto bounded = at_least(m, at_most(m, x, kExpMost<M>), M::kDouble ? -40.0 : -20.0);
+  auto reduced = reduce_exp(m, bounded);
+  auto r = reduced.r;
+  auto minus_one = m.fma(m.mul(r, r), exp_tail(m, r), r);
+  // 2^(k-1) stays finite where 2^k would not; the doubling then overflows only when it should.
+  auto half_scale = power_of_two(m, m.sub(reduced.k, m.constant(1.0)));
+  auto half = m.fma(half_scale, minus_one, m.sub(half_scale, m.constant(0.5)));
+  auto result = m.add(half, half);
+  // Keeps -0, and denormals that halving would round.
+  auto is_tiny = m.lt(m.abs(x), m.constant(M::kDouble ? 0x1p-54 : 0x1p-25));
+  return m.select(is_tiny, x, result);
+}
+
+template <class M>
+FloatOf<M> tanh(M& m, FloatOf<M> x) {
+  auto a = m.abs(x);
+  auto square = m.mul(a, a);
+  auto tail = polynomial(m, square, coefficients::kTanhTailF32, coefficients::kTanhTailF64);
+  auto small = m.fma(m.mul(a, square), tail, a);
+  // Beyond the bound the result rounds to 1.
+  auto bounded = at_most(m, a, M::kDouble ? 20.0 : 10.0);
+  auto e = exp_in_normal_range(m, m.add(bounded, bounded));
+  auto one = m.constant(1.0);
+  auto large = m.sub(one, m.div(m.constant(2.0), m.add(e, one)));
+  return with_sign(m, m.select(m.lt(a, m.constant(0.6)), small, large), x);
+}
+
+}  // namespace tsc::scalar_math

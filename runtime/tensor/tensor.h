@@ -17,6 +17,8 @@ namespace tsc {
 
 using Sizes = SmallVector<int64_t, 6>;
 
+class CachingAllocator;
+
 // A block of memory. `version` counts in-place writes (autograd's saved-value check); `mark` is scratch
 // for one region entry's alias test (see jit/executable).
 class Storage : public RefCounted {
@@ -33,10 +35,12 @@ class Storage : public RefCounted {
   uint64_t mark = 0;
 
  private:
-  Storage() = default;
+  Storage();
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
-  std::function<void()> deleter_;  // empty: the caching allocator owns the block
+  int64_t capacity_ = 0;             // of the allocator's block
+  Ref<CachingAllocator> allocator_;  // null: borrowed; the block returns here from any thread
+  std::function<void()> deleter_;    // of borrowed memory
 };
 
 class Tensor {
@@ -79,6 +83,9 @@ class Tensor {
   DType dtype_ = DType::F32;
 };
 
+// PyTorch's limit on dimensions.
+inline constexpr int64_t kMaxRank = 64;
+
 // Row-major strides of a shape (size 0 and 1 dimensions follow PyTorch's rule).
 Sizes contiguous_strides(const Sizes& sizes);
 int64_t numel_of(const Sizes& sizes);
@@ -89,6 +96,8 @@ std::string shape_text(const Sizes& sizes);
 Tensor view_permute(const Tensor& x, const Sizes& axes);
 Tensor view_broadcast(const Tensor& x, const Sizes& sizes);
 Tensor view_slice(const Tensor& x, int64_t axis, int64_t start, int64_t length, int64_t step);
+Tensor view_diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1);
+Tensor view_unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step);
 Tensor view_as_strided(const Tensor& x, const Sizes& sizes, const Sizes& strides, int64_t offset);
 // The reshaped view, or an undefined Tensor when the layout does not allow one.
 Tensor try_view_reshape(const Tensor& x, const Sizes& sizes);

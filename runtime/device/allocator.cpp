@@ -1,0 +1,140 @@
+#include "runtime/device/allocator.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include "runtime/base/checked.h"
+#include "runtime/base/error.h"
+
+namespace tsc {
+namespace {
+
+constexpr int64_t kSmallest = 64;
+constexpr int64_t kHugeThreshold = int64_t{1} << 20;
+constexpr int64_t kHugePage = int64_t{2} << 20;
+
+int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Above the threshold: map one huge page more than asked, keep the aligned part.
+std::byte* map_aligned(int64_t capacity) {
+  int64_t mapped = capacity + kHugePage;
+  void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) return nullptr;
+  auto begin = reinterpret_cast<uintptr_t>(raw);
+  uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  if (aligned > begin) munmap(raw, aligned - begin);
+  uintptr_t end = aligned + capacity;
+  if (begin + mapped > end) munmap(reinterpret_cast<void*>(end), begin + mapped - end);
+  madvise(reinterpret_cast<void*>(aligned), capacity, MADV_HUGEPAGE);
+  return reinterpret_cast<std::byte*>(aligned);
+}
+
+std::byte* system_allocate(int64_t capacity) {
+  if (capacity > kHugeThreshold) return map_aligned(capacity);
+  return static_cast<std::byte*>(std::aligned_alloc(kSmallest, capacity));
+}
+
+void system_free(std::byte* data, int64_t capacity) {
+  if (capacity > kHugeThreshold)
+    munmap(data, capacity);
+  else
+    std::free(data);
+}
+
+}  // namespace
+
+int64_t CachingAllocator::rounded_size(int64_t bytes) {
+  if (bytes <= kSmallest) return kSmallest;
+  int exponent = 63 - __builtin_clzll(static_cast<unsigned long long>(bytes - 1));
+  int64_t unit = std::max(kSmallest, (int64_t{1} << exponent) / 4);
+  int64_t rounded = round_up(bytes, unit);
+  return rounded > kHugeThreshold ? round_up(rounded, kHugePage) : rounded;
+}
+
+// Capacities are products of rounded_size: four steps in every power of two.
+int CachingAllocator::class_of(int64_t capacity) {
+  int exponent = 63 - __builtin_clzll(static_cast<unsigned long long>(capacity));
+  int quarter = static_cast<int>((capacity >> (exponent - 2)) & 3);
+  return (exponent - 6) * 4 + quarter;
+}
+
+CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
+  if (bytes > kMaxBytes)
+    throw Error(ErrorKind::MemoryError,
+                "cannot allocate " + std::to_string(bytes) + " bytes: more than the address space");
+  Block block{nullptr, rounded_size(bytes)};
+  int64_t limit = limit_.load(std::memory_order_relaxed);
+  {
+    Lock lock(lock_);
+    if (limit > 0 && statistics_.used_bytes + block.capacity > limit) [[unlikely]] {
+      throw Error(ErrorKind::MemoryError,
+                  "cannot allocate " + std::to_string(bytes) + " bytes: " +
+                      std::to_string(statistics_.used_bytes) + " of the memory limit of " +
+                      std::to_string(limit) + " bytes are in use");
+    }
+    statistics_.used_bytes += block.capacity;
+    statistics_.peak_used_bytes = std::max(statistics_.peak_used_bytes, statistics_.used_bytes);
+    ++statistics_.allocations;
+    auto& list = free_blocks_[class_of(block.capacity)];
+    if (!list.empty()) {
+      block.data = list.back();
+      list.pop_back();
+      statistics_.cached_bytes -= block.capacity;
+      return block;
+    }
+    ++statistics_.system_requests;
+  }
+  block.data = system_allocate(block.capacity);
+  if (!block.data) {
+    release_cached();
+    block.data = system_allocate(block.capacity);
+  }
+  if (!block.data) {
+    Lock lock(lock_);
+    statistics_.used_bytes -= block.capacity;
+    throw Error(ErrorKind::MemoryError,
+                "cannot allocate " + std::to_string(bytes) + " bytes: out of memory");
+  }
+  return block;
+}
+
+void CachingAllocator::free(Block block) noexcept {
+  Lock lock(lock_);
+  statistics_.used_bytes -= block.capacity;
+  try {
+    free_blocks_[class_of(block.capacity)].push_back(block.data);
+    statistics_.cached_bytes += block.capacity;
+  } catch (...) {
+    system_free(block.data, block.capacity);  // no memory even for the list
+  }
+}
+
+void CachingAllocator::release_cached() noexcept {
+  std::array<std::vector<std::byte*>, kClassCount> lists;
+  {
+    Lock lock(lock_);
+    lists.swap(free_blocks_);
+    statistics_.cached_bytes = 0;
+  }
+  for (int index = 0; index < kClassCount; ++index) {
+    int64_t capacity = (int64_t{4 + index % 4} << (index / 4 + 6)) / 4;
+    for (std::byte* data : lists[index]) system_free(data, capacity);
+  }
+}
+
+AllocatorStatistics CachingAllocator::statistics() const {
+  Lock lock(lock_);
+  return statistics_;
+}
+
+void CachingAllocator::reset_peak() {
+  Lock lock(lock_);
+  statistics_.peak_used_bytes = statistics_.used_bytes;
+}
+
+CachingAllocator::~CachingAllocator() { release_cached(); }
+
+}  // namespace tsc

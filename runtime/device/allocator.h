@@ -1,0 +1,72 @@
+#pragma once
+// The caching allocator of tensor memory: a freed block is kept for the next request of its size class,
+// because fresh pages cost far more than the arithmetic on them (a fault per 4 KiB page). Blocks above
+// 1 MiB start on a 2 MiB boundary and ask for huge pages.
+// Knows bytes only. Thread safe. Keeps: used bytes never exceed the limit; beyond it, MemoryError.
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "runtime/base/ref.h"
+
+namespace tsc {
+
+struct AllocatorStatistics {
+  int64_t used_bytes = 0;       // handed out now (rounded up to the size class)
+  int64_t peak_used_bytes = 0;  // the largest it has been since reset_peak()
+  int64_t cached_bytes = 0;     // kept for reuse
+  int64_t allocations = 0;      // requests served
+  int64_t system_requests = 0;  // of those, not served from the cache
+};
+
+class CachingAllocator : public RefCounted {
+ public:
+  struct Block {
+    std::byte* data = nullptr;
+    int64_t capacity = 0;
+  };
+
+  CachingAllocator() = default;
+  ~CachingAllocator() override;
+
+  // At least `bytes` bytes, aligned to 64. MemoryError above the limit or when the system refuses.
+  Block allocate(int64_t bytes);
+  void free(Block block) noexcept;
+
+  // The most bytes in use at once; 0: no limit.
+  void set_limit(int64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
+  int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  // Gives every cached block back to the system.
+  void release_cached() noexcept;
+  AllocatorStatistics statistics() const;
+  void reset_peak();
+
+  // The capacity that a request is rounded up to: at most 25 % more.
+  static int64_t rounded_size(int64_t bytes);
+
+ private:
+  static constexpr int kClassCount = 168;  // four per power of two up to 2^47
+  static int class_of(int64_t capacity);
+
+  // A spin lock: the critical sections are a few instructions and almost never contended.
+  class Lock {
+   public:
+    explicit Lock(std::atomic_flag& flag) : flag_(flag) {
+      while (flag_.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+    }
+    ~Lock() { flag_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag& flag_;
+  };
+
+  mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  std::array<std::vector<std::byte*>, kClassCount> free_blocks_;
+  AllocatorStatistics statistics_;
+  std::atomic<int64_t> limit_{0};
+};
+
+}  // namespace tsc

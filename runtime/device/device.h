@@ -1,0 +1,50 @@
+#pragma once
+// What one engine computes with: its allocator, its threads, its kernels' instruction set, its interrupt
+// flag. An engine makes its device current for the calling thread with a DeviceScope on entry; Storage
+// and the kernels read `current_device()`. This thread-local pointer is the only ambient state of the
+// runtime, and it is set and restored by scope, so two engines in one process do not see each other.
+// Where no scope is open (tests, C++ users) a default device serves, made at the first use.
+#include <atomic>
+
+#include "runtime/base/ref.h"
+#include "runtime/device/allocator.h"
+#include "runtime/device/threads.h"
+
+namespace tsc {
+
+enum class Isa : uint8_t { Baseline, Avx2, Avx512 };
+// The best of those this processor can run (and this build has).
+Isa best_isa();
+
+struct Device {
+  // 0 threads: one per processor.
+  explicit Device(int thread_count = 0)
+      : allocator(make_ref<CachingAllocator>()), threads(thread_count), isa(best_isa()) {}
+
+  Ref<CachingAllocator> allocator;  // shared with every Storage it made: blocks may outlive the device
+  Threads threads;
+  Isa isa;  // every choice gives the same bits; settable for tests
+  // Set from any thread to stop the running script; polled by the interpreter and the executor.
+  std::atomic<bool> interrupt{false};
+};
+
+Device& current_device();
+
+class DeviceScope {
+ public:
+  explicit DeviceScope(Device& device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  Device* previous_;
+};
+
+inline void parallel_for(int64_t count, int64_t grain, RangeBody body) {
+  if (count <= grain)  // the common small case stays free of the thread-local lookup
+    return count > 0 ? body(0, count) : void();
+  current_device().threads.parallel_for(count, grain, body);
+}
+
+}  // namespace tsc

@@ -1,0 +1,121 @@
+// Create ops: full, iota, rng_bits.
+#include <cstring>
+
+#include "runtime/device/device.h"
+#include "runtime/kernels/families.h"
+#include "runtime/kernels/kernel_table.h"
+#include "runtime/kernels/strided.h"
+#include "runtime/random/philox.h"
+
+namespace tsc {
+namespace {
+
+constexpr double kFillNanoseconds = 0.2, kIotaNanoseconds = 1.0, kPhiloxNanoseconds = 3.0;
+
+void fill_full(const Tensor& out, const Scalar& value) {
+  std::byte element[8];
+  scalar_to_element(value, out.dtype(), element);
+  int64_t size = dtype_size(out.dtype());
+  parallel_for(out.numel(), grain_for(kFillNanoseconds), [&](int64_t begin, int64_t end) {
+    fill_elements(out.data() + begin * size, element, size, end - begin);
+  });
+}
+
+// The index is an i64, converted by `cast`.
+void fill_iota(const Tensor& out, int64_t axis) {
+  int64_t inner = 1;
+  for (int64_t i = axis + 1; i < out.rank(); ++i) inner *= out.size(i);
+  int64_t length = out.size(axis), size = dtype_size(out.dtype());
+  ElementLoop convert = current_kernels().cast[static_cast<int>(DType::I64)]
+                                              [static_cast<int>(out.dtype())];
+  parallel_for(out.numel(), grain_for(kIotaNanoseconds), [&](int64_t begin, int64_t end) {
+    int64_t indices[kBlock];
+    for (int64_t first = begin; first < end; first += kBlock) {
+      int64_t n = std::min(kBlock, end - first);
+      for (int64_t i = 0; i < n; ++i) indices[i] = (first + i) / inner % length;
+      convert(out.data() + first * size, indices, nullptr, nullptr, n);
+    }
+  });
+}
+
+// Calls write(element, word) for every element of [begin, end), computing each block once.
+template <class Write>
+void for_words(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, Write write) {
+  for (int64_t block = begin / 4; block * 4 < end; ++block) {
+    PhiloxBlock words = philox_block(seed, offset, block);
+    for (int64_t word = 0; word < 4; ++word) {
+      int64_t element = block * 4 + word;
+      if (element >= begin && element < end) write(element, words[word]);
+    }
+  }
+}
+
+void fill_random(const Tensor& out, uint64_t seed, uint64_t offset) {
+  parallel_for(out.numel(), grain_for(kPhiloxNanoseconds), [&](int64_t begin, int64_t end) {
+    switch (out.dtype()) {
+      case DType::I32:
+        return for_words(seed, offset, begin, end, [&](int64_t i, uint32_t word) {
+          out.data_as<int32_t>()[i] = static_cast<int32_t>(word);
+        });
+      case DType::I64:
+        return for_words(seed, offset, begin, end,
+                         [&](int64_t i, uint32_t word) { out.data_as<int64_t>()[i] = word; });
+      case DType::F32:
+        return for_words(seed, offset, begin, end, [&](int64_t i, uint32_t word) {
+          out.data_as<float>()[i] = philox_uniform(word);
+        });
+      default:
+        for (int64_t i = begin; i < end; ++i) {
+          PhiloxBlock words = philox_block(seed, offset, i / 2);
+          out.data_as<double>()[i] = philox_uniform(words[i % 2 * 2], words[i % 2 * 2 + 1]);
+        }
+    }
+  });
+}
+
+}  // namespace
+
+void fill_elements(std::byte* out, const std::byte* element, int64_t element_size, int64_t count) {
+  if (count <= 0) return;
+  bool same_bytes = true;
+  for (int64_t i = 1; i < element_size; ++i) same_bytes &= element[i] == element[0];
+  if (same_bytes) {
+    std::memset(out, static_cast<int>(element[0]), count * element_size);
+    return;
+  }
+  // Doubling copies of what is written already, in pieces that stay in the cache.
+  std::memcpy(out, element, element_size);
+  int64_t done = 1;
+  while (done < count) {
+    int64_t n = std::min({done, count - done, int64_t{2048}});
+    std::memcpy(out + done * element_size, out, n * element_size);
+    done += n;
+  }
+}
+
+void scalar_to_element(const Scalar& scalar, DType dtype, std::byte* element) {
+  const KernelTable& table = current_kernels();
+  DType from = scalar.kind == Scalar::Kind::Float ? DType::F64 : DType::I64;
+  const void* source = scalar.kind == Scalar::Kind::Float ? static_cast<const void*>(&scalar.f)
+                                                          : static_cast<const void*>(&scalar.i);
+  table.cast[static_cast<int>(from)][static_cast<int>(dtype)](element, source, nullptr, nullptr, 1);
+}
+
+OpResults run_create(const OpCall& call) {
+  Tensor out = empty_result(call);
+  if (out.numel() == 0) return {std::move(out), {}};
+  switch (call.op) {
+    case Op::full:
+      fill_full(out, call.scalars[0]);
+      break;
+    case Op::iota:
+      fill_iota(out, call.attributes.axes[0]);
+      break;
+    default:
+      fill_random(out, static_cast<uint64_t>(call.scalars[0].as_int()),
+                  static_cast<uint64_t>(call.scalars[1].as_int()));
+  }
+  return {std::move(out), {}};
+}
+
+}  // namespace tsc

@@ -1,0 +1,217 @@
+// Index ops. Bounds are checked before anything is written. Writers of one place keep row-major order:
+// all of them lie on one line along the axis, and a line belongs to one thread.
+#include <cstring>
+#include <string>
+
+#include "runtime/base/error.h"
+#include "runtime/device/device.h"
+#include "runtime/kernels/families.h"
+#include "runtime/kernels/strided.h"
+#include "runtime/kernels/typed.h"
+
+namespace tsc {
+namespace {
+
+constexpr double kMoveNanoseconds = 2.0;
+
+void check_bounds(const OpCall& call, const Tensor& index) {
+  int64_t axis = call.attributes.axes[0], size = call.tensors[0].size(axis);
+  const int64_t* places = index.data_as<int64_t>();
+  bool inside = true;
+  int64_t n = index.numel();
+  for (int64_t i = 0; i < n; ++i)
+    inside &= static_cast<uint64_t>(places[i]) < static_cast<uint64_t>(size);
+  if (inside) return;
+  for (int64_t i = 0; i < n; ++i)
+    if (places[i] < 0 || places[i] >= size)
+      throw Error(ErrorKind::IndexError, std::string(op_name(call.op)) + ": index " +
+                                             std::to_string(places[i]) +
+                                             " is out of bounds for dimension " +
+                                             std::to_string(axis) + " with size " +
+                                             std::to_string(size));
+}
+
+// x seen as outer x size x inner around the axis.
+struct Around {
+  int64_t outer = 1, size, inner = 1;
+  Around(const Sizes& sizes, int64_t axis) : size(sizes[axis]) {
+    for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()); ++i)
+      if (i != axis) (i < axis ? outer : inner) *= sizes[i];
+  }
+};
+
+Tensor run_take(const OpCall& call) {
+  Tensor out = empty_result(call);
+  Tensor x = contiguous(call.tensors[0]), index = contiguous(call.tensors[1]);
+  check_bounds(call, index);
+  if (out.numel() == 0) return out;
+  Around around(x.sizes(), call.attributes.axes[0]);
+  int64_t picks = index.numel(), row = around.inner * dtype_size(x.dtype());
+  const int64_t* places = index.data_as<int64_t>();
+  double cost = kMoveNanoseconds + 0.1 * row;
+  parallel_for(around.outer * picks, grain_for(cost), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t source = i / picks * around.size + places[i % picks];
+      std::memcpy(out.data() + i * row, x.data() + source * row, row);
+    }
+  });
+  return out;
+}
+
+Tensor run_index_add(const OpCall& call) {
+  Tensor index = contiguous(call.tensors[1]), values = contiguous(call.tensors[2]);
+  infer_dtype(call);
+  infer_sizes(call);
+  check_bounds(call, index);
+  Tensor out = copy_of(call.tensors[0]);
+  if (values.numel() == 0) return out;
+  Around around(out.sizes(), call.attributes.axes[0]);
+  int64_t picks = index.numel();
+  const int64_t* places = index.data_as<int64_t>();
+  visit_dtype(out.dtype(), [&]<class S>() {
+    S* result = out.data_as<S>();
+    const S* added = values.data_as<S>();
+    // A thread takes columns of the inner axes (of one outer index): no two share a place.
+    constexpr int64_t kColumns = 64;
+    int64_t tiles = (around.inner + kColumns - 1) / kColumns;
+    double cost = static_cast<double>(picks) * std::min(around.inner, kColumns) * 0.5 + 1;
+    parallel_for(around.outer * tiles, grain_for(cost), [&](int64_t begin, int64_t end) {
+      for (int64_t work = begin; work < end; ++work) {
+        int64_t outer = work / tiles, first = work % tiles * kColumns;
+        int64_t last = std::min(around.inner, first + kColumns);
+        for (int64_t pick = 0; pick < picks; ++pick) {
+          S* target = result + (outer * around.size + places[pick]) * around.inner;
+          const S* source = added + (outer * picks + pick) * around.inner;
+          for (int64_t j = first; j < last; ++j)
+            store_element(target + j, TSC_ISA::scalar::add(load_element(target + j),
+                                                           load_element(source + j)));
+        }
+      }
+    });
+  });
+  return out;
+}
+
+// The elements of x that index positions stand for: the index's shape over x's strides, the axis
+// itself left out (its place comes from the index).
+StridedMap place_map(const Tensor& x, const Sizes& index_sizes, int64_t axis) {
+  Sizes strides = x.strides();
+  strides[axis] = 0;
+  return StridedMap(index_sizes, strides, dtype_size(x.dtype()));
+}
+
+Tensor run_gather(const OpCall& call) {
+  Tensor out = empty_result(call);
+  const Tensor& x = call.tensors[0];
+  Tensor index = contiguous(call.tensors[1]);
+  check_bounds(call, index);
+  if (out.numel() == 0) return out;
+  int64_t axis = call.attributes.axes[0];
+  StridedMap map = place_map(x, index.sizes(), axis);
+  const int64_t* places = index.data_as<int64_t>();
+  visit_width(dtype_size(x.dtype()), [&]<class Word>() {
+    const std::byte* base = x.data();
+    int64_t step = x.stride(axis) * static_cast<int64_t>(sizeof(Word));
+    parallel_for(out.numel(), grain_for(kMoveNanoseconds), [&](int64_t begin, int64_t end) {
+      StridedWalk walk(map, begin);
+      for (int64_t i = begin; i < end; ++i, walk.next())
+        std::memcpy(out.data() + i * sizeof(Word), base + walk.offset() + places[i] * step,
+                    sizeof(Word));
+    });
+  });
+  return out;
+}
+
+// Calls write(element of out, element of values) along every line of the index.
+template <class Write>
+void for_lines(const Tensor& out, const Tensor& index, int64_t axis, Write write) {
+  Around around(index.sizes(), axis);
+  Sizes line_sizes = index.sizes();
+  line_sizes[axis] = 1;
+  StridedMap map(line_sizes, out.strides(), 1);  // offsets in elements
+  int64_t step = out.stride(axis);
+  const int64_t* places = index.data_as<int64_t>();
+  parallel_for(around.outer * around.inner, grain_for(kMoveNanoseconds * around.size + 1),
+               [&](int64_t begin, int64_t end) {
+                 StridedWalk walk(map, begin);
+                 for (int64_t line = begin; line < end; ++line, walk.next()) {
+                   int64_t first = line / around.inner * around.size * around.inner +
+                                   line % around.inner;
+                   for (int64_t i = 0; i < around.size; ++i) {
+                     int64_t element = first + i * around.inner;
+                     write(walk.offset() + places[element] * step, element);
+                   }
+                 }
+               });
+}
+
+Tensor run_scatter(const OpCall& call) {
+  infer_dtype(call);
+  infer_sizes(call);
+  Tensor index = contiguous(call.tensors[1]), values = contiguous(call.tensors[2]);
+  check_bounds(call, index);
+  Tensor out = copy_of(call.tensors[0]);
+  if (index.numel() == 0) return out;
+  int64_t axis = call.attributes.axes[0];
+  if (call.op == Op::scatter) {
+    visit_width(dtype_size(out.dtype()), [&]<class Word>() {
+      Word* result = out.data_as<Word>();
+      const Word* source = values.data_as<Word>();
+      for_lines(out, index, axis, [=](int64_t to, int64_t from) { result[to] = source[from]; });
+    });
+  } else {
+    visit_dtype(out.dtype(), [&]<class S>() {
+      S* result = out.data_as<S>();
+      const S* source = values.data_as<S>();
+      for_lines(out, index, axis, [=](int64_t to, int64_t from) {
+        store_element(result + to, TSC_ISA::scalar::add(load_element(result + to),
+                                                        load_element(source + from)));
+      });
+    });
+  }
+  return out;
+}
+
+Tensor run_nonzero(const OpCall& call) {
+  infer_dtype(call);
+  Tensor x = contiguous(call.tensors[0]);
+  int64_t n = x.numel(), rank = x.rank();
+  std::vector<int64_t> found;
+  visit_dtype(x.dtype(), [&]<class S>() {
+    const S* elements = x.data_as<S>();
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; ++i) count += load_element(elements + i) != 0;
+    found.reserve(count);
+    for (int64_t i = 0; i < n; ++i)
+      if (load_element(elements + i) != 0) found.push_back(i);
+  });
+  Tensor out = Tensor::empty(DType::I64, Sizes{static_cast<int64_t>(found.size()), rank});
+  int64_t* row = out.data_as<int64_t>();
+  for (int64_t index : found) {
+    for (int64_t axis = rank - 1; axis >= 0; --axis) {
+      row[axis] = index % x.size(axis);
+      index /= x.size(axis);
+    }
+    row += rank;
+  }
+  return out;
+}
+
+}  // namespace
+
+OpResults run_index(const OpCall& call) {
+  switch (call.op) {
+    case Op::take:
+      return {run_take(call), {}};
+    case Op::gather:
+      return {run_gather(call), {}};
+    case Op::index_add:
+      return {run_index_add(call), {}};
+    case Op::nonzero:
+      return {run_nonzero(call), {}};
+    default:
+      return {run_scatter(call), {}};
+  }
+}
+
+}  // namespace tsc

@@ -1,0 +1,49 @@
+#include "runtime/kernels/kernel_table.h"
+
+namespace tsc {
+
+#define TSC_DECLARE_FILLS(isa)                \
+  namespace isa {                             \
+  void fill_unary(KernelTable& table);        \
+  void fill_unary_float(KernelTable& table);  \
+  void fill_binary(KernelTable& table);       \
+  void fill_binary_float(KernelTable& table); \
+  void fill_ternary(KernelTable& table);      \
+  void fill_cast(KernelTable& table);         \
+  void fill_reduce(KernelTable& table);       \
+  static KernelTable make_table() {           \
+    KernelTable table{};                      \
+    fill_unary(table);                        \
+    fill_unary_float(table);                  \
+    fill_binary(table);                       \
+    fill_binary_float(table);                 \
+    fill_ternary(table);                      \
+    fill_cast(table);                         \
+    fill_reduce(table);                       \
+    return table;                             \
+  }                                           \
+  }
+
+TSC_DECLARE_FILLS(baseline)
+#ifdef TSC_X86_KERNELS
+TSC_DECLARE_FILLS(avx2)
+TSC_DECLARE_FILLS(avx512)
+#endif
+
+const KernelTable& kernel_table(Isa isa) {
+#ifdef TSC_X86_KERNELS
+  if (isa == Isa::Avx512) {
+    static const KernelTable table = avx512::make_table();
+    return table;
+  }
+  if (isa == Isa::Avx2) {
+    static const KernelTable table = avx2::make_table();
+    return table;
+  }
+#endif
+  (void)isa;
+  static const KernelTable table = baseline::make_table();
+  return table;
+}
+
+}  // namespace tsc

@@ -113,4 +113,16 @@ using KernelFunction = void (*)(const OperandArgument* operands, const int64_t* 
 
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols);
 
+inline constexpr int64_t kReductionLanes = 64;
+inline constexpr int64_t kReductionChunk = 65536;
+// Column programs work through the columns in blocks of this many (lane accumulators stay in L1).
+inline constexpr int64_t kColumnBlock = 64;
+
+// The dtype in which a reduction of `input` accumulates.
+DType accumulator_dtype(Reduction reduction, DType input);
+// Bytes of one scratch row; rows lie one after the other in their order.
+int64_t scratch_row_bytes(DType dtype, int64_t cols);
+// True for the elementwise ops that a kernel may hold: not the integer ops that raise.
+bool is_kernel_op(Op op, DType dtype);
+
 }  // namespace tsc::jit

@@ -1,0 +1,95 @@
+// Column programs: a reduction over the rows, a block of columns at a time. The 64 lane accumulators of
+// a block lie in the caller's scratch memory: lane l, column c at [l * kColumnBlock + c].
+#include "jit/codegen/control.h"
+#include "jit/codegen/kernel_emitter.h"
+
+namespace tsc::jit {
+
+void KernelEmitter::emit_column_program() {
+  const NestStage& stage = program_.stages[0];
+  collect_reducers(stage);
+  Ir memory = scratch_;
+  auto take = [&](int64_t elements) {
+    Ir place = memory;
+    memory = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), memory, static_cast<uint64_t>(elements) * 8);
+    return place;
+  };
+  for (Reducer& reducer : reducers_) {
+    reducer.lanes = take(kReductionLanes * kColumnBlock);
+    reducer.total = take(kColumnBlock);
+  }
+  emit_loop(b_, b_.getInt64(0), cols_, kColumnBlock, "block", [&](Ir begin) {
+    Ir past = b_.CreateAdd(begin, b_.getInt64(kColumnBlock));
+    emit_column_block(stage, begin, scalar_.call(llvm::Intrinsic::smin, {past, cols_}));
+  });
+}
+
+void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) {
+  Ir zero = b_.getInt64(0), width = b_.CreateSub(end, begin);
+  for (const Reducer& reducer : reducers_)
+    fill_column_identity(reducer, reducer.total, b_.getInt64(1));
+  emit_loop(b_, zero, rows_, kReductionChunk, "chunk", [&](Ir first) {
+    Ir past = b_.CreateAdd(first, b_.getInt64(kReductionChunk));
+    Ir last = scalar_.call(llvm::Intrinsic::smin, {past, rows_});
+    Ir used = scalar_.call(llvm::Intrinsic::smin,
+                           {b_.CreateSub(last, first), b_.getInt64(kReductionLanes)});
+    for (const Reducer& reducer : reducers_) fill_column_identity(reducer, reducer.lanes, used);
+    emit_loop(b_, first, last, 1, "row", [&](Ir row) {
+      access_.enter_row(row);
+      column_row_ = row;
+      column_begin_ = begin;
+      emit_columns(stage.element, begin, end);
+    });
+    for (const Reducer& reducer : reducers_) combine_column_lanes(reducer, used, zero, width);
+  });
+  access_.enter_row(zero);
+  emit_loop(b_, begin, end, 1, "finish", [&](Ir col) {
+    const Point point{scalar_, col, end};
+    for (const Reducer& reducer : reducers_) {
+      Ir place = access_.element_pointer(reducer.accumulator, reducer.total, b_.CreateSub(col, begin));
+      Ir total = access_.load_row(reducer.accumulator, place, point);
+      define(*reducer.instruction, reduction_result(scalar_, reducer, total), true);
+    }
+    emit_part(stage.row, point, false);
+  });
+}
+
+void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes) {
+  const DType dtype = reducer.accumulator;
+  Ir count = b_.CreateMul(lanes, b_.getInt64(kColumnBlock));
+  emit_loop(b_, b_.getInt64(0), count, wide_.count(), "fill", [&](Ir i) {
+    access_.store_row(dtype, access_.element_pointer(dtype, memory, i), Point{wide_, i, count},
+                      reduction_identity(wide_, reducer.instruction->reduction, dtype));
+  });
+}
+
+// The tree over the lanes that rows have reached. The others hold the identity, and combining with it
+// changes no bit (a lane starts from the identity, so it is never -0 where that would matter).
+void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes, Ir begin, Ir end) {
+  const DType dtype = reducer.accumulator;
+  const Reduction reduction = reducer.instruction->reduction;
+  auto at = [&](Ir memory, Ir lane, Ir col) {
+    Ir index = b_.CreateAdd(b_.CreateMul(lane, b_.getInt64(kColumnBlock)), col);
+    return access_.element_pointer(dtype, memory, index);
+  };
+  // Blocks of accumulators are whole vectors, so no mask is needed: what lies past the last column is
+  // computed and never read.
+  auto combine_into = [&](Ir target, Ir target_lane, Ir source_lane) {
+    emit_loop(b_, begin, end, wide_.count(), "combine", [&](Ir col) {
+      const Point point{wide_, col, end};
+      Ir place = at(target, target_lane, col);
+      Ir x = access_.load_row(dtype, place, point);
+      Ir y = access_.load_row(dtype, at(reducer.lanes, source_lane, col), point);
+      access_.store_row(dtype, place, point, combine(wide_, reduction, dtype, x, y));
+    });
+  };
+  for (int64_t distance = kReductionLanes / 2; distance >= 1; distance /= 2) {
+    Ir step = b_.getInt64(static_cast<uint64_t>(distance));
+    Ir pairs = scalar_.call(llvm::Intrinsic::smin, {b_.CreateSub(lanes, step), step});
+    emit_loop(b_, b_.getInt64(0), pairs, 1, "tree",
+              [&](Ir lane) { combine_into(reducer.lanes, lane, b_.CreateAdd(lane, step)); });
+  }
+  combine_into(reducer.total, b_.getInt64(0), b_.getInt64(0));
+}
+
+}  // namespace tsc::jit

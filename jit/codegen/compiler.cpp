@@ -1,0 +1,178 @@
+#include "jit/codegen/compiler.h"
+
+#include <chrono>
+#include <mutex>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Object/ObjectFile.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "jit/codegen/kernel_emitter.h"
+#include "runtime/base/error.h"
+
+namespace tsc::jit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+class LlvmKernel : public CompiledKernel {
+ public:
+  explicit LlvmKernel(std::shared_ptr<LoadedCode> code) : code_(std::move(code)) {}
+
+ private:
+  std::shared_ptr<LoadedCode> code_;
+};
+
+int64_t text_bytes(llvm::MemoryBufferRef buffer) {
+  auto object = llvm::object::ObjectFile::createObjectFile(buffer);
+  if (!object) {
+    llvm::consumeError(object.takeError());
+    return 0;
+  }
+  uint64_t bytes = 0;
+  for (const llvm::object::SectionRef& section : (*object)->sections())
+    if (section.isText()) bytes += section.getSize();
+  return static_cast<int64_t>(bytes);
+}
+
+// Target machines are made once and lent out: one costs a tenth of a millisecond.
+class MachinePool {
+ public:
+  MachinePool(const Target& target, llvm::CodeGenOptLevel level) : target_(target), level_(level) {}
+
+  std::unique_ptr<llvm::TargetMachine> take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        auto machine = std::move(free_.back());
+        free_.pop_back();
+        return machine;
+      }
+    }
+    return target_.machine(level_);
+  }
+  void give_back(std::unique_ptr<llvm::TargetMachine> machine) {
+    std::lock_guard lock(mutex_);
+    free_.push_back(std::move(machine));
+  }
+
+ private:
+  const Target& target_;
+  llvm::CodeGenOptLevel level_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> free_;
+};
+
+class LlvmCompiler : public KernelCompiler {
+ public:
+  explicit LlvmCompiler(const KernelCompilerOptions& options)
+      : target_(cpu_target(options)),
+        machines_(*target_, llvm::CodeGenOptLevel::Default),
+        memory_(std::make_shared<CodeMemory>()) {}
+
+  std::vector<Ref<CompiledKernel>> compile(std::span<const KernelProgram* const> programs,
+                                           std::span<const std::string> symbols,
+                                           CompileTimes* times) override;
+  std::string emit(const KernelProgram& program, const std::string& stage) override;
+  std::string target_description() const override { return target_->description(); }
+
+ private:
+  static void build(const Target& target, llvm::Module& module, const llvm::TargetMachine& machine,
+                    const KernelProgram& program, const std::string& symbol);
+  static std::string assembly(const Target& target, const KernelProgram& program);
+  llvm::SmallVector<char, 0> generate(llvm::Module& module, llvm::TargetMachine& machine,
+                                      llvm::CodeGenFileType type);
+
+  std::unique_ptr<Target> target_;
+  MachinePool machines_;
+  std::shared_ptr<CodeMemory> memory_;
+};
+
+void LlvmCompiler::build(const Target& target, llvm::Module& module,
+                         const llvm::TargetMachine& machine, const KernelProgram& program,
+                         const std::string& symbol) {
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple().str());
+  verify(program);
+  target.mark(*KernelEmitter(module, program, target.traits()).emit(symbol));
+}
+
+llvm::SmallVector<char, 0> LlvmCompiler::generate(llvm::Module& module, llvm::TargetMachine& machine,
+                                                  llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  // The verifier of LLVM is a debugging aid of ours: tests/codegen verifies the text it asks for.
+  const bool failed = machine.addPassesToEmitFile(passes, stream, nullptr, type, true);
+  TSC_CHECK(!failed, "LLVM cannot generate code for this target");
+  passes.run(module);
+  return bytes;
+}
+
+std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
+    std::span<const KernelProgram* const> programs, std::span<const std::string> symbols,
+    CompileTimes* times) {
+  TSC_CHECK(programs.size() == symbols.size(), "one symbol a program");
+  if (programs.empty()) return {};
+  const auto start = Clock::now();
+  llvm::LLVMContext context;
+  llvm::Module module(symbols[0], context);
+  auto machine = machines_.take();
+  for (size_t i = 0; i < programs.size(); ++i)
+    build(*target_, module, *machine, *programs[i], symbols[i]);
+  const double ir_ms = milliseconds_since(start);
+
+  auto bytes = generate(module, *machine, llvm::CodeGenFileType::ObjectFile);
+  machines_.give_back(std::move(machine));
+  const double codegen_ms = milliseconds_since(start) - ir_ms;
+
+  auto object = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), symbols[0], false);
+  const int64_t code_bytes = text_bytes(object->getMemBufferRef());
+  auto code = memory_->load(std::move(object), {symbols.begin(), symbols.end()});
+  if (times) *times = {ir_ms, codegen_ms, milliseconds_since(start) - ir_ms - codegen_ms};
+
+  std::vector<Ref<CompiledKernel>> kernels;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    auto kernel = make_ref<LlvmKernel>(code);
+    kernel->function = reinterpret_cast<KernelFunction>(code->addresses[i]);
+    kernel->symbol = symbols[i];
+    kernel->code_bytes = code_bytes / static_cast<int64_t>(programs.size());
+    kernels.emplace_back(kernel);
+  }
+  return kernels;
+}
+
+std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& stage) {
+  llvm::LLVMContext context;
+  llvm::Module module("kernel", context);
+  auto machine = target_->machine(llvm::CodeGenOptLevel::Default);
+  build(*target_, module, *machine, program, "kernel");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  const bool broken = llvm::verifyModule(module, &stream);
+  TSC_CHECK(!broken, text);
+  if (stage == "asm") {
+    auto bytes = generate(module, *machine, llvm::CodeGenFileType::AssemblyFile);
+    return std::string(bytes.data(), bytes.size());
+  }
+  TSC_CHECK(stage == "llvm", "no stage '" + stage + "': llvm, asm or ptx");
+  module.print(stream, nullptr);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<KernelCompiler> create_kernel_compiler(const KernelCompilerOptions& options) {
+  return std::make_unique<LlvmCompiler>(options);
+}
+
+}  // namespace tsc::jit

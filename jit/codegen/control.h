@@ -1,0 +1,44 @@
+#pragma once
+// Loops and branches as IR. Induction variables are phis made here, because no pass cleans up after us.
+// Knows IRBuilder only.
+#include <llvm/IR/IRBuilder.h>
+
+#include "jit/codegen/lanes.h"
+
+namespace tsc::jit {
+
+inline llvm::BasicBlock* new_block(llvm::IRBuilder<>& b, const char* name) {
+  return llvm::BasicBlock::Create(b.getContext(), name, b.GetInsertBlock()->getParent());
+}
+
+// for (i64 i = begin; i < end; i += step) body(i); the builder ends up after the loop.
+template <class Body>
+void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name, Body&& body) {
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::BasicBlock* head = new_block(b, name);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(b.getContext(), "end");
+  b.CreateCondBr(b.CreateICmpSLT(begin, end), head, after);
+  b.SetInsertPoint(head);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
+  i->addIncoming(begin, before);
+  body(i);
+  Ir next = b.CreateNSWAdd(i, b.getInt64(static_cast<uint64_t>(step)));
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
+  after->insertInto(head->getParent());
+  b.SetInsertPoint(after);
+}
+
+template <class Body>
+void emit_if(llvm::IRBuilder<>& b, Ir condition, Body&& body) {
+  llvm::BasicBlock* then = new_block(b, "then");
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(b.getContext(), "end");
+  b.CreateCondBr(condition, then, after);
+  b.SetInsertPoint(then);
+  body();
+  b.CreateBr(after);
+  after->insertInto(then->getParent());
+  b.SetInsertPoint(after);
+}
+
+}  // namespace tsc::jit

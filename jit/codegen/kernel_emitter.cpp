@@ -1,0 +1,261 @@
+#include "jit/codegen/kernel_emitter.h"
+
+#include "runtime/base/error.h"
+
+namespace tsc::jit {
+namespace {
+
+bool defines_value(const NestInstruction& in) {
+  return in.code != NestCode::Store && in.code != NestCode::ScratchStore;
+}
+
+}  // namespace
+
+KernelEmitter::KernelEmitter(llvm::Module& module, const KernelProgram& program,
+                             const VectorTraits& traits)
+    : module_(module),
+      program_(program),
+      traits_(traits),
+      b_(module.getContext()),
+      access_(b_, program, traits),
+      wide_(b_, traits.lanes),
+      scalar_(b_, 1),
+      bindings_(program.values),
+      uniform_(program.values, false) {}
+
+llvm::Function* KernelEmitter::emit(const std::string& symbol) {
+  open_function(symbol);
+  access_.enter(function_->getArg(0));
+  prepare_scratch();
+  emit_uniform_values();
+  if (program_.kind == KernelProgram::Kind::Row)
+    emit_rows();
+  else
+    emit_column_program();
+  b_.CreateRetVoid();
+  return function_;
+}
+
+// void kernel(const OperandArgument*, const int64_t*, int64_t rows, int64_t cols, void* scratch)
+void KernelEmitter::open_function(const std::string& symbol) {
+  llvm::Type* pointer = b_.getPtrTy();
+  llvm::Type* integer = b_.getInt64Ty();
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
+                                       {pointer, pointer, integer, integer, pointer}, false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
+  function_->setDoesNotThrow();
+  parameters_ = function_->getArg(1);
+  rows_ = function_->getArg(2);
+  cols_ = function_->getArg(3);
+  scratch_ = function_->getArg(4);
+  b_.SetInsertPoint(llvm::BasicBlock::Create(module_.getContext(), "entry", function_));
+}
+
+void KernelEmitter::prepare_scratch() {
+  Ir offset = b_.getInt64(0);
+  for (DType dtype : program_.scratch) {
+    scratch_rows_.push_back(b_.CreateGEP(b_.getInt8Ty(), scratch_, offset));
+    const auto size = static_cast<uint64_t>(memory_bytes(dtype));
+    Ir bytes = b_.CreateAdd(b_.CreateMul(cols_, b_.getInt64(size)), b_.getInt64(63));
+    offset = b_.CreateAdd(offset, b_.CreateAnd(bytes, b_.getInt64(~uint64_t{63})));
+  }
+}
+
+// ---- values ----
+
+void KernelEmitter::find_uniform(const std::vector<NestInstruction>& part) {
+  for (const NestInstruction& in : part) {
+    bool uniform = in.code == NestCode::Constant || in.code == NestCode::Parameter;
+    if (in.code == NestCode::Apply) {
+      uniform = true;
+      for (NestValue input : in.inputs) uniform = uniform && uniform_[input];
+    }
+    if (!uniform) continue;
+    uniform_[in.result] = true;
+    emit_instruction(in, Point{scalar_, nullptr, nullptr}, true);
+  }
+}
+
+// Whatever depends on constants and parameters only is computed once, before the rows.
+void KernelEmitter::emit_uniform_values() {
+  const bool column = program_.kind == KernelProgram::Kind::Column;
+  for (const NestStage& stage : program_.stages) {
+    find_uniform(column ? stage.element : stage.row);
+    find_uniform(column ? stage.row : stage.element);
+  }
+  for (const NestStage& stage : program_.stages) {
+    prepare_splats(stage.element, true);
+    if (column) prepare_splats(stage.row, true);
+  }
+}
+
+// Scalars that a loop's lanes will need, spread before the loop.
+void KernelEmitter::prepare_splats(const std::vector<NestInstruction>& part, bool uniform) {
+  for (const NestInstruction& in : part) {
+    if (defines_value(in) && uniform_[in.result]) continue;
+    for (NestValue input : in.inputs) {
+      Binding& binding = bindings_[input];
+      if (binding.value && !binding.lanes && !binding.splat && uniform_[input] == uniform)
+        binding.splat = wide_.splat(binding.value);
+    }
+  }
+}
+
+Ir KernelEmitter::in_lanes(NestValue value, const Lanes& lanes) {
+  const Binding& binding = bindings_[value];
+  if (binding.lanes || lanes.count() == 1) return binding.value;
+  return binding.splat && lanes.count() == wide_.count() ? binding.splat : lanes.splat(binding.value);
+}
+
+bool KernelEmitter::any_lanes(const NestInstruction& in) const {
+  for (NestValue input : in.inputs)
+    if (bindings_[input].lanes) return true;
+  return false;
+}
+
+void KernelEmitter::define(const NestInstruction& in, Ir value, bool lanes) {
+  bindings_[in.result] = Binding{value, in.dtype, lanes, nullptr};
+}
+
+Ir KernelEmitter::constant(const NestInstruction& in) {
+  const Scalar& number = in.number;
+  if (is_floating(in.dtype)) {
+    Ir value = scalar_.number(in.dtype, number.as_float());
+    return in.dtype == DType::BF16 ? scalar_.round_to_bf16(value) : value;
+  }
+  if (in.dtype == DType::Bool)
+    return b_.getInt1(number.kind == Scalar::Kind::Float ? number.f != 0 : number.i != 0);
+  return llvm::ConstantInt::get(
+      scalar_.value_type(in.dtype),
+      llvm::APInt(64, static_cast<uint64_t>(number.as_int())).trunc(memory_bytes(in.dtype) * 8));
+}
+
+Ir KernelEmitter::parameter(const NestInstruction& in) {
+  Ir pointer = b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), parameters_, in.slot);
+  return b_.CreateAlignedLoad(scalar_.value_type(in.dtype), pointer, llvm::Align(8));
+}
+
+// ---- instructions ----
+
+void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Point& point,
+                              bool per_row) {
+  for (const NestInstruction& in : part)
+    if (!defines_value(in) || !uniform_[in.result]) emit_instruction(in, point, per_row);
+}
+
+void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& point, bool per_row) {
+  const Lanes& lanes = point.lanes;
+  switch (in.code) {
+    case NestCode::Load: {
+      const bool broadcast = program_.operands[in.slot].access == Access::Broadcast;
+      define(in, broadcast ? access_.load_broadcast(in.slot) : access_.load(in.slot, point),
+             !broadcast);
+      break;
+    }
+    case NestCode::Store:
+      if (per_row)
+        access_.store_broadcast(in.slot, bindings_[in.inputs[0]].value);
+      else
+        access_.store(in.slot, point, in_lanes(in.inputs[0], lanes));
+      break;
+    case NestCode::Constant: define(in, constant(in), false); break;
+    case NestCode::Parameter: define(in, parameter(in), false); break;
+    case NestCode::Apply: emit_apply(in, point); break;
+    case NestCode::Philox: {
+      const Lanes& used = any_lanes(in) ? lanes : scalar_;
+      define(in, emit_philox(used, in.dtype, bindings_[in.inputs[0]].value,
+                             bindings_[in.inputs[1]].value, in_lanes(in.inputs[2], used)),
+             any_lanes(in));
+      break;
+    }
+    case NestCode::Reduce: accumulate(in, point); break;
+    case NestCode::ScratchStore: {
+      const DType dtype = program_.scratch[in.slot];
+      Ir pointer = access_.element_pointer(dtype, scratch_rows_[in.slot], point.col);
+      access_.store_row(dtype, pointer, point, in_lanes(in.inputs[0], lanes));
+      break;
+    }
+    case NestCode::ScratchLoad: {
+      Ir pointer = access_.element_pointer(in.dtype, scratch_rows_[in.slot], point.col);
+      define(in, access_.load_row(in.dtype, pointer, point), true);
+      break;
+    }
+  }
+}
+
+void KernelEmitter::emit_apply(const NestInstruction& in, const Point& point) {
+  const bool lanes = any_lanes(in);
+  const Lanes& used = lanes ? point.lanes : scalar_;
+  SmallVector<Ir, 3> inputs;
+  for (NestValue input : in.inputs) inputs.push_back(in_lanes(input, used));
+  const DType from = bindings_[in.inputs[in.op == Op::select ? 1 : 0]].dtype;
+  define(in, apply_op(used, in.op, from, in.dtype, {inputs.data(), inputs.size()}), lanes);
+}
+
+// ---- reductions ----
+
+KernelEmitter::Reducer& KernelEmitter::reducer_of(const NestInstruction& in) {
+  for (Reducer& reducer : reducers_)
+    if (reducer.instruction == &in) return reducer;
+  TSC_CHECK(false, "reduction outside its stage");
+}
+
+Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point) {
+  Ir index;
+  if (program_.kind == KernelProgram::Kind::Row) {
+    index = b_.CreateAnd(point.col, b_.getInt64(kReductionLanes - 1));
+  } else {
+    Ir lane = b_.CreateAnd(column_row_, b_.getInt64(kReductionLanes - 1));
+    index = b_.CreateAdd(b_.CreateMul(lane, b_.getInt64(kColumnBlock)),
+                         b_.CreateSub(point.col, column_begin_));
+  }
+  return access_.element_pointer(reducer.accumulator, reducer.lanes, index);
+}
+
+// The accumulators are our own memory: reading and writing lanes that do not exist is harmless as long
+// as those keep their value.
+void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
+  const Reducer& reducer = reducer_of(in);
+  const Lanes& lanes = point.lanes;
+  Ir x = in_lanes(in.inputs[0], lanes);
+  const Ir inputs[] = {x};
+  x = apply_op(lanes, Op::cast, reducer.input, reducer.accumulator, inputs);
+  Ir pointer = accumulator_pointer(reducer, point);
+  const Point whole{lanes, point.col, point.limit};
+  Ir old = access_.load_row(reducer.accumulator, pointer, whole);
+  Ir sum = combine(lanes, in.reduction, reducer.accumulator, old, x);
+  if (point.mask) sum = b_.CreateSelect(point.mask, sum, old);
+  access_.store_row(reducer.accumulator, pointer, whole, sum);
+}
+
+Ir KernelEmitter::reduction_result(const Lanes& lanes, const Reducer& reducer, Ir accumulator) {
+  const DType to = reducer.instruction->dtype;
+  const Ir inputs[] = {accumulator};
+  return apply_op(lanes, Op::cast, reducer.accumulator, to, inputs);
+}
+
+Ir KernelEmitter::stack_array(DType dtype, int64_t count) {
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  llvm::IRBuilder<> at_entry(&entry, entry.begin());
+  auto* type = llvm::ArrayType::get(scalar_.scalar_memory_type(dtype), static_cast<uint64_t>(count));
+  llvm::AllocaInst* memory = at_entry.CreateAlloca(type);
+  memory->setAlignment(llvm::Align(64));
+  return memory;
+}
+
+void KernelEmitter::collect_reducers(const NestStage& stage) {
+  reducers_.clear();
+  for (const NestInstruction& in : stage.element) {
+    if (in.code != NestCode::Reduce) continue;
+    // The dtype of the input is known where it is defined, in this part or before it.
+    DType input = bindings_[in.inputs[0]].dtype;
+    for (const NestInstruction& other : stage.element)
+      if (defines_value(other) && other.result == in.inputs[0]) input = other.dtype;
+    DType accumulator = accumulator_dtype(in.reduction, input);
+    if (accumulator == DType::Bool) accumulator = DType::U8;
+    if (accumulator == DType::BF16) accumulator = DType::F32;
+    reducers_.push_back({&in, input, accumulator});
+  }
+}
+
+}  // namespace tsc::jit

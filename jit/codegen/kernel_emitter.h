@@ -1,0 +1,87 @@
+#pragma once
+// Turns one KernelProgram into one IR function with explicit vectors.
+// Knows programs, Lanes, operand access; must not know how IR becomes machine code.
+// Keeps: the order of every lane's arithmetic is the program's; a value is a scalar while it is the same
+// for all columns and becomes lanes only where it meets lanes.
+#include <string>
+#include <vector>
+
+#include <llvm/IR/Module.h>
+
+#include "jit/codegen/op_emitters.h"
+#include "jit/codegen/operand_access.h"
+
+namespace tsc::jit {
+
+class KernelEmitter {
+ public:
+  KernelEmitter(llvm::Module& module, const KernelProgram& program, const VectorTraits& traits);
+  llvm::Function* emit(const std::string& symbol);
+
+ private:
+  struct Binding {
+    Ir value = nullptr;
+    DType dtype = DType::F32;
+    bool lanes = false;     // one value a lane, not a scalar
+    Ir splat = nullptr;     // the scalar in every lane, made outside the loop that uses it
+  };
+  struct Reducer {
+    const NestInstruction* instruction;
+    DType input, accumulator;
+    Ir lanes = nullptr;   // memory: 64 lane accumulators (times a block of columns)
+    Ir total = nullptr;   // memory: the chunks so far
+  };
+
+  void open_function(const std::string& symbol);
+  void emit_uniform_values();
+  void find_uniform(const std::vector<NestInstruction>& part);
+  void prepare_scratch();
+  void prepare_splats(const std::vector<NestInstruction>& part, bool uniform);
+
+  // One part at one point. Row parts pass scalar lanes.
+  void emit_part(const std::vector<NestInstruction>& part, const Point& point, bool per_row);
+  void emit_instruction(const NestInstruction& instruction, const Point& point, bool per_row);
+  void emit_apply(const NestInstruction& instruction, const Point& point);
+  void define(const NestInstruction& instruction, Ir value, bool lanes);
+  Ir in_lanes(NestValue value, const Lanes& lanes);
+  bool any_lanes(const NestInstruction& instruction) const;
+  Ir constant(const NestInstruction& instruction);
+  Ir parameter(const NestInstruction& instruction);
+
+  // Row programs (row_kernel.cpp).
+  void emit_rows();
+  void emit_row_stage(const NestStage& stage);
+  void collect_reducers(const NestStage& stage);
+  void finish_row_reducer(Reducer& reducer);
+  Ir combine_lanes(const Reducer& reducer);
+  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end);
+  Point masked_point(Ir col, Ir end);
+
+  // Column programs (column_kernel.cpp).
+  void emit_column_program();
+  void emit_column_block(const NestStage& stage, Ir begin, Ir end);
+  void fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes);
+  void combine_column_lanes(const Reducer& reducer, Ir lanes, Ir begin, Ir end);
+
+  void accumulate(const NestInstruction& instruction, const Point& point);
+  Ir accumulator_pointer(const Reducer& reducer, const Point& point);
+  Reducer& reducer_of(const NestInstruction& instruction);
+  Ir reduction_result(const Lanes& lanes, const Reducer& reducer, Ir accumulator);
+  Ir stack_array(DType dtype, int64_t count);
+
+  llvm::Module& module_;
+  const KernelProgram& program_;
+  VectorTraits traits_;
+  llvm::IRBuilder<> b_;
+  OperandAccess access_;
+  Lanes wide_, scalar_;
+  llvm::Function* function_ = nullptr;
+  Ir parameters_ = nullptr, rows_ = nullptr, cols_ = nullptr, scratch_ = nullptr;
+  std::vector<Binding> bindings_;
+  std::vector<bool> uniform_;
+  std::vector<Ir> scratch_rows_;
+  std::vector<Reducer> reducers_;
+  Ir column_row_ = nullptr, column_begin_ = nullptr;  // of the row being accumulated
+};
+
+}  // namespace tsc::jit

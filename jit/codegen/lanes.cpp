@@ -1,0 +1,96 @@
+#include "jit/codegen/lanes.h"
+
+#include <numeric>
+
+#include "runtime/base/error.h"
+
+namespace tsc::jit {
+
+int memory_bytes(DType dtype) {
+  constexpr int kBytes[kDTypeCount] = {1, 1, 4, 8, 2, 4, 8};
+  return kBytes[static_cast<int>(dtype)];
+}
+
+llvm::Type* Lanes::of(llvm::Type* scalar) const {
+  if (count_ == 1) return scalar;
+  return llvm::FixedVectorType::get(scalar, static_cast<unsigned>(count_));
+}
+
+llvm::Type* Lanes::scalar_value_type(DType dtype) const {
+  switch (dtype) {
+    case DType::Bool: return builder_.getInt1Ty();
+    case DType::U8: return builder_.getInt8Ty();
+    case DType::I32: return builder_.getInt32Ty();
+    case DType::I64: return builder_.getInt64Ty();
+    case DType::BF16:
+    case DType::F32: return builder_.getFloatTy();
+    case DType::F64: return builder_.getDoubleTy();
+  }
+  TSC_CHECK(false, "no such dtype");
+}
+
+llvm::Type* Lanes::scalar_memory_type(DType dtype) const {
+  if (dtype == DType::Bool) return builder_.getInt8Ty();
+  if (dtype == DType::BF16) return builder_.getInt16Ty();
+  return scalar_value_type(dtype);
+}
+
+Ir Lanes::splat(Ir scalar) const {
+  if (count_ == 1) return scalar;
+  return builder_.CreateVectorSplat(static_cast<unsigned>(count_), scalar);
+}
+
+Ir Lanes::integer(int bits, int64_t value) const {
+  return llvm::ConstantInt::getSigned(integer_type(bits), value);
+}
+
+Ir Lanes::number(DType dtype, double value) const {
+  if (dtype == DType::F64) return llvm::ConstantFP::get(value_type(dtype), value);
+  const llvm::APFloat single(static_cast<float>(value));
+  return llvm::ConstantFP::get(value_type(DType::F32), single);
+}
+
+Ir Lanes::iota(int bits) const {
+  if (count_ == 1) return integer(bits, 0);
+  llvm::SmallVector<llvm::Constant*, 64> items;
+  for (int i = 0; i < count_; ++i)
+    items.push_back(llvm::ConstantInt::get(builder_.getIntNTy(bits), static_cast<uint64_t>(i)));
+  return llvm::ConstantVector::get(items);
+}
+
+Ir Lanes::from_memory(DType dtype, Ir raw) const {
+  if (dtype == DType::Bool) return builder_.CreateICmpNE(raw, integer(8, 0));
+  if (dtype != DType::BF16) return raw;
+  Ir wide = builder_.CreateShl(builder_.CreateZExt(raw, integer_type(32)), integer(32, 16));
+  return builder_.CreateBitCast(wide, value_type(DType::F32));
+}
+
+Ir Lanes::to_memory(DType dtype, Ir value) const {
+  if (dtype == DType::Bool) return builder_.CreateZExt(value, integer_type(8));
+  if (dtype != DType::BF16) return value;
+  Ir bits = builder_.CreateBitCast(value, integer_type(32));
+  return builder_.CreateTrunc(builder_.CreateLShr(bits, integer(32, 16)), integer_type(16));
+}
+
+Ir Lanes::round_to_bf16(Ir value) const {
+  llvm::IRBuilder<>& b = builder_;
+  Ir bits = b.CreateBitCast(value, integer_type(32));
+  Ir odd = b.CreateAnd(b.CreateLShr(bits, integer(32, 16)), integer(32, 1));
+  Ir rounded = b.CreateAdd(b.CreateAdd(bits, integer(32, 0x7FFF)), odd);
+  rounded = b.CreateAnd(rounded, integer(32, static_cast<int32_t>(0xFFFF0000u)));
+  Ir chosen = b.CreateSelect(b.CreateFCmpUNO(value, value), integer(32, 0x7FC00000), rounded);
+  return b.CreateBitCast(chosen, value_type(DType::F32));
+}
+
+Ir Lanes::part(Ir vector, int first, int count) const {
+  if (count == 1) return builder_.CreateExtractElement(vector, static_cast<uint64_t>(first));
+  llvm::SmallVector<int, 64> lanes(static_cast<size_t>(count));
+  std::iota(lanes.begin(), lanes.end(), first);
+  return builder_.CreateShuffleVector(vector, lanes);
+}
+
+Ir Lanes::call(llvm::Intrinsic::ID intrinsic, llvm::ArrayRef<Ir> arguments) const {
+  return builder_.CreateIntrinsic(intrinsic, {arguments[0]->getType()}, arguments);
+}
+
+}  // namespace tsc::jit

@@ -1,0 +1,36 @@
+#pragma once
+// The fourth edit of a primitive: its emitter. One row an elementwise op; each emits the IR of the
+// scalar function of the same name in runtime/kernels/scalar_ops.h, with its edge behaviour and without
+// an instruction that can trap or be undefined for any operand.
+// Knows Lanes and the op table; must not know programs.
+#include <span>
+
+#include "jit/codegen/lanes.h"
+#include "jit/loops/kernel_program.h"
+#include "runtime/ops/op.h"
+
+namespace tsc::jit {
+
+// `dtype` is that of the value operands, never BF16: apply_op computes bf16 in f32 and rounds once.
+using EmitFunction = Ir (*)(const Lanes& lanes, DType dtype, Ir x, Ir y, Ir z);
+
+struct OpEmitter {
+  Op op;
+  EmitFunction emit;
+};
+
+std::span<const OpEmitter> op_emitters();
+const OpEmitter* find_op_emitter(Op op);
+
+// Applies an elementwise op, casts included. `from` is the dtype of the value operands.
+Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir> inputs);
+// One step of a reduction on accumulators of `dtype`.
+Ir combine(const Lanes& lanes, Reduction reduction, DType dtype, Ir x, Ir y);
+Ir reduction_identity(const Lanes& lanes, Reduction reduction, DType dtype);
+// Philox4x32-10 as the primitive rng_bits defines it.
+Ir emit_philox(const Lanes& lanes, DType dtype, Ir seed, Ir offset, Ir index);
+
+// The functions of runtime/kernels/scalar_math.h (op_emitters_math.cpp).
+std::span<const OpEmitter> math_emitters();
+
+}  // namespace tsc::jit

@@ -1,0 +1,70 @@
+// runtime/random/philox.h on lanes. Words travel in 64-bit lanes, because a round is two products of
+// 32 by 32 to 64 bits, and vector units have that product.
+#include "jit/codegen/op_emitters.h"
+#include "runtime/base/error.h"
+
+namespace tsc::jit {
+namespace {
+
+constexpr int64_t kLowWord = 0xFFFFFFFF;
+
+struct Block {
+  Ir words[4];
+};
+
+Block emit_rounds(const Lanes& l, Block counter, Ir key0, Ir key1) {
+  auto& b = l.b();
+  const Ir low_word = l.integer(64, kLowWord);
+  auto low = [&](Ir x) { return b.CreateAnd(x, low_word); };
+  auto high = [&](Ir x) { return b.CreateLShr(x, l.integer(64, 32)); };
+  for (int round = 0; round < 10; ++round) {
+    Ir product0 = b.CreateMul(l.integer(64, 0xD2511F53), counter.words[0]);
+    Ir product1 = b.CreateMul(l.integer(64, 0xCD9E8D57), counter.words[2]);
+    Ir spread0 = l.splat(key0), spread1 = l.splat(key1);
+    counter = {{b.CreateXor(b.CreateXor(high(product1), counter.words[1]), spread0), low(product1),
+                b.CreateXor(b.CreateXor(high(product0), counter.words[3]), spread1), low(product0)}};
+    key0 = b.CreateAnd(b.CreateAdd(key0, b.getInt64(0x9E3779B9)), b.getInt64(kLowWord));
+    key1 = b.CreateAnd(b.CreateAdd(key1, b.getInt64(0xBB67AE85)), b.getInt64(kLowWord));
+  }
+  return counter;
+}
+
+// Word `which` (0 to 3, per lane) of the block.
+Ir pick(const Lanes& l, const Block& block, Ir which) {
+  auto& b = l.b();
+  Ir odd = b.CreateICmpNE(b.CreateAnd(which, l.integer(64, 1)), l.integer(64, 0));
+  Ir low = b.CreateSelect(odd, block.words[1], block.words[0]);
+  Ir high = b.CreateSelect(odd, block.words[3], block.words[2]);
+  return b.CreateSelect(b.CreateICmpUGT(which, l.integer(64, 1)), high, low);
+}
+
+}  // namespace
+
+Ir emit_philox(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir index) {
+  auto& b = l.b();
+  const int per_block_bits = dtype == DType::F64 ? 1 : 2;
+  Ir block = b.CreateLShr(index, l.integer(64, per_block_bits));
+  Ir place = b.CreateAnd(index, l.integer(64, (1 << per_block_bits) - 1));
+  auto scalar_low = [&](Ir x) { return b.CreateAnd(x, b.getInt64(kLowWord)); };
+  auto scalar_high = [&](Ir x) { return b.CreateLShr(x, b.getInt64(32)); };
+  const Block counter = {{b.CreateAnd(block, l.integer(64, kLowWord)),
+                          b.CreateLShr(block, l.integer(64, 32)), l.splat(scalar_low(offset)),
+                          l.splat(scalar_high(offset))}};
+  const Block result = emit_rounds(l, counter, scalar_low(seed), scalar_high(seed));
+  if (dtype == DType::F64) {
+    Ir second = b.CreateICmpNE(place, l.integer(64, 0));
+    Ir high = b.CreateSelect(second, result.words[2], result.words[0]);
+    Ir low = b.CreateSelect(second, result.words[3], result.words[1]);
+    Ir bits = b.CreateLShr(b.CreateOr(b.CreateShl(high, l.integer(64, 32)), low), l.integer(64, 11));
+    return b.CreateFMul(b.CreateUIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-53));
+  }
+  Ir word = pick(l, result, place);
+  if (dtype == DType::I64) return word;
+  Ir narrow = b.CreateTrunc(word, l.integer_type(32));
+  if (dtype == DType::I32) return narrow;
+  TSC_CHECK(dtype == DType::F32, "philox gives i32, i64, f32 or f64");
+  Ir bits = b.CreateLShr(narrow, l.integer(32, 8));  // 24 bits: exact as a signed integer too
+  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-24));
+}
+
+}  // namespace tsc::jit

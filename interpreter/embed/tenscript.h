@@ -1,13 +1,14 @@
 /* Tenscript's public C interface.
  *
- * For: C and C++ programs that run .tsc source. Knows: engines, values, statuses. Shows: no C++ type, no
- * LLVM, no runtime type. Keeps: no exception and no longjmp crosses this line; every call that can fail
- * returns a status (NULL is success); the function table only grows; two engines do not see each other.
+ * For: C and C++ programs that run .tsc source. Knows: engines, values, statuses. Shows: no C++
+ * type, no LLVM, no runtime type. Keeps: no exception and no longjmp crosses this line; every call
+ * that can fail returns a status (NULL is success); the function table only grows; two engines do
+ * not see each other.
  *
- * An engine is used by one thread at a time; `interrupt` alone may be called from any thread and from a
- * signal handler. Handles (engine, value, status) are freed by the caller, freeing NULL is allowed, and a
- * value must be freed before its engine. Text that a function hands out belongs to the handle it came
- * from; text given to a sink is gone when the sink returns.
+ * An engine is used by one thread at a time; `interrupt` alone may be called from any thread and
+ * from a signal handler. Handles (engine, value, status) are freed by the caller, freeing NULL is
+ * allowed, and a value must be freed before its engine. Text that a function hands out belongs to
+ * the handle it came from; text given to a sink is gone when the sink returns.
  *
  *   const tsc_api* api = tsc_get_api(TSC_API_VERSION);
  *   tsc_engine* engine;
@@ -76,19 +77,21 @@ typedef enum tsc_switch { TSC_DEFAULT = 0, TSC_ON = 1, TSC_OFF = 2 } tsc_switch;
 typedef void (*tsc_output)(void* user, tsc_stream stream, const char* text, size_t size);
 typedef void (*tsc_sink)(void* user, const char* text, size_t size);
 
-/* A function of the host. It returns NULL and sets *result, or returns a status made by `error_new`. */
-typedef tsc_status* (*tsc_host_function)(void* user, tsc_engine* engine, tsc_value* const* arguments,
-                                         size_t count, tsc_value** result);
+/* A function of the host. It returns NULL and sets *result, or returns a status made by
+ * `error_new`. */
+typedef tsc_status* (*tsc_host_function)(void* user, tsc_engine* engine,
+                                         tsc_value* const* arguments, size_t count,
+                                         tsc_value** result);
 
 /* Set struct_size to sizeof(tsc_engine_options) and leave the rest zero for the defaults. */
 typedef struct tsc_engine_options {
   size_t struct_size;
-  uint32_t threads;    /* 0: one for each core */
-  tsc_switch jit;      /* TSC_OFF: the interpreter runs everything */
-  uint64_t seed;       /* used when has_seed is not 0 */
+  uint32_t threads; /* 0: one for each core */
+  tsc_switch jit;   /* TSC_OFF: the interpreter runs everything */
+  uint64_t seed;    /* used when has_seed is not 0 */
   int has_seed;
-  uint32_t max_depth;  /* script calls inside one another; 0: 1000 */
-  tsc_output output;   /* NULL: the process's own standard output and error */
+  uint32_t max_depth; /* script calls inside one another; 0: 1000 */
+  tsc_output output;  /* NULL: the process's own standard output and error */
   void* output_user;
   const char* const* arguments; /* sys.argv */
   size_t argument_count;
@@ -167,8 +170,8 @@ typedef struct tsc_api {
   tsc_status* (*dict_new)(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* values,
                           size_t count, tsc_value** value);
   /* Copies `data`, which is row-major. NULL data: the tensor is zero. */
-  tsc_status* (*tensor_new)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
-                            const void* data, tsc_value** value);
+  tsc_status* (*tensor_new)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes,
+                            uint32_t rank, const void* data, tsc_value** value);
   /* Uses `data` in place; release(user) runs once, when the last view of it is gone. */
   tsc_status* (*tensor_borrow)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes,
                                uint32_t rank, void* data, void (*release)(void* user), void* user,
@@ -192,7 +195,7 @@ typedef struct tsc_api {
   tsc_status* (*represent)(tsc_engine* engine, const tsc_value* value, tsc_sink sink, void* user);
 
   /* Statuses. */
-  tsc_code (*status_code)(const tsc_status* status); /* NULL: TSC_OK */
+  tsc_code (*status_code)(const tsc_status* status);       /* NULL: TSC_OK */
   const char* (*status_type)(const tsc_status* status);    /* "ValueError" */
   const char* (*status_message)(const tsc_status* status); /* "ValueError: ..." */
   int (*status_exit_code)(const tsc_status* status);       /* of sys.exit; 1 for other errors */
@@ -204,19 +207,22 @@ typedef struct tsc_api {
   tsc_status* (*error_new)(tsc_engine* engine, const char* type, const char* message);
 
   /* Looking inside. */
-  /* Prints one stage of compilation to the sink: tokens, ast and bytecode read the source only; region,
-   * backward, fused, loops, llvm, asm and ptx run it and print what its compiled functions became. */
+  /* Prints one stage of compilation to the sink: tokens, ast and bytecode read the source only;
+   * region, backward, fused, loops, llvm, asm and ptx run it and print what its compiled functions
+   * became. */
   tsc_status* (*emit)(tsc_engine* engine, const char* stage, const char* name, const char* text,
                       size_t size, tsc_sink sink, void* user);
   /* The names of the stages, in order, ended by NULL. */
   const char* const* (*emit_stages)(void);
-  /* What the compiler did so far: format "explain" (for people), "summary" (the closing report), "json". */
+  /* What the compiler did so far: format "explain" (for people), "summary" (the closing report),
+   * "json". */
   tsc_status* (*report)(tsc_engine* engine, const char* format, tsc_sink sink, void* user);
   /* Version, processor, threads, compiler, folders: "text" or "json". */
   tsc_status* (*info)(tsc_engine* engine, const char* format, tsc_sink sink, void* user);
-  /* Completions of the name that ends at `cursor`; the sink gets each whole name. Runs no script code.
-   * Returns where the name to replace begins. */
-  size_t (*complete)(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink, void* user);
+  /* Completions of the name that ends at `cursor`; the sink gets each whole name. Runs no script
+   * code. Returns where the name to replace begins. */
+  size_t (*complete)(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink,
+                     void* user);
 } tsc_api;
 
 #if defined(__GNUC__)

@@ -1,0 +1,146 @@
+// The executable `tenscript`: reads the command line and does what it says.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "interpreter/cli/options.h"
+#include "interpreter/cli/repl.h"
+#include "interpreter/cli/session.h"
+
+namespace tsc::cli {
+namespace {
+
+int usage_error(const std::string& problem) {
+  std::fprintf(stderr, "tenscript: %s\nTry 'tenscript --help'.\n", problem.c_str());
+  return kExitUsage;
+}
+
+bool read_stream(FILE* stream, std::string& text) {
+  char buffer[65536];
+  for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stream)) > 0;)
+    text.append(buffer, count);
+  return std::ferror(stream) == 0;
+}
+
+// The text of the program and the name it goes by. A folder stands for its __main__.tsc.
+struct Program {
+  std::string name, text, problem;
+};
+
+std::string no_such_file(const std::string& path) {
+  std::string problem = "cannot open '" + path + "': " + std::strerror(errno);
+  const std::string_view command = nearest(path, command_names());
+  if (!command.empty()) problem += "; did you mean the command '" + std::string(command) + "'?";
+  struct stat about {};
+  if (errno == ENOENT && stat((path + ".tsc").c_str(), &about) == 0)
+    problem += "; did you mean '" + path + ".tsc'?";
+  return problem;
+}
+
+Program load_program(const Invocation& invocation) {
+  Program program;
+  if (invocation.has_code) {
+    program.name = "<string>";
+    program.text = invocation.code;
+  } else if (invocation.script == "-") {
+    program.name = "<stdin>";
+    read_stream(stdin, program.text);
+  } else {
+    program.name = invocation.script;
+    struct stat about {};
+    if (stat(program.name.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
+      program.name += "/__main__.tsc";
+    errno = 0;
+    FILE* file = std::fopen(program.name.c_str(), "rb");
+    if (file == nullptr || !read_stream(file, program.text))
+      program.problem = no_such_file(program.name);
+    if (file != nullptr) std::fclose(file);
+  }
+  return program;
+}
+
+int emit(Session& session, const Invocation& invocation) {
+  const Program program = load_program(invocation);
+  if (!program.problem.empty()) return usage_error(program.problem);
+  return session.finish(session.api().emit(session.engine(), invocation.emit.c_str(),
+                                           program.name.c_str(), program.text.data(),
+                                           program.text.size(), print_text, stdout));
+}
+
+int run_program(Session& session, const Invocation& invocation) {
+  const tsc_api& api = session.api();
+  if (!invocation.module.empty())
+    return session.finish(api.run_module(session.engine(), invocation.module.c_str()));
+  if (invocation.has_code || invocation.script == "-") {
+    const Program program = load_program(invocation);
+    return session.finish(api.run_source(session.engine(), program.name.c_str(),
+                                         program.text.data(), program.text.size()));
+  }
+  const Program program = load_program(invocation);
+  if (!program.problem.empty()) return usage_error(program.problem);
+  return session.finish(api.run_file(session.engine(), program.name.c_str()));
+}
+
+int info(Session& session, const Invocation& invocation) {
+  if (!invocation.arguments.empty()) {
+    std::fputs(environment_text().c_str(), stdout);
+    return 0;
+  }
+  return session.finish(
+      session.api().info(session.engine(), invocation.json ? "json" : "text", print_text, stdout));
+}
+
+int run(const Invocation& invocation) {
+  Session session(invocation);
+  if (!session.ok()) return kExitInternal;
+  if (invocation.command == Command::Info) return info(session, invocation);
+  if (!invocation.emit.empty() && invocation.command != Command::Repl)
+    return emit(session, invocation);
+  int exit_code = 0;
+  if (invocation.command != Command::Repl) {
+    Session::CatchInterrupts guard(session);
+    exit_code = run_program(session, invocation);
+  }
+  if (invocation.command == Command::Explain) {
+    const char* format = invocation.json ? "json" : "explain";
+    session.finish(session.api().report(session.engine(), format, print_text, stdout));
+  }
+  if (invocation.command == Command::Repl || invocation.interactive)
+    exit_code = run_repl(session, invocation.basic);
+  session.write_report();
+  return exit_code;
+}
+
+int main(int count, char** words) {
+  ParsedCommandLine parsed = parse_command_line(std::vector<std::string>(words + 1, words + count));
+  if (!parsed.problem.empty()) return usage_error(parsed.problem);
+  Invocation& invocation = parsed.invocation;
+  if (invocation.command == Command::Help) {
+    std::fputs(help_text().c_str(), stdout);
+    return 0;
+  }
+  if (invocation.command == Command::Version) {
+    std::printf("tenscript %s\n", tsc_get_api(TSC_API_VERSION)->version_text());
+    return 0;
+  }
+  // As with other languages: a pipe into the bare command is a script, not a conversation.
+  const bool bare = count == 1;
+  if (bare && !isatty(STDIN_FILENO)) {
+    invocation.command = Command::Run;
+    invocation.script = "-";
+    invocation.arguments = {"-"};
+  }
+  return run(invocation);
+}
+
+}  // namespace
+}  // namespace tsc::cli
+
+int main(int count, char** words) {
+  const int exit_code = tsc::cli::main(count, words);
+  if (std::fflush(stdout) != 0 && exit_code == 0) return 1;
+  return exit_code;
+}

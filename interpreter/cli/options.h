@@ -1,0 +1,56 @@
+#pragma once
+// The command line and the environment, read into one struct. Knows: flags, commands, their help
+// text. Must not know: the engine. Keeps: one table of flags and one of commands; help, parsing and
+// "did you mean" all read it.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tsc::cli {
+
+enum class Command { Run, Repl, Explain, Info, Help, Version };
+enum class ColorMode { Auto, Always, Never };
+
+struct Invocation {
+  Command command = Command::Repl;
+  std::string script;  // a path, or "-" for standard input
+  std::string code;    // -c
+  std::string module;  // -m
+  bool has_code = false;
+  std::vector<std::string> arguments;  // sys.argv, the script's name first
+  bool interactive = false;            // -i
+  bool json = false;
+  bool basic = false;  // plain line mode also on a terminal
+  std::string emit;
+  ColorMode color = ColorMode::Auto;
+
+  // What the engine is made with.
+  uint32_t threads = 0;
+  bool no_jit = false;
+  bool has_seed = false;
+  uint64_t seed = 0;
+  std::string logs, disabled_passes, report_file;
+  bool stress_break = false, strict_compiler = false;
+  std::vector<std::string> search_paths;
+};
+
+// On failure `problem` says what is wrong, with the nearest name when there is one.
+struct ParsedCommandLine {
+  Invocation invocation;
+  std::string problem;
+};
+
+// The environment is read first; flags win.
+ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments);
+
+std::string help_text();
+// Every environment variable with its value and meaning, for `info --env`.
+std::string environment_text();
+
+// The candidate within two edits of `word`, or an empty view.
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
+// The names of the commands.
+std::vector<std::string_view> command_names();
+
+}  // namespace tsc::cli

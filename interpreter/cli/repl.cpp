@@ -1,0 +1,177 @@
+#include "interpreter/cli/repl.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "interpreter/cli/editor.h"
+
+namespace tsc::cli {
+namespace {
+
+constexpr char kPrompt[] = ">>> ";
+constexpr char kContinuation[] = "... ";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+}
+
+std::string_view last_line(std::string_view text) {
+  const std::size_t found = text.rfind('\n');
+  return found == std::string_view::npos ? text : text.substr(found + 1);
+}
+
+// A block of several lines ends with an empty line, as its next line could still belong to it.
+bool opens_block(std::string_view text) {
+  static const char* const kWords[] = {"if",   "for",  "while",  "def",    "class",
+                                       "with", "try",  "async",  "match",  "@",
+                                       "else", "elif", "except", "finally"};
+  text = trimmed(text);
+  for (std::string_view word : kWords)
+    if (text.substr(0, word.size()) == word) {
+      const char next = text.size() > word.size() ? text[word.size()] : ' ';
+      if (word == "@" || !(std::isalnum(static_cast<unsigned char>(next)) || next == '_'))
+        return true;
+    }
+  return false;
+}
+
+bool wants_more(Session& session, const std::string& text) {
+  if (trimmed(text).empty()) return false;
+  if (session.api().is_incomplete(session.engine(), text.data(), text.size())) {
+    // Two empty lines in a row end what can never be finished well.
+    return true;
+  }
+  return text.find('\n') != std::string::npos && opens_block(text) &&
+         !trimmed(last_line(text)).empty();
+}
+
+class Repl {
+ public:
+  explicit Repl(Session& session) : session_(session) {}
+
+  std::optional<int> exit_code() const { return exit_code_; }
+
+  void run(const std::string& entry) {
+    const std::string_view text = trimmed(entry);
+    if (text.empty()) return;
+    if (text == "exit" || text == "quit") {
+      exit_code_ = 0;
+      return;
+    }
+    const std::string name = "<input " + std::to_string(++entry_count_) + ">";
+    Session::CatchInterrupts guard(session_);
+    tsc_value* value = nullptr;
+    tsc_status* status = session_.api().run_entry(session_.engine(), name.c_str(), entry.data(),
+                                                  entry.size(), &value);
+    if (status == nullptr && value != nullptr) status = show(value, text.back() != ';');
+    session_.api().value_free(value);
+    finish(status);
+    std::fflush(stdout);
+  }
+
+ private:
+  tsc_status* show(tsc_value* value, bool echo) {
+    const tsc_api& api = session_.api();
+    if (api.kind(value) == TSC_NONE) return nullptr;
+    std::string text;
+    if (echo) {
+      tsc_status* status = api.represent(session_.engine(), value, append_text, &text);
+      if (status != nullptr) return status;
+      std::fflush(stdout);
+      std::printf("%s\n", text.c_str());
+    }
+    return api.set(session_.engine(), "_", value);
+  }
+
+  void finish(tsc_status* status) {
+    const bool leave = session_.api().status_code(status) == TSC_EXIT;
+    const int code = session_.finish(status);
+    if (leave) exit_code_ = code;
+  }
+
+  Session& session_;
+  int entry_count_ = 0;
+  std::optional<int> exit_code_;
+};
+
+int run_lines(Session& session) {
+  Repl repl(session);
+  std::string entry;
+  char* line = nullptr;
+  std::size_t capacity = 0;
+  const bool prompts = isatty(STDIN_FILENO) != 0;
+  for (;;) {
+    if (prompts) {
+      std::fputs(entry.empty() ? kPrompt : kContinuation, stdout);
+      std::fflush(stdout);
+    }
+    const ssize_t length = getline(&line, &capacity, stdin);
+    if (length > 0) entry.append(line, static_cast<std::size_t>(length));
+    if (!entry.empty() && entry.back() == '\n') entry.pop_back();
+    if (length > 0 && wants_more(session, entry)) {
+      entry += '\n';
+      continue;
+    }
+    repl.run(entry);
+    entry.clear();
+    if (length <= 0 || repl.exit_code()) break;
+  }
+  std::free(line);
+  if (prompts && !repl.exit_code()) std::fputc('\n', stdout);
+  return repl.exit_code().value_or(0);
+}
+
+EditorQuestions questions_of(Session& session) {
+  EditorQuestions questions;
+  questions.is_complete = [&session](const std::string& text) {
+    return !wants_more(session, text);
+  };
+  questions.complete = [&session](const std::string& text, std::size_t cursor) {
+    std::vector<std::string> names;
+    auto collect = [](void* user, const char* name, size_t size) {
+      static_cast<std::vector<std::string>*>(user)->emplace_back(name, size);
+    };
+    const std::size_t begin =
+        session.api().complete(session.engine(), text.c_str(), cursor, collect, &names);
+    return std::make_pair(begin, std::move(names));
+  };
+  return questions;
+}
+
+int run_editor(Session& session) {
+  std::printf("tenscript %s; Ctrl-D leaves, Tab completes, Up recalls\n",
+              session.api().version_text());
+  std::fflush(stdout);
+  Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
+  History history(default_history_path());
+  Editor editor(terminal, history, questions_of(session));
+  Repl repl(session);
+  while (!repl.exit_code()) {
+    std::string entry;
+    const EditResult result = editor.read(kPrompt, kContinuation, entry);
+    if (result == EditResult::End) break;
+    if (result == EditResult::Cancelled) continue;
+    history.add(std::string(trimmed(entry)));
+    repl.run(entry);
+  }
+  return repl.exit_code().value_or(0);
+}
+
+}  // namespace
+
+int run_repl(Session& session, bool basic) {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
+  if (basic || dumb || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return run_lines(session);
+  return run_editor(session);
+}
+
+}  // namespace tsc::cli

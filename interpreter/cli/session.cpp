@@ -1,0 +1,122 @@
+#include "interpreter/cli/session.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace tsc::cli {
+namespace {
+
+// A signal handler has no other way to its engine.
+const tsc_api* g_interrupt_api = nullptr;
+tsc_engine* volatile g_interrupted_engine = nullptr;
+volatile sig_atomic_t g_interrupt_count = 0;
+
+// A script that does not stop at the third Ctrl-C is in native code that does not poll.
+constexpr int kPatience = 3;
+
+void on_interrupt(int) {
+  g_interrupt_count = g_interrupt_count + 1;
+  if (g_interrupt_count >= kPatience) _exit(kExitInterrupted);
+  tsc_engine* engine = g_interrupted_engine;
+  if (engine != nullptr) g_interrupt_api->interrupt(engine);
+}
+
+std::vector<const char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<const char*> raw;
+  for (const std::string& text : texts) raw.push_back(text.c_str());
+  return raw;
+}
+
+}  // namespace
+
+void append_text(void* user, const char* text, size_t size) {
+  static_cast<std::string*>(user)->append(text, size);
+}
+
+void print_text(void* user, const char* text, size_t size) {
+  std::fwrite(text, 1, size, static_cast<FILE*>(user));
+}
+
+bool use_color(ColorMode mode, int descriptor) {
+  if (mode != ColorMode::Auto) return mode == ColorMode::Always;
+  const char* forced = std::getenv("FORCE_COLOR");
+  if (forced != nullptr && *forced != '\0') return true;
+  const char* refused = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  if (refused != nullptr && *refused != '\0') return false;
+  return isatty(descriptor) && (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
+}
+
+Session::Session(const Invocation& invocation)
+    : api_(tsc_get_api(TSC_API_VERSION)),
+      color_(use_color(invocation.color, STDERR_FILENO)),
+      report_file_(invocation.report_file) {
+  tsc_engine_options options{};
+  options.struct_size = sizeof options;
+  options.threads = invocation.threads;
+  options.jit = invocation.no_jit ? TSC_OFF : TSC_DEFAULT;
+  options.has_seed = invocation.has_seed;
+  options.seed = invocation.seed;
+  const auto arguments = pointers(invocation.arguments);
+  options.arguments = arguments.data();
+  options.argument_count = arguments.size();
+  const auto paths = pointers(invocation.search_paths);
+  options.search_paths = paths.data();
+  options.search_path_count = paths.size();
+  options.disabled_passes = invocation.disabled_passes.c_str();
+  options.logs = invocation.logs.c_str();
+  options.stress_break = invocation.stress_break;
+  options.strict_compiler = invocation.strict_compiler;
+  finish(api_->engine_new(&options, &engine_));
+}
+
+Session::~Session() { api_->engine_free(engine_); }
+
+int Session::finish(tsc_status* status) {
+  if (status == nullptr) return 0;
+  std::fflush(stdout);
+  api_->status_render(status, color_, print_text, stderr);
+  const tsc_code code = api_->status_code(status);
+  int exit_code = api_->status_exit_code(status);
+  if (code == TSC_NOT_FOUND || code == TSC_BAD_ARGUMENT) exit_code = kExitUsage;
+  if (code == TSC_INTERRUPTED) exit_code = kExitInterrupted;
+  if (code == TSC_INTERNAL) exit_code = kExitInternal;
+  api_->status_free(status);
+  return exit_code;
+}
+
+void Session::write_report() {
+  if (report_file_.empty() || engine_ == nullptr) return;
+  FILE* file = std::fopen(report_file_.c_str(), "w");
+  if (file == nullptr) {
+    std::fprintf(stderr, "tenscript: cannot write the report '%s': %s\n", report_file_.c_str(),
+                 std::strerror(errno));
+    return;
+  }
+  finish(api_->report(engine_, "json", print_text, file));
+  std::fclose(file);
+}
+
+Session::CatchInterrupts::CatchInterrupts(Session& session) {
+  g_interrupt_api = session.api_;
+  g_interrupted_engine = session.engine_;
+  g_interrupt_count = 0;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+Session::CatchInterrupts::~CatchInterrupts() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  sigaction(SIGINT, &action, nullptr);
+  tsc_engine* engine = g_interrupted_engine;
+  g_interrupted_engine = nullptr;
+  if (engine != nullptr) g_interrupt_api->clear_interrupt(engine);
+}
+
+}  // namespace tsc::cli

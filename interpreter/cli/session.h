@@ -1,0 +1,52 @@
+#pragma once
+// One engine for the process: made from the command line, its errors printed, Ctrl-C led to it, its
+// statuses turned into exit codes. Knows: the public API. Must not know: line editing.
+#include <string>
+
+#include "interpreter/cli/options.h"
+#include "interpreter/embed/tenscript.h"
+
+namespace tsc::cli {
+
+constexpr int kExitUsage = 2;
+constexpr int kExitInternal = 70;
+constexpr int kExitInterrupted = 130;
+
+class Session {
+ public:
+  explicit Session(const Invocation& invocation);
+  ~Session();
+  Session(const Session&) = delete;
+
+  const tsc_api& api() const { return *api_; }
+  tsc_engine* engine() const { return engine_; }
+  bool color() const { return color_; }
+  // False when the engine could not be made; the reason is printed.
+  bool ok() const { return engine_ != nullptr; }
+
+  // Prints what went wrong, frees the status and returns the exit code; 0 for no status.
+  int finish(tsc_status* status);
+  // Writes the report file that the command line asked for.
+  void write_report();
+
+  // While an object of this lives, Ctrl-C interrupts the engine and does not end the process.
+  class CatchInterrupts {
+   public:
+    explicit CatchInterrupts(Session& session);
+    ~CatchInterrupts();
+  };
+
+ private:
+  const tsc_api* api_;
+  tsc_engine* engine_ = nullptr;
+  bool color_ = false;
+  std::string report_file_;
+};
+
+// Sinks for the API's texts.
+void append_text(void* user, const char* text, size_t size);  // user: std::string*
+void print_text(void* user, const char* text, size_t size);   // user: FILE*
+
+bool use_color(ColorMode mode, int descriptor);
+
+}  // namespace tsc::cli

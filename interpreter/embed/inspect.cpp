@@ -1,0 +1,167 @@
+// Looking inside: stages of compilation, what the compiler did, what this machine offers.
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "interpreter/embed/complete.h"
+#include "interpreter/embed/engine.h"
+#include "jit/codegen_api.h"
+#include "lang/bytecode/disassemble.h"
+#include "lang/emit/compile.h"
+#include "lang/layout.h"
+#include "lang/parse.h"
+
+namespace tsc::embed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void send(tsc_sink sink, void* user, const std::string& text) {
+  sink(user, text.data(), text.size());
+}
+
+// ---- stages -----------------------------------------------------------------------------------
+
+using SourceRef = std::shared_ptr<const lang::Source>;
+
+// A stage that only reads the text: fills `out`, or returns what is wrong.
+tsc_status* emit_tokens(const SourceRef& source, std::string& out) {
+  lang::Diagnostics diagnostics;
+  const lang::TokenList list = lang::tokenize(*source, diagnostics);
+  out = lang::print_tokens(list, *source);
+  return diagnostics.has_errors() ? diagnostics_status(diagnostics, *source) : nullptr;
+}
+
+tsc_status* emit_tree(const SourceRef& source, std::string& out) {
+  lang::Arena arena;
+  lang::ParseResult parsed = lang::parse_module(*source, arena);
+  if (parsed.module == nullptr) return diagnostics_status(parsed.diagnostics, *source);
+  out = lang::print_tree(*parsed.module);
+  return nullptr;
+}
+
+tsc_status* emit_bytecode(const SourceRef& source, std::string& out) {
+  lang::CompileResult compiled = lang::compile_module(source);
+  if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
+  out = lang::disassemble(*compiled.code);
+  return nullptr;
+}
+
+struct TextStage {
+  const char* name;
+  tsc_status* (*emit)(const SourceRef& source, std::string& out);
+};
+
+constexpr TextStage kTextStages[] = {
+    {"tokens", emit_tokens},
+    {"ast", emit_tree},
+    {"bytecode", emit_bytecode},
+};
+
+constexpr const char* kStages[] = {"tokens", "ast",  "bytecode", "region", "backward", "fused",
+                                   "loops",  "llvm", "asm",      "ptx",    nullptr};
+
+const char* const* emit_stages() { return kStages; }
+
+tsc_status* unknown_stage(const std::string& stage) {
+  std::string known;
+  std::vector<std::string_view> names;
+  for (const char* const* name = kStages; *name != nullptr; ++name) {
+    known += (known.empty() ? "" : ", ") + std::string(*name);
+    names.push_back(*name);
+  }
+  std::string message = "there is no stage '" + stage + "'";
+  const std::string_view near = lang::nearest_word(stage, names);
+  if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
+  return bad_argument(message + "; the stages are " + known);
+}
+
+bool is_stage(const std::string& stage) {
+  for (const char* const* name = kStages; *name != nullptr; ++name)
+    if (stage == *name) return true;
+  return false;
+}
+
+tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const char* text,
+                 size_t size, tsc_sink sink, void* user) {
+  return guarded(engine, [&]() -> tsc_status* {
+    if (!is_stage(stage)) return unknown_stage(stage);
+    for (const TextStage& row : kTextStages) {
+      if (std::string_view(stage) != row.name) continue;
+      const auto source = std::make_shared<const lang::Source>(name, std::string(text, size));
+      std::string out;
+      tsc_status* status = row.emit(source, out);
+      send(sink, user, out);
+      return status;
+    }
+    return emit_compiled(*engine, stage, name, {text, size}, sink, user);
+  });
+}
+
+// ---- machine ----------------------------------------------------------------------------------
+
+std::string processor_name() {
+  std::ifstream stream("/proc/cpuinfo");
+  for (std::string line; std::getline(stream, line);)
+    if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+Json collect_info(tsc_engine& engine) {
+  constexpr const char* kInstructionSets[] = {"baseline", "AVX2", "AVX-512"};
+  Json info;
+  info["version"] = TSC_VERSION_TEXT;
+  info["processor"] = processor_name();
+  info["reference kernels"] = kInstructionSets[static_cast<int>(engine.device.isa)];
+  info["threads"] = engine.device.threads.count();
+  std::string problem;
+  const auto compiler = jit::load_kernel_compiler(&problem);
+  info["compiler"] = compiler ? compiler->target_description() : "none: " + problem;
+  info["library files"] = engine.library.size();
+  Json& path = info["module path"] = Json::array();
+  for (const std::string& folder : engine.vm->config().module_path) path.push_back(folder);
+  return info;
+}
+
+tsc_status* info(tsc_engine* engine, const char* format, tsc_sink sink, void* user) {
+  return guarded(engine, [&]() -> tsc_status* {
+    const Json collected = collect_info(*engine);
+    if (std::string_view(format) == "json") {
+      send(sink, user, collected.dump(2) + "\n");
+      return nullptr;
+    }
+    std::string text;
+    for (const auto& [key, value] : collected.items()) {
+      std::string name = key + ":";
+      name.resize(20, ' ');
+      text += name + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+    }
+    send(sink, user, text);
+    return nullptr;
+  });
+}
+
+size_t complete_name(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink,
+                     void* user) {
+  size_t begin = cursor;
+  tsc_status* status = guarded(engine, [&]() -> tsc_status* {
+    const Completion completion = complete(*engine->vm, engine->main, {text, cursor}, cursor);
+    begin = completion.begin;
+    for (const std::string& name : completion.names) send(sink, user, name);
+    return nullptr;
+  });
+  delete status;  // a prompt that cannot complete completes nothing
+  return begin;
+}
+
+}  // namespace
+
+void fill_inspect_functions(tsc_api& api) {
+  api.emit = emit;
+  api.emit_stages = emit_stages;
+  api.report = report;
+  api.info = info;
+  api.complete = complete_name;
+}
+
+}  // namespace tsc::embed

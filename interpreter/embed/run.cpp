@@ -1,0 +1,335 @@
+// Engines and running: what enters the virtual machine.
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "interpreter/embed/engine.h"
+#include "interpreter/tensor/tensor_object.h"
+#include "lang/emit/compile.h"
+#include "stdlib/embedded.h"
+
+namespace {
+
+using namespace tsc;
+using namespace tsc::interp;
+
+// The options that a caller of this version knows; those beyond its struct_size are zero.
+tsc_engine_options complete(const tsc_engine_options* given) {
+  tsc_engine_options options{};
+  if (given != nullptr) std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
+  return options;
+}
+
+std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
+
+void write_to_process(Stream stream, std::string_view text) {
+  FILE* file = stdout;
+  if (stream == Stream::Error) {
+    std::fflush(stdout);  // both may be one terminal: keep the order
+    file = stderr;
+  }
+  std::fwrite(text.data(), 1, text.size(), file);
+}
+
+Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFile>& library) {
+  Config config;
+  if (options.output != nullptr) {
+    config.write = [output = options.output, user = options.output_user](Stream stream,
+                                                                         std::string_view text) {
+      output(user, stream == Stream::Out ? TSC_STDOUT : TSC_STDERR, text.data(), text.size());
+    };
+  } else {
+    config.write = write_to_process;
+  }
+  if (options.max_depth != 0) config.recursion_limit = options.max_depth;
+  for (size_t i = 0; i < options.argument_count; ++i)
+    config.arguments.push_back(options.arguments[i]);
+  for (size_t i = 0; i < options.search_path_count; ++i)
+    config.module_path.push_back(options.search_paths[i]);
+  config.embedded = library.data();
+  config.embedded_count = library.size();
+  return config;
+}
+
+std::vector<EmbeddedFile> embedded_library() {
+  std::vector<EmbeddedFile> files;
+  files.reserve(static_cast<size_t>(stdlib::end() - stdlib::begin()));
+  for (const stdlib::EmbeddedFile* file = stdlib::begin(); file != stdlib::end(); ++file)
+    files.push_back({file->path, file->text});
+  return files;
+}
+
+}  // namespace
+
+tsc_engine::tsc_engine(const tsc_engine_options& options)
+    : disabled_passes(text_or_empty(options.disabled_passes)),
+      logs(text_or_empty(options.logs)),
+      emit(text_or_empty(options.emit)),
+      jit(options.jit != TSC_OFF),
+      stress_break(options.stress_break != 0),
+      strict_compiler(options.strict_compiler != 0),
+      device(static_cast<int>(options.threads)),
+      library(embedded_library()) {
+  DeviceScope scope(device);
+  vm = std::make_unique<Vm>(config_of(options, library));
+  install_tensors(*vm);
+  if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
+  main = make_module(*vm, "__main__");
+  dict_set(*vm, vm->modules(), "__main__", main.value());
+}
+
+tsc_engine::~tsc_engine() {
+  {
+    DeviceScope scope(device);
+    displayed.reset();
+    main = {};
+    vm.reset();
+  }
+  for (const auto& binding : bindings)
+    if (binding->drop != nullptr) binding->drop(binding->user);
+}
+
+namespace tsc::embed {
+namespace {
+
+tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
+  *engine = nullptr;
+  try {
+    *engine = new tsc_engine(complete(given));
+    return nullptr;
+  } catch (...) {
+    return current_exception_status(nullptr);
+  }
+}
+
+void engine_free(tsc_engine* engine) { delete engine; }
+
+void interrupt(tsc_engine* engine) {
+  if (engine == nullptr) return;
+  engine->vm->interrupt(kInterruptKeyboard);
+  engine->device.interrupt.store(true, std::memory_order_relaxed);
+}
+
+void clear_interrupt(tsc_engine* engine) {
+  if (engine == nullptr) return;
+  engine->vm->interrupts().fetch_and(~static_cast<uint32_t>(kInterruptKeyboard));
+  engine->device.interrupt.store(false, std::memory_order_relaxed);
+}
+
+// ---- source -----------------------------------------------------------------------------------
+
+// Compiles and runs a text in __main__.
+tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
+  auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
+  lang::CompileOptions options;
+  options.interactive = interactive;
+  lang::CompileResult compiled = lang::compile_module(source, options);
+  if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
+  engine.sources.push_back(source);
+  Vm& vm = *engine.vm;
+  if (!compiled.diagnostics.all().empty())
+    vm.write(Stream::Error, lang::render_all(compiled.diagnostics, *source, {}));
+  vm.run_code(make_code(vm, compiled.code), engine.main);
+  return nullptr;
+}
+
+tsc_status* run_source(tsc_engine* engine, const char* name, const char* text, size_t size) {
+  return guarded(engine, [&] { return execute(*engine, name, std::string(text, size), false); });
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+tsc_status* run_file(tsc_engine* engine, const char* path) {
+  return guarded(engine, [&]() -> tsc_status* {
+    std::ifstream stream(path, std::ios::binary);
+    std::ostringstream text;
+    if (!(text << stream.rdbuf()))
+      return make_status(TSC_NOT_FOUND, "", std::string("cannot read '") + path + "'");
+    auto& search = engine->vm->config().module_path;
+    search.insert(search.begin(), folder_of(path));
+    dict_set(*engine->vm, engine->main->globals, "__file__", str_value(*engine->vm, path));
+    engine->main->file = path;
+    return execute(*engine, path, text.str(), false);
+  });
+}
+
+// A module of the script's folder or of the library; `-m`.
+tsc_status* run_module(tsc_engine* engine, const char* dotted_name) {
+  return guarded(engine, [&]() -> tsc_status* {
+    engine->vm->import_module(dotted_name);
+    return nullptr;
+  });
+}
+
+tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, size_t size,
+                      tsc_value** value) {
+  if (value != nullptr) *value = nullptr;
+  return guarded(engine, [&]() -> tsc_status* {
+    engine->displayed.reset();
+    tsc_status* status = execute(*engine, name, std::string(text, size), true);
+    if (status == nullptr && value != nullptr && !engine->displayed.is_undefined())
+      *value = new_value(engine, std::move(engine->displayed));
+    engine->displayed.reset();
+    return status;
+  });
+}
+
+int is_incomplete(tsc_engine*, const char* text, size_t size) {
+  try {
+    lang::Arena arena;
+    const lang::Source source("<input>", std::string(text, size));
+    return lang::parse_module(source, arena).is_incomplete;
+  } catch (...) {
+    return 0;
+  }
+}
+
+// ---- names and calls --------------------------------------------------------------------------
+
+Value lookup(tsc_engine& engine, const std::string& dotted_name) {
+  Vm& vm = *engine.vm;
+  const std::string first = dotted_name.substr(0, dotted_name.find('.'));
+  Value value = dict_get(vm, engine.main->globals, first);
+  if (value.is_undefined()) value = dict_get(vm, vm.builtins()->globals, first);
+  if (value.is_undefined()) return value;
+  for (std::size_t at = first.size(); at < dotted_name.size();) {
+    const std::size_t end = std::min(dotted_name.find('.', at + 1), dotted_name.size());
+    value = get_attribute(vm, value, std::string_view(dotted_name).substr(at + 1, end - at - 1));
+    at = end;
+  }
+  return value;
+}
+
+tsc_status* get(tsc_engine* engine, const char* dotted_name, tsc_value** out) {
+  *out = nullptr;
+  return guarded(engine, [&]() -> tsc_status* {
+    Value value = lookup(*engine, dotted_name);
+    if (value.is_undefined())
+      return make_status(TSC_NOT_FOUND, "",
+                         std::string("the name '") + dotted_name + "' is not defined");
+    *out = new_value(engine, std::move(value));
+    return nullptr;
+  });
+}
+
+tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
+  return guarded(engine, [&]() -> tsc_status* {
+    dict_set(*engine->vm, engine->main->globals, name, value->value);
+    return nullptr;
+  });
+}
+
+tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
+                             tsc_value** out) {
+  *out = nullptr;
+  return guarded(engine, [&]() -> tsc_status* {
+    *out = new_value(engine, get_attribute(*engine->vm, object->value, std::string_view(name)));
+    return nullptr;
+  });
+}
+
+tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments,
+                       size_t count, const char* const* keyword_names,
+                       tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result) {
+  if (result != nullptr) *result = nullptr;
+  return guarded(engine, [&]() -> tsc_status* {
+    std::vector<Value> positional, keywords;
+    std::vector<Local<StrObject>> names;
+    std::vector<StrObject*> raw_names;
+    for (size_t i = 0; i < count; ++i) positional.push_back(arguments[i]->value);
+    for (size_t i = 0; i < keyword_count; ++i) {
+      names.push_back(intern(*engine->vm, keyword_names[i]));
+      raw_names.push_back(names.back().get());
+      keywords.push_back(keyword_values[i]->value);
+    }
+    Args args;
+    args.positional = positional.data();
+    args.count = static_cast<uint32_t>(count);
+    args.keyword_count = static_cast<uint32_t>(keyword_count);
+    args.keyword_names = raw_names.data();
+    args.keyword_values = keywords.data();
+    Value value = call(*engine->vm, function->value, args);
+    if (result != nullptr) *result = new_value(engine, std::move(value));
+    return nullptr;
+  });
+}
+
+// ---- host functions ---------------------------------------------------------------------------
+
+// The exception type a host named, or RuntimeError.
+Type* exception_type(Vm& vm, const std::string& name) {
+  const Value value = dict_get(vm, vm.builtins()->globals, name);
+  if (Type* type = try_cast<Type>(value);
+      type && type->is_subtype_of(vm.exceptions().BaseException))
+    return type;
+  return vm.exceptions().RuntimeError;
+}
+
+[[noreturn]] void raise_status(Vm& vm, tsc_status* status) {
+  const std::unique_ptr<tsc_status> owned(status);
+  std::string message = status->message;
+  const std::string prefix = status->type + ": ";
+  if (message.rfind(prefix, 0) == 0) message = message.substr(prefix.size());
+  raise(vm, exception_type(vm, status->type), message);
+}
+
+Value call_host(Vm& vm, Args& args) {
+  auto* binding = static_cast<tsc_host_binding*>(args.callee->pointer);
+  if (args.keyword_count > 0) raise_type_error(vm, binding->name + "() takes no keyword arguments");
+  std::vector<tsc_value> values;
+  values.reserve(args.count);
+  for (const Value& value : args.span()) values.push_back({binding->engine, value});
+  std::vector<tsc_value*> handles;
+  for (tsc_value& value : values) handles.push_back(&value);
+  tsc_value* result = nullptr;
+  tsc_status* status =
+      binding->function(binding->user, binding->engine, handles.data(), handles.size(), &result);
+  const std::unique_ptr<tsc_value> owned(result);
+  if (status != nullptr) raise_status(vm, status);
+  return owned ? owned->value : Value::none();
+}
+
+tsc_status* define(tsc_engine* engine, const char* module, const char* name,
+                   tsc_host_function function, void* user, void (*drop)(void*)) {
+  return guarded(engine, [&]() -> tsc_status* {
+    Vm& vm = *engine->vm;
+    Value found = dict_get(vm, vm.modules(), module);
+    if (found.is_undefined()) {
+      found = make_module(vm, module).value();
+      dict_set(vm, vm.modules(), module, found);
+    }
+    auto binding =
+        std::make_unique<tsc_host_binding>(tsc_host_binding{engine, name, function, user, nullptr});
+    Local<NativeFunction> native = make_raw_native(vm, name, call_host);
+    native->pointer = binding.get();
+    engine->bindings.push_back(std::move(binding));
+    dict_set(vm, cast<ModuleObject>(found)->globals, name, native.value());
+    engine->bindings.back()->drop = drop;  // only now is the data the engine's
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+void fill_run_functions(tsc_api& api) {
+  api.engine_new = engine_new;
+  api.engine_free = engine_free;
+  api.interrupt = interrupt;
+  api.clear_interrupt = clear_interrupt;
+  api.run_source = run_source;
+  api.run_file = run_file;
+  api.run_module = run_module;
+  api.run_entry = run_entry;
+  api.is_incomplete = is_incomplete;
+  api.get = get;
+  api.set = set;
+  api.get_attribute = get_attribute_of;
+  api.call = call_value;
+  api.define = define;
+}
+
+}  // namespace tsc::embed

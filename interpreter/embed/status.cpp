@@ -1,0 +1,220 @@
+// Statuses: what an exception, a diagnostic or a misuse becomes for the host.
+#include <algorithm>
+#include <fstream>
+#include <new>
+
+#include "interpreter/embed/engine.h"
+
+namespace tsc::embed {
+namespace {
+
+using namespace interp;
+
+constexpr int kInterruptedExit = 130;
+constexpr int kInternalExit = 70;
+
+// ---- colour ------------------------------------------------------------------------------------
+
+constexpr char kRed[] = "\033[1;31m", kDim[] = "\033[2m", kReset[] = "\033[0m";
+
+bool is_caret_line(const std::string& line) {
+  return line.find_first_of("^") != std::string::npos &&
+         line.find_first_not_of(" ^~") == std::string::npos;
+}
+
+// A traceback with its places dimmed, its carets and the error itself in red.
+std::string color_traceback(const std::string& text) {
+  std::string colored;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const char* color = "";
+    if (is_caret_line(line))
+      color = kRed;
+    else if (line.rfind("  File ", 0) == 0 || line.rfind("Traceback", 0) == 0)
+      color = kDim;
+    else if (!line.empty() && line[0] != ' ')
+      color = kRed;
+    colored += *color ? color + line + kReset : line;
+    if (end < text.size()) colored += '\n';
+    begin = end + 1;
+  }
+  return colored;
+}
+
+// ---- frames ------------------------------------------------------------------------------------
+
+std::string source_line(const tsc_engine& engine, const TracebackEntry& entry) {
+  for (auto source = engine.sources.rbegin(); source != engine.sources.rend(); ++source)
+    if ((*source)->name() == entry.file && entry.line >= 1 && entry.line <= (*source)->line_count())
+      return std::string((*source)->line_text(entry.line));
+  std::ifstream file(entry.file);
+  std::string line;
+  for (uint32_t number = 0; number < entry.line && std::getline(file, line); ++number) {
+  }
+  return file ? line : "";
+}
+
+void add_frames(const tsc_engine& engine, const ExceptionObject* exception, tsc_status& status) {
+  const auto& traceback = exception->traceback;
+  for (auto entry = traceback.rbegin(); entry != traceback.rend(); ++entry) {
+    const uint32_t end = entry->end_line == entry->line ? entry->end_column : 0;
+    status.frames.push_back(
+        {entry->file, entry->name, source_line(engine, *entry), entry->line, entry->column, end});
+  }
+}
+
+// sys.exit(): nothing or None is 0, a number is itself, anything else is printed and is 1.
+void set_exit(Vm& vm, const ExceptionObject* exception, tsc_status& status) {
+  status.code = TSC_EXIT;
+  const auto arguments = exception->args->span();
+  status.plain.clear();
+  if (arguments.empty() || arguments[0].is_none()) {
+    status.exit_code = 0;
+  } else if (is_integer_like(arguments[0])) {
+    status.exit_code = static_cast<int>(int_value(arguments[0]) & 0xFF);
+  } else {
+    status.exit_code = 1;
+    status.plain = to_string(vm, arguments[0]) + "\n";
+  }
+}
+
+// ---- table -------------------------------------------------------------------------------------
+
+tsc_code status_code(const tsc_status* status) { return status ? status->code : TSC_OK; }
+const char* status_type(const tsc_status* status) { return status ? status->type.c_str() : ""; }
+const char* status_message(const tsc_status* status) {
+  return status ? status->message.c_str() : "";
+}
+int status_exit_code(const tsc_status* status) { return status ? status->exit_code : 0; }
+size_t status_frame_count(const tsc_status* status) { return status ? status->frames.size() : 0; }
+
+int status_frame(const tsc_status* status, size_t index, tsc_frame* frame) {
+  if (status == nullptr || index >= status->frames.size()) return 0;
+  const tsc_status::Frame& from = status->frames[index];
+  frame->file = from.file.c_str();
+  frame->function = from.function.c_str();
+  frame->source_line = from.source_line.c_str();
+  frame->line = from.line;
+  frame->column = from.column;
+  frame->end_column = from.end_column;
+  return 1;
+}
+
+void status_render(const tsc_status* status, int color, tsc_sink sink, void* user) {
+  if (status == nullptr) return;
+  const std::string& text = color ? status->colored : status->plain;
+  if (!text.empty()) sink(user, text.data(), text.size());
+}
+
+// When there is no memory for a status: one that is never freed.
+tsc_status* out_of_memory() {
+  static tsc_status shared;
+  shared.code = TSC_INTERNAL;
+  shared.exit_code = kInternalExit;
+  return &shared;
+}
+
+void status_free(tsc_status* status) {
+  if (status != out_of_memory()) delete status;
+}
+
+tsc_status* error_new(tsc_engine*, const char* type, const char* message) {
+  try {
+    return make_status(TSC_SCRIPT_ERROR, type, message);
+  } catch (...) {
+    return current_exception_status(nullptr);
+  }
+}
+
+}  // namespace
+
+tsc_status* make_status(tsc_code code, std::string type, std::string message) {
+  auto status = std::make_unique<tsc_status>();
+  status->code = code;
+  status->exit_code = code == TSC_INTERNAL      ? kInternalExit
+                      : code == TSC_INTERRUPTED ? kInterruptedExit
+                                                : 1;
+  status->message = type.empty() ? message : type + ": " + message;
+  status->type = std::move(type);
+  status->plain = "tenscript: " + status->message + "\n";
+  status->colored = status->plain;
+  return status.release();
+}
+
+tsc_status* bad_argument(std::string message) {
+  return make_status(TSC_BAD_ARGUMENT, "", std::move(message));
+}
+
+tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
+  Vm& vm = *engine.vm;
+  auto status = std::make_unique<tsc_status>();
+  status->code = TSC_SCRIPT_ERROR;
+  status->type = exception->type->name;
+  status->message = exception_line(vm, exception);
+  status->plain = render_traceback(vm, exception);
+  if (!status->plain.empty() && status->plain.back() != '\n') status->plain += '\n';
+  add_frames(engine, exception, *status);
+  const ExceptionTypes& types = vm.exceptions();
+  if (exception->type->is_subtype_of(types.SystemExit)) {
+    set_exit(vm, exception, *status);
+  } else if (exception->type->is_subtype_of(types.KeyboardInterrupt)) {
+    status->code = TSC_INTERRUPTED;
+    status->exit_code = kInterruptedExit;
+  }
+  status->colored = color_traceback(status->plain);
+  return status.release();
+}
+
+tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Source& source) {
+  diagnostics.sort();
+  auto status = std::make_unique<tsc_status>();
+  status->code = TSC_SYNTAX_ERROR;
+  status->type = "SyntaxError";
+  status->plain = lang::render_all(diagnostics, source, {});
+  status->colored = lang::render_all(diagnostics, source, {.color = true});
+  for (const lang::Diagnostic& diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != lang::Severity::Error) continue;
+    const lang::LineColumn begin = source.locate(diagnostic.primary.span.begin);
+    const lang::LineColumn end = source.locate(diagnostic.primary.span.end);
+    status->frames.push_back({source.name(), "<module>", std::string(source.line_text(begin.line)),
+                              begin.line, begin.column, end.line == begin.line ? end.column : 0});
+    if (status->message.empty()) status->message = "SyntaxError: " + diagnostic.message;
+  }
+  return status.release();
+}
+
+tsc_status* current_exception_status(tsc_engine* engine) noexcept {
+  try {
+    try {
+      throw;
+    } catch (const ScriptException& exception) {
+      return exception_status(*engine, exception.exception());
+    } catch (const Error& error) {
+      return make_status(TSC_SCRIPT_ERROR, std::string(error_kind_name(error.kind())),
+                         error.message());
+    } catch (const InternalFault& fault) {
+      return make_status(TSC_INTERNAL, "internal fault", fault.what());
+    } catch (const std::bad_alloc&) {
+      return make_status(TSC_SCRIPT_ERROR, "MemoryError", "out of memory");
+    } catch (const std::exception& error) {
+      return make_status(TSC_INTERNAL, "internal fault", error.what());
+    }
+  } catch (...) {
+    return out_of_memory();
+  }
+}
+
+void fill_status_functions(tsc_api& api) {
+  api.status_code = status_code;
+  api.status_type = status_type;
+  api.status_message = status_message;
+  api.status_exit_code = status_exit_code;
+  api.status_frame_count = status_frame_count;
+  api.status_frame = status_frame;
+  api.status_render = status_render;
+  api.status_free = status_free;
+  api.error_new = error_new;
+}
+
+}  // namespace tsc::embed

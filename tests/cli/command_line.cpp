@@ -1,0 +1,134 @@
+// The executable as a person meets it: output, exit codes, messages.
+#include "catch2/catch.hpp"
+#include "process.h"
+
+using namespace tsc::test;
+
+namespace {
+
+ProcessResult tenscript(std::vector<std::string> arguments, const std::string& input = "",
+                        const std::string& folder = "") {
+  ProcessOptions options;
+  options.arguments = std::move(arguments);
+  options.arguments.insert(options.arguments.begin(), TENSCRIPT_EXECUTABLE);
+  options.environment = {{"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}};
+  options.input = input;
+  options.folder = folder;
+  return run_process(options);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("code from the command line, a file, standard input") {
+  CHECK(tenscript({"-c", "print(6 * 7)"}).out == "42\n");
+  TemporaryFolder folder;
+  const std::string script = folder.write("a.tsc", "import sys\nprint(sys.argv[1:])\n");
+  CHECK(tenscript({script, "x", "--seed"}).out == "['x', '--seed']\n");
+  CHECK(tenscript({"run", script}).out == "[]\n");
+  CHECK(tenscript({"-"}, "print('in')").out == "in\n");
+  CHECK(tenscript({}, "print('piped')").out == "piped\n");
+}
+
+TEST_CASE("a folder runs its __main__, -m finds modules beside the script") {
+  TemporaryFolder folder;
+  folder.write("job/__main__.tsc", "print('main', __name__)\n");
+  folder.write("pack/__init__.tsc", "");
+  folder.write("pack/mod.tsc", "print('module')\n");
+  CHECK(tenscript({"job"}, "", folder.path()).out == "main __main__\n");
+  CHECK(tenscript({"-m", "pack.mod"}, "", folder.path()).out == "module\n");
+}
+
+TEST_CASE("exit codes") {
+  CHECK(tenscript({"-c", "pass"}).exit_code == 0);
+  CHECK(tenscript({"-c", "1 / 0"}).exit_code == 1);
+  CHECK(tenscript({"-c", "x ="}).exit_code == 1);
+  CHECK(tenscript({"-c", "import sys\nsys.exit(7)"}).exit_code == 7);
+  CHECK(tenscript({"-c", "import sys\nsys.exit()"}).exit_code == 0);
+  const ProcessResult message = tenscript({"-c", "import sys\nsys.exit('why')"});
+  CHECK(message.exit_code == 1);
+  CHECK(message.err == "why\n");
+  CHECK(tenscript({"no_such_file.tsc"}).exit_code == 2);
+  CHECK(tenscript({"--nojit"}).exit_code == 2);
+  CHECK(tenscript({"--emit=bytecod", "-c", "1"}).exit_code == 2);
+  CHECK(tenscript({"-m", "no.such.module"}).exit_code != 0);
+}
+
+TEST_CASE("mistakes on the command line name the nearest word") {
+  CHECK(contains(tenscript({"--treads", "2"}).err, "did you mean '--threads'?"));
+  CHECK(contains(tenscript({"explian"}).err, "did you mean the command 'explain'?"));
+  CHECK(contains(tenscript({"--emit=bytecod", "-c", "1"}).err, "did you mean 'bytecode'?"));
+  TemporaryFolder folder;
+  const std::string script = folder.write("train.tsc", "");
+  CHECK(contains(tenscript({script.substr(0, script.size() - 4)}).err, "train.tsc'?"));
+}
+
+TEST_CASE("a traceback: oldest call first, source lines, carets") {
+  TemporaryFolder folder;
+  folder.write("t.tsc", "def f(a):\n    return a + undefined_name\n\ndef g():\n    f(1)\n\ng()\n");
+  const ProcessResult result = tenscript({"t.tsc"}, "", folder.path());
+  CHECK(result.exit_code == 1);
+  CHECK(contains(result.err, "Traceback (most recent call last):"));
+  const std::size_t outer = result.err.find("line 7"), inner = result.err.find("line 2");
+  REQUIRE(outer != std::string::npos);
+  REQUIRE(inner != std::string::npos);
+  CHECK(outer < inner);
+  CHECK(contains(result.err, "    return a + undefined_name"));
+  CHECK(contains(result.err, "^^^^"));
+  CHECK(contains(result.err, "NameError: name 'undefined_name' is not defined"));
+}
+
+TEST_CASE("a traceback of code that is in no file shows its lines") {
+  CHECK(contains(tenscript({"-c", "x = 1\nx.nope"}).err, "x.nope"));
+}
+
+TEST_CASE("syntax errors: all of them, with carets") {
+  const ProcessResult result = tenscript({"-c", "x = (1,\ny = 2\nfor in z: pass\n"});
+  CHECK(result.exit_code == 1);
+  CHECK(contains(result.err, "<string>:"));
+  CHECK(contains(result.err, "^"));
+}
+
+TEST_CASE("output before an error comes before it") {
+  const ProcessResult result = tenscript({"-c", "print('before')\nraise ValueError('after')"});
+  CHECK(result.out == "before\n");
+  CHECK(contains(result.err, "ValueError: after"));
+}
+
+TEST_CASE("version, help, info") {
+  CHECK(tenscript({"-V"}).out.rfind("tenscript 0.", 0) == 0);
+  CHECK(contains(tenscript({"-h"}).out, "usage: tenscript"));
+  CHECK(contains(tenscript({"info"}).out, "threads:"));
+  CHECK(contains(tenscript({"info", "--json"}).out, "\"threads\""));
+  CHECK(contains(tenscript({"info", "--env"}).out, "TENSCRIPT_LOGS"));
+}
+
+TEST_CASE("stages of the source") {
+  CHECK(contains(tenscript({"--emit=tokens", "-c", "x = 1"}).out, "NAME"));
+  CHECK(contains(tenscript({"--emit=ast", "-c", "x = 1"}).out, "Assign"));
+  CHECK(contains(tenscript({"--emit=bytecode", "-c", "x = 1"}).out, "x"));
+  CHECK(tenscript({"--emit=bytecode", "-c", "x = ("}).exit_code == 1);
+}
+
+TEST_CASE("the plain prompt, fed by a pipe") {
+  const ProcessResult result = tenscript(
+      {"repl"}, "x = 20\nx + 1\n_ * 2\nNone\nx;\ndef f():\n    return 'f'\n\nf()\n1/0\nx\n");
+  CHECK(result.out == "21\n42\n'f'\n20\n");
+  CHECK(contains(result.err, "ZeroDivisionError"));
+  CHECK(result.exit_code == 0);
+  CHECK(tenscript({"repl"}, "import sys\nsys.exit(3)\n").exit_code == 3);
+  CHECK(tenscript({"repl"}, "exit\n").exit_code == 0);
+  CHECK(tenscript({"-i", "-c", "y = 5"}, "y\n").out == "5\n");
+}
+
+TEST_CASE("starting is quick and small") {
+  double best = 1;
+  for (int i = 0; i < 10; ++i) best = std::min(best, tenscript({"-c", "pass"}).seconds);
+  INFO(best);
+  // The budget is 5 ms; the bound leaves room for a busy machine and for sanitizers.
+  CHECK(best < 0.1);
+}

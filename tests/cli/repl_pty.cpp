@@ -1,0 +1,121 @@
+// The prompt on a terminal.
+#include <chrono>
+
+#include "catch2/catch.hpp"
+#include "process.h"
+#include "pseudo_terminal.h"
+
+using namespace tsc::test;
+
+namespace {
+
+struct Prompt {
+  TemporaryFolder folder;
+  Pty pty;
+  Prompt()
+      : pty({TENSCRIPT_EXECUTABLE}, {{"TERM", "xterm"},
+                                     {"XDG_STATE_HOME", folder.path()},
+                                     {"NO_COLOR", "1"},
+                                     {"TENSCRIPT_STRICT_COMPILER", "1"}}) {
+    REQUIRE(pty.expect(">>> "));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("values are shown, the last one has a name") {
+  Prompt prompt;
+  prompt.pty.type("6 * 7\r");
+  CHECK(prompt.pty.expect("\n42\r\n"));
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("_ + 1\r");
+  CHECK(prompt.pty.expect("\n43\r\n"));
+  prompt.pty.type("\x04");
+  CHECK(prompt.pty.wait() == 0);
+}
+
+TEST_CASE("a block of several lines ends with an empty one") {
+  Prompt prompt;
+  prompt.pty.type("for i in range(3):\r");
+  CHECK(prompt.pty.expect("... "));
+  prompt.pty.type("print('row', i)\r\x7f\r");
+  CHECK(prompt.pty.expect("\nrow 0\r\nrow 1\r\nrow 2\r\n"));
+}
+
+TEST_CASE("an error keeps the session") {
+  Prompt prompt;
+  prompt.pty.type("1/0\r");
+  CHECK(prompt.pty.expect("ZeroDivisionError: division by zero"));
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("'still ' + 'here'\r");
+  CHECK(prompt.pty.expect("'still here'"));
+}
+
+TEST_CASE("Ctrl-C stops the running statement within 50 ms and keeps the session") {
+  Prompt prompt;
+  prompt.pty.type("def spin():\rprint('g' + 'o')\rwhile True: pass\r\r");
+  REQUIRE(prompt.pty.expect(">>> "));
+  prompt.pty.type("spin()\r");
+  REQUIRE(prompt.pty.expect("\ngo\r\n"));
+  CHECK_FALSE(prompt.pty.expect(">>> ", 0.2));
+  const auto start = std::chrono::steady_clock::now();
+  prompt.pty.type("\x03");
+  CHECK(prompt.pty.expect("KeyboardInterrupt"));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CHECK(seconds < 0.5);  // the budget is 0.05; a busy machine gets ten times that
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("'alive'\r");
+  CHECK(prompt.pty.expect("'alive'"));
+}
+
+TEST_CASE("Ctrl-C at the prompt gives the line up") {
+  Prompt prompt;
+  prompt.pty.type("garbage(\x03");
+  CHECK(prompt.pty.expect("^C"));
+  prompt.pty.type("1 + 1\r");
+  CHECK(prompt.pty.expect("\n2\r\n"));
+}
+
+TEST_CASE("Tab completes names and attributes without running code") {
+  Prompt prompt;
+  prompt.pty.type("class Box:\r@property\rdef danger(self): print('R' + 'AN')\r\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("some_long_name = Box()\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("some_lo\t.dan\t\x15'done'\r");
+  CHECK(prompt.pty.expect("some_long_name.danger"));
+  CHECK(prompt.pty.expect("\n'done'"));
+  CHECK(prompt.pty.unread().find("RAN") == std::string::npos);
+}
+
+TEST_CASE("the history is kept between sessions") {
+  TemporaryFolder folder;
+  const std::vector<std::pair<std::string, std::string>> environment = {
+      {"TERM", "xterm"}, {"XDG_STATE_HOME", folder.path()}, {"NO_COLOR", "1"}};
+  {
+    Pty first({TENSCRIPT_EXECUTABLE}, environment);
+    REQUIRE(first.expect(">>> "));
+    first.type("'kept' + '!'\r");
+    REQUIRE(first.expect("\n'kept!'"));
+    first.type("exit\r");
+    CHECK(first.wait() == 0);
+  }
+  Pty second({TENSCRIPT_EXECUTABLE}, environment);
+  REQUIRE(second.expect(">>> "));
+  second.type("\033[A\033[A\r");
+  CHECK(second.expect("\n'kept!'"));
+}
+
+TEST_CASE("a paste of 441,033 characters takes a second at most") {
+  Prompt prompt;
+  std::string text = "s = '''";
+  while (text.size() < 441033) text += "It was on a dreary night of November that I beheld it\n";
+  text += "'''";
+  const auto start = std::chrono::steady_clock::now();
+  prompt.pty.type("\033[200~" + text + "\033[201~\rlen(s) > 440000\r");
+  CHECK(prompt.pty.expect("\nTrue\r\n", 60));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  CHECK(seconds < 10);  // the budget is 1 on an idle machine
+}

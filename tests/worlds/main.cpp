@@ -1,0 +1,195 @@
+// Runs the script corpus in one world: a setting of the engine under which every script must print
+// the same. Usage: tsc_worlds --tenscript EXE --scripts DIR --world NAME [--shard I/N] [FILTER].
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "expectations.h"
+#include "process.h"
+
+namespace tsc::worlds {
+namespace {
+
+namespace fs = std::filesystem;
+using test::ProcessOptions;
+using test::ProcessResult;
+
+struct World {
+  const char* name;
+  std::vector<std::string> flags;
+  std::vector<std::pair<std::string, std::string>> environment;
+  bool counts_kernels;  // the closing report must hold the promised counts
+};
+
+const std::vector<World>& all_worlds() {
+  static const std::vector<World> worlds = {
+      {"interpreter", {"--no-jit"}, {}, false},
+      {"compiled", {}, {}, true},
+      {"breaks", {}, {{"TENSCRIPT_STRESS_BREAK", "1"}}, false},
+      {"unfused", {}, {{"TENSCRIPT_DISABLE", "fuse"}}, false},
+      {"one_thread", {"--threads", "1"}, {}, true},
+  };
+  return worlds;
+}
+
+struct Settings {
+  std::string tenscript, scripts, filter;
+  const World* world = nullptr;
+  std::size_t shard = 0, shards = 1;
+};
+
+// The first line where two outputs differ, as a person would want to see it.
+std::string first_difference(const std::string& expected, const std::string& actual) {
+  std::istringstream left(expected), right(actual);
+  for (int line = 1;; ++line) {
+    std::string a, b;
+    const bool more_a = static_cast<bool>(std::getline(left, a));
+    const bool more_b = static_cast<bool>(std::getline(right, b));
+    if (!more_a && !more_b) return "the last line break";
+    if (more_a && more_b && a == b) continue;
+    return "output line " + std::to_string(line) + "\n      expected: " + (more_a ? a : "(end)") +
+           "\n      printed:  " + (more_b ? b : "(end)");
+  }
+}
+
+bool has_line(const std::string& text, const std::string& wanted) {
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    if (line == wanted) return true;
+  return false;
+}
+
+std::string check_error(const Expectations& expected, const ProcessResult& result) {
+  if (expected.error.empty()) {
+    if (result.exit_code == 0) return "";
+    return "exit code " + std::to_string(result.exit_code) + "\n" + result.err;
+  }
+  if (result.exit_code != 1)
+    return "exit code " + std::to_string(result.exit_code) + ", expected 1 from " + expected.error +
+           "\n" + result.err;
+  if (!has_line(result.err, expected.error))
+    return "expected the error '" + expected.error + "', standard error is\n" + result.err;
+  const std::string place = "line " + std::to_string(expected.error_line);
+  const std::size_t found = result.err.find(place);
+  if (found == std::string::npos || std::isdigit(result.err.c_str()[found + place.size()]))
+    return "the traceback does not name " + place + "\n" + result.err;
+  return "";
+}
+
+std::string check_counters(const Expectations& expected, const std::string& report_file) {
+  if (expected.counters.empty()) return "";
+  const auto report = nlohmann::json::parse(test::read_file(report_file), nullptr, false);
+  if (report.is_discarded() || !report.contains("totals")) return "no closing report was written";
+  static const std::map<std::string, std::string> names = {{"kernels", "kernels"},
+                                                           {"regions", "regions"},
+                                                           {"exits", "exits"},
+                                                           {"host", "host_statements"}};
+  std::string problems;
+  for (const auto& [key, count] : expected.counters) {
+    const long actual = report["totals"].value(names.at(key), -1L);
+    if (actual != count)
+      problems += key + ": expected " + std::to_string(count) + ", the report says " +
+                  std::to_string(actual) + "\n";
+  }
+  return problems;
+}
+
+std::string run_script(const Settings& settings, const fs::path& script) {
+  const Expectations expected = read_expectations(test::read_file(script.string()));
+  if (!expected.mistakes.empty()) return expected.mistakes.front();
+  test::TemporaryFolder scratch;
+  const std::string report = scratch.path() + "/report.json";
+  ProcessOptions options;
+  options.arguments = {settings.tenscript};
+  for (const auto& flag : settings.world->flags) options.arguments.push_back(flag);
+  for (const auto& flag : expected.flags) options.arguments.push_back(flag);
+  options.arguments.push_back(script.filename().string());
+  options.environment = settings.world->environment;
+  options.environment.emplace_back("TENSCRIPT_REPORT", report);
+  options.environment.emplace_back("TENSCRIPT_STRICT_COMPILER", "1");
+  options.folder = script.parent_path().string();
+  const ProcessResult result = test::run_process(options);
+  if (result.timed_out) return "did not end within two minutes";
+  const std::string output =
+      expected.golden.empty() ? expected.output
+                              : test::read_file((script.parent_path() / expected.golden).string());
+  std::string problem = check_error(expected, result);
+  if (result.out != output) problem += "\n    differs at " + first_difference(output, result.out);
+  if (problem.empty() && settings.world->counts_kernels) problem = check_counters(expected, report);
+  return problem;
+}
+
+bool runs_in(const fs::path& script, const World& world) {
+  const auto worlds = read_expectations(test::read_file(script.string())).worlds;
+  return worlds.empty() || std::find(worlds.begin(), worlds.end(), world.name) != worlds.end();
+}
+
+// Folders named `lib` hold modules that scripts import; they are no programs of their own.
+std::vector<fs::path> corpus(const Settings& settings) {
+  std::vector<fs::path> scripts;
+  for (auto entry = fs::recursive_directory_iterator(settings.scripts);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    if (entry->is_directory() && entry->path().filename() == "lib")
+      entry.disable_recursion_pending();
+    else if (entry->path().extension() == ".tsc" &&
+             entry->path().string().find(settings.filter) != std::string::npos)
+      scripts.push_back(entry->path());
+  }
+  std::sort(scripts.begin(), scripts.end());
+  return scripts;
+}
+
+int run(const Settings& settings) {
+  std::size_t index = 0, passed = 0, failed = 0;
+  for (const fs::path& script : corpus(settings)) {
+    if (index++ % settings.shards != settings.shard || !runs_in(script, *settings.world)) continue;
+    const std::string problem = run_script(settings, script);
+    if (problem.empty()) {
+      ++passed;
+      continue;
+    }
+    ++failed;
+    std::cout << "FAILED " << fs::relative(script, settings.scripts).string() << " ("
+              << settings.world->name << "): " << problem << "\n\n";
+  }
+  std::cout << passed << " passed, " << failed << " failed in world " << settings.world->name
+            << "\n";
+  return failed == 0 ? 0 : 1;
+}
+
+bool parse(int count, char** arguments, Settings& settings) {
+  for (int i = 1; i < count; ++i) {
+    const std::string argument = arguments[i];
+    const std::string value = i + 1 < count ? arguments[i + 1] : "";
+    if (argument == "--tenscript") settings.tenscript = value;
+    if (argument == "--scripts") settings.scripts = value;
+    if (argument == "--shard" &&
+        std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)
+      return false;
+    if (argument == "--world")
+      for (const World& world : all_worlds())
+        if (value == world.name) settings.world = &world;
+    if (argument.rfind("--", 0) == 0)
+      ++i;
+    else
+      settings.filter = argument;
+  }
+  return settings.world != nullptr && !settings.tenscript.empty() && settings.shards > 0;
+}
+
+}  // namespace
+}  // namespace tsc::worlds
+
+int main(int count, char** arguments) {
+  tsc::worlds::Settings settings;
+  if (!tsc::worlds::parse(count, arguments, settings)) {
+    std::cerr << "usage: tsc_worlds --tenscript EXE --scripts DIR --world NAME [--shard I/N] "
+                 "[FILTER]\nworlds:";
+    for (const auto& world : tsc::worlds::all_worlds()) std::cerr << " " << world.name;
+    std::cerr << "\n";
+    return 2;
+  }
+  return tsc::worlds::run(settings);
+}

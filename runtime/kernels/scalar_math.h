@@ -1,13 +1,13 @@
 #pragma once
-// The scalar math functions of Tenscript, written once: `scalar_math::exp(m, x)` and so on, templates
-// over a Machine (scalar_math_machine.h documents it). Reference kernels, vector code and tails are
-// instances of the same text, which is what makes their bits equal.
-// Knows only machines. Error bounds, in units in the last place, measured by
-// tests/runtime/scalar_math_test.cpp: see TSC_SCALAR_MATH_UNARY's rows.
+// The scalar math functions of Tenscript, written once: `scalar_math::exp(m, x)` and so on,
+// templates over a Machine (scalar_math_machine.h documents it). Reference kernels, vector code and
+// tails are instances of the same text, which is what makes their bits equal. Knows only machines.
+// Error bounds, in units in the last place, measured by tests/runtime/scalar_math_test.cpp: see
+// TSC_SCALAR_MATH_UNARY's rows.
 //
 // Use from a kernel:     ScalarMachine<float> m;  float y = scalar_math::tanh(m, x);
-// Use by op:             std::optional<F> r = scalar_math::apply(m, Op::tanh, x)  (empty: not one of ours)
-// Use from an emitter:   the same calls with its own machine.
+// Use by op:             std::optional<F> r = scalar_math::apply(m, Op::tanh, x)  (empty: not one
+// of ours) Use from an emitter:   the same calls with its own machine.
 #include <optional>
 
 #include "runtime/kernels/scalar_math_erf.h"
@@ -44,17 +44,17 @@
 namespace tsc::scalar_math {
 
 template <class M>
-FloatOf<M> reciprocal(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> reciprocal(M& m, FloatOf<M> x) {
   return m.div(m.constant(1.0), x);
 }
 
 template <class M>
-FloatOf<M> rsqrt(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> rsqrt(M& m, FloatOf<M> x) {
   return m.div(m.constant(1.0), m.sqrt(x));
 }
 
 template <class M>
-std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x) {
+TSC_MATH std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x) {
   switch (op) {
 #define TSC_CASE(name) \
   case Op::name:       \
@@ -67,7 +67,7 @@ std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x) {
 }
 
 template <class M>
-std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x, FloatOf<M> y) {
+TSC_MATH std::optional<FloatOf<M>> apply(M& m, Op op, FloatOf<M> x, FloatOf<M> y) {
   switch (op) {
 #define TSC_CASE(name) \
   case Op::name:       \

@@ -31,21 +31,23 @@ inline constexpr Split kHalfPiSplit = {
 
 // Part `index` of split * factor; the factor is a power of two.
 template <class M>
-FloatOf<M> part(M& m, const Split& split, int index, double factor = 1.0) {
+TSC_MATH FloatOf<M> part(M& m, const Split& split, int index, double factor = 1.0) {
   return m.constant(factor * (M::kDouble ? split.f64[index] : split.f32[index]));
 }
 
-// c[0] + c[1] * x + c[2] * x^2 ... from the highest power down.
-template <class M, class T, size_t N>
-FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&c)[N]) {
-  auto sum = m.constant(c[N - 1]);
-  for (size_t i = N - 1; i-- > 0;) sum = m.fma(sum, x, m.constant(c[i]));
-  return sum;
+// c[0] + c[1] * x + c[2] * x^2 ... from the highest power down. Unrolled by recursion, not a loop,
+// because compilers vectorise loops around it only so.
+template <size_t kFirst = 0, class M, class T, size_t N>
+TSC_MATH FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&c)[N]) {
+  if constexpr (kFirst + 1 == N)
+    return m.constant(c[kFirst]);
+  else
+    return m.fma(polynomial<kFirst + 1>(m, x, c), x, m.constant(c[kFirst]));
 }
 
 // The polynomial of the machine's width.
 template <class M, class T, size_t N, class U, size_t K>
-FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&f32)[N], const U (&f64)[K]) {
+TSC_MATH FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&f32)[N], const U (&f64)[K]) {
   if constexpr (M::kDouble)
     return polynomial(m, x, f64);
   else
@@ -54,39 +56,39 @@ FloatOf<M> polynomial(M& m, FloatOf<M> x, const T (&f32)[N], const U (&f64)[K]) 
 
 // Bounds that let nan through: the comparison is false for it.
 template <class M>
-FloatOf<M> at_most(M& m, FloatOf<M> x, double limit) {
+TSC_MATH FloatOf<M> at_most(M& m, FloatOf<M> x, double limit) {
   auto bound = m.constant(limit);
   return m.select(m.lt(bound, x), bound, x);
 }
 template <class M>
-FloatOf<M> at_least(M& m, FloatOf<M> x, double limit) {
+TSC_MATH FloatOf<M> at_least(M& m, FloatOf<M> x, double limit) {
   auto bound = m.constant(limit);
   return m.select(m.lt(x, bound), bound, x);
 }
 
 template <class M>
-typename M::I sign_mask(M& m) {
+TSC_MATH typename M::I sign_mask(M& m) {
   return m.integer(M::kDouble ? std::numeric_limits<int64_t>::min()
                               : int64_t{std::numeric_limits<int32_t>::min()});
 }
 
 // `magnitude` (not negative) with the sign of `sign`.
 template <class M>
-FloatOf<M> with_sign(M& m, FloatOf<M> magnitude, FloatOf<M> sign) {
+TSC_MATH FloatOf<M> with_sign(M& m, FloatOf<M> magnitude, FloatOf<M> sign) {
   auto bit = m.int_and(m.as_int(sign), sign_mask(m));
   return m.as_float(m.int_or(m.as_int(magnitude), bit));
 }
 
 // x to the nearest integer, ties to even, for |x| < 2^22 (f32) or 2^51 (f64).
 template <class M>
-FloatOf<M> round_small(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> round_small(M& m, FloatOf<M> x) {
   auto magic = m.constant(FormatOf<M>::kRoundMagic);
   return m.sub(m.add(x, magic), magic);
 }
 
 // A small integer in I as a number.
 template <class M>
-FloatOf<M> small_to_float(M& m, typename M::I i) {
+TSC_MATH FloatOf<M> small_to_float(M& m, typename M::I i) {
   auto magic = m.int_add(i, m.integer(FormatOf<M>::kRoundMagicBits));
   return m.sub(m.as_float(magic), m.constant(FormatOf<M>::kRoundMagic));
 }
@@ -99,14 +101,14 @@ struct Pair {
 
 // a + b exactly, for |a| >= |b| or a == 0.
 template <class M>
-Pair<M> fast_two_sum(M& m, FloatOf<M> a, FloatOf<M> b) {
+TSC_MATH Pair<M> fast_two_sum(M& m, FloatOf<M> a, FloatOf<M> b) {
   auto sum = m.add(a, b);
   return {sum, m.sub(b, m.sub(sum, a))};
 }
 
 // a + b exactly, whatever their order.
 template <class M>
-Pair<M> two_sum(M& m, FloatOf<M> a, FloatOf<M> b) {
+TSC_MATH Pair<M> two_sum(M& m, FloatOf<M> a, FloatOf<M> b) {
   auto sum = m.add(a, b);
   auto b_part = m.sub(sum, a);
   auto a_part = m.sub(sum, b_part);
@@ -115,19 +117,19 @@ Pair<M> two_sum(M& m, FloatOf<M> a, FloatOf<M> b) {
 
 // a * b exactly.
 template <class M>
-Pair<M> two_product(M& m, FloatOf<M> a, FloatOf<M> b) {
+TSC_MATH Pair<M> two_product(M& m, FloatOf<M> a, FloatOf<M> b) {
   auto product = m.mul(a, b);
   return {product, m.fma(a, b, m.neg(product))};
 }
 
 template <class M>
-Pair<M> add_pair(M& m, Pair<M> a, Pair<M> b) {
+TSC_MATH Pair<M> add_pair(M& m, Pair<M> a, Pair<M> b) {
   auto sum = two_sum(m, a.high, b.high);
   return fast_two_sum(m, sum.high, m.add(sum.low, m.add(a.low, b.low)));
 }
 
 template <class M>
-Pair<M> multiply_pair(M& m, Pair<M> a, Pair<M> b) {
+TSC_MATH Pair<M> multiply_pair(M& m, Pair<M> a, Pair<M> b) {
   auto product = two_product(m, a.high, b.high);
   auto low = m.fma(a.high, b.low, m.fma(a.low, b.high, product.low));
   return fast_two_sum(m, product.high, low);

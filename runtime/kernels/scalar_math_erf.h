@@ -7,7 +7,7 @@ namespace tsc::scalar_math {
 
 // erf(a) for a beyond the small range, f32: 1 - exp(polynomial for log(erfc(a))).
 template <class M>
-FloatOf<M> erf_large_f32(M& m, FloatOf<M> a) {
+TSC_MATH FloatOf<M> erf_large_f32(M& m, FloatOf<M> a) {
   auto bounded = at_most(m, a, 4.0);  // erf is 1 from 3.92 on
   auto exponent = polynomial(m, bounded, coefficients::kErfLogF32);
   auto reduced = reduce_exp(m, exponent);
@@ -17,7 +17,7 @@ FloatOf<M> erf_large_f32(M& m, FloatOf<M> a) {
 
 // f64: erfc(a) = exp(-a^2) * erfcx(a), with erfcx a polynomial of (a - 2) / (a + 2).
 template <class M>
-FloatOf<M> erf_large_f64(M& m, FloatOf<M> a) {
+TSC_MATH FloatOf<M> erf_large_f64(M& m, FloatOf<M> a) {
   auto bounded = at_most(m, a, 6.0);  // erf is 1 from 5.93 on
   auto two = m.constant(2.0);
   auto t = m.div(m.sub(bounded, two), m.add(bounded, two));
@@ -27,7 +27,7 @@ FloatOf<M> erf_large_f64(M& m, FloatOf<M> a) {
 }
 
 template <class M>
-FloatOf<M> erf(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> erf(M& m, FloatOf<M> x) {
   auto a = m.abs(x);
   auto square = m.mul(a, a);
   auto tail = polynomial(m, square, coefficients::kErfTailF32, coefficients::kErfTailF64);
@@ -43,11 +43,9 @@ FloatOf<M> erf(M& m, FloatOf<M> x) {
 
 // erfinv(x) / x as a function of w = -log(1 - x^2), in ranges of w or sqrt(w).
 template <class M>
-FloatOf<M> inverse_erf_ratio(M& m, FloatOf<M> w) {
+TSC_MATH FloatOf<M> inverse_erf_ratio(M& m, FloatOf<M> w) {
   auto root = m.sqrt(w);
-  auto shifted = [&](FloatOf<M> value, double middle) {
-    return m.sub(value, m.constant(middle));
-  };
+  auto shifted = [&](FloatOf<M> value, double middle) { return m.sub(value, m.constant(middle)); };
   if constexpr (M::kDouble) {
     auto central = polynomial(m, shifted(w, 3.125), coefficients::kErfinvCentralF64);
     auto middle = polynomial(m, shifted(root, 3.25), coefficients::kErfinvMiddleF64);
@@ -62,7 +60,7 @@ FloatOf<M> inverse_erf_ratio(M& m, FloatOf<M> w) {
 }
 
 template <class M>
-FloatOf<M> erfinv(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> erfinv(M& m, FloatOf<M> x) {
   auto one = m.constant(1.0);
   auto w = m.neg(log(m, m.fma(m.neg(x), x, one)));  // nan outside [-1, 1]
   auto ratio = inverse_erf_ratio(m, w);

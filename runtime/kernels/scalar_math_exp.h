@@ -1,5 +1,6 @@
 #pragma once
-// exp, exp2, expm1, tanh. x = k * ln2 + r with |r| <= ln2 / 2; a polynomial for exp(r); 2^k from bits.
+// exp, exp2, expm1, tanh. x = k * ln2 + r with |r| <= ln2 / 2; a polynomial for exp(r); 2^k from
+// bits.
 #include "runtime/kernels/scalar_math_common.h"
 
 namespace tsc::scalar_math {
@@ -17,7 +18,7 @@ struct ExpReduced {
 };
 
 template <class M>
-ExpReduced<M> reduce_exp(M& m, FloatOf<M> x) {
+TSC_MATH ExpReduced<M> reduce_exp(M& m, FloatOf<M> x) {
   auto magic = m.constant(FormatOf<M>::kRoundMagic);
   auto k = m.sub(m.fma(x, part(m, kLog2ESplit, 0), magic), magic);
   auto minus_k = m.neg(k);
@@ -27,26 +28,26 @@ ExpReduced<M> reduce_exp(M& m, FloatOf<M> x) {
 
 // (exp(r) - 1 - r) / r^2 for |r| <= ln2 / 2.
 template <class M>
-FloatOf<M> exp_tail(M& m, FloatOf<M> r) {
+TSC_MATH FloatOf<M> exp_tail(M& m, FloatOf<M> r) {
   return polynomial(m, r, coefficients::kExpTailF32, coefficients::kExpTailF64);
 }
 
 // exp(r) for |r| <= ln2 / 2.
 template <class M>
-FloatOf<M> exp_near_zero(M& m, FloatOf<M> r) {
+TSC_MATH FloatOf<M> exp_near_zero(M& m, FloatOf<M> r) {
   auto one = m.constant(1.0);
   return m.fma(r, m.fma(r, exp_tail(m, r), one), one);
 }
 
 // 2^f for |f| <= 1/2.
 template <class M>
-FloatOf<M> exp2_near_zero(M& m, FloatOf<M> f) {
+TSC_MATH FloatOf<M> exp2_near_zero(M& m, FloatOf<M> f) {
   auto tail = polynomial(m, f, coefficients::kExp2TailF32, coefficients::kExp2TailF64);
   return m.fma(f, tail, m.constant(1.0));
 }
 
 template <class M>
-FloatOf<M> exp(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> exp(M& m, FloatOf<M> x) {
   auto bounded = at_least(m, at_most(m, x, kExpMost<M>), kExpLeast<M>);
   auto reduced = reduce_exp(m, bounded);
   return m.scale(exp_near_zero(m, reduced.r), reduced.k);
@@ -54,21 +55,21 @@ FloatOf<M> exp(M& m, FloatOf<M> x) {
 
 // exp for kernels that know |k| stays in the normal range: one multiplication scales.
 template <class M>
-FloatOf<M> exp_in_normal_range(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> exp_in_normal_range(M& m, FloatOf<M> x) {
   auto reduced = reduce_exp(m, x);
   return m.mul(exp_near_zero(m, reduced.r), power_of_two(m, reduced.k));
 }
 
 template <class M>
-FloatOf<M> exp2(M& m, FloatOf<M> x) {
-  auto bounded = at_least(m, at_most(m, x, M::kDouble ? 1025.0 : 129.0),
-                          M::kDouble ? -1076.0 : -151.0);
+TSC_MATH FloatOf<M> exp2(M& m, FloatOf<M> x) {
+  auto bounded =
+      at_least(m, at_most(m, x, M::kDouble ? 1025.0 : 129.0), M::kDouble ? -1076.0 : -151.0);
   auto k = round_small(m, bounded);
   return m.scale(exp2_near_zero(m, m.sub(bounded, k)), k);
 }
 
 template <class M>
-FloatOf<M> expm1(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> expm1(M& m, FloatOf<M> x) {
   auto bounded = at_least(m, at_most(m, x, kExpMost<M>), M::kDouble ? -40.0 : -20.0);
   auto reduced = reduce_exp(m, bounded);
   auto r = reduced.r;
@@ -83,7 +84,7 @@ FloatOf<M> expm1(M& m, FloatOf<M> x) {
 }
 
 template <class M>
-FloatOf<M> tanh(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> tanh(M& m, FloatOf<M> x) {
   auto a = m.abs(x);
   auto square = m.mul(a, a);
   auto tail = polynomial(m, square, coefficients::kTanhTailF32, coefficients::kTanhTailF64);

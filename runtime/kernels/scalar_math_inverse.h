@@ -12,7 +12,7 @@ struct ArcSineReduced {
 };
 
 template <class M>
-ArcSineReduced<M> reduce_arc_sine(M& m, FloatOf<M> a) {
+TSC_MATH ArcSineReduced<M> reduce_arc_sine(M& m, FloatOf<M> a) {
   auto half = m.constant(0.5);
   auto is_large = m.lt(half, a);
   auto complement = m.mul(m.sub(m.constant(1.0), a), half);
@@ -26,7 +26,7 @@ ArcSineReduced<M> reduce_arc_sine(M& m, FloatOf<M> a) {
 }
 
 template <class M>
-FloatOf<M> asin(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> asin(M& m, FloatOf<M> x) {
   auto a = m.abs(x);
   auto reduced = reduce_arc_sine(m, a);
   auto minus_two = m.constant(-2.0);
@@ -40,7 +40,7 @@ FloatOf<M> asin(M& m, FloatOf<M> x) {
 }
 
 template <class M>
-FloatOf<M> acos(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> acos(M& m, FloatOf<M> x) {
   auto reduced = reduce_arc_sine(m, m.abs(x));
   auto is_negative = m.lt(x, m.constant(0.0));
   auto place = [&](int index) {  // pi, 0 or pi/2
@@ -62,7 +62,7 @@ struct ArcTangent {
   FloatOf<M> eighths, rest;
 };
 template <class M>
-ArcTangent<M> reduce_arc_tangent(M& m, FloatOf<M> a, FloatOf<M> b) {
+TSC_MATH ArcTangent<M> reduce_arc_tangent(M& m, FloatOf<M> a, FloatOf<M> b) {
   constexpr double kTanEighth = 0x1.a8279ap-2;  // tan(pi/8), about
   auto is_large = m.lt(m.mul(b, m.constant(kTanEighth)), a);
   auto t = m.div(m.select(is_large, m.sub(a, b), a), m.select(is_large, m.add(a, b), b));
@@ -74,19 +74,20 @@ ArcTangent<M> reduce_arc_tangent(M& m, FloatOf<M> a, FloatOf<M> b) {
 
 // The same angle seen from the nearer end of [0, total * pi/4] where the mask holds.
 template <class M>
-ArcTangent<M> reflect(M& m, typename M::Mask where, double total, const ArcTangent<M>& angle) {
+TSC_MATH ArcTangent<M> reflect(M& m, typename M::Mask where, double total,
+                               const ArcTangent<M>& angle) {
   return {m.select(where, m.sub(m.constant(total), angle.eighths), angle.eighths),
           m.select(where, m.neg(angle.rest), angle.rest)};
 }
 
 template <class M>
-FloatOf<M> place_arc_tangent(M& m, const ArcTangent<M>& angle) {
+TSC_MATH FloatOf<M> place_arc_tangent(M& m, const ArcTangent<M>& angle) {
   auto low = m.fma(angle.eighths, part(m, kHalfPiSplit, 1, 0.5), angle.rest);
   return m.fma(angle.eighths, part(m, kHalfPiSplit, 0, 0.5), low);
 }
 
 template <class M>
-FloatOf<M> atan(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> atan(M& m, FloatOf<M> x) {
   auto one = m.constant(1.0);
   auto a = m.abs(x);
   auto is_above_one = m.lt(one, a);
@@ -99,7 +100,7 @@ FloatOf<M> atan(M& m, FloatOf<M> x) {
 }
 
 template <class M>
-FloatOf<M> atan2(M& m, FloatOf<M> y, FloatOf<M> x) {
+TSC_MATH FloatOf<M> atan2(M& m, FloatOf<M> y, FloatOf<M> x) {
   auto ay = m.abs(y), ax = m.abs(x);
   auto is_steep = m.lt(ax, ay);
   auto smaller = m.select(is_steep, ax, ay);

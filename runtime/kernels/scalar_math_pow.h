@@ -1,13 +1,13 @@
 #pragma once
-// pow(x, y) = 2^(y * log2|x|) with the logarithm in more than the format's precision (f64 for f32, a sum
-// of two for f64); the cases of C99 Annex F are selected afterwards.
+// pow(x, y) = 2^(y * log2|x|) with the logarithm in more than the format's precision (f64 for f32,
+// a sum of two for f64); the cases of C99 Annex F are selected afterwards.
 #include "runtime/kernels/scalar_math_exp.h"
 #include "runtime/kernels/scalar_math_log.h"
 
 namespace tsc::scalar_math {
 
 template <class M>
-FloatOf<M> pow_magnitude_f32(M& m, FloatOf<M> a, FloatOf<M> y) {
+TSC_MATH FloatOf<M> pow_magnitude_f32(M& m, FloatOf<M> a, FloatOf<M> y) {
   auto w = m.wide();
   auto reduced = reduce_log(m, a);
   auto f = m.widen(reduced.f);
@@ -20,7 +20,7 @@ FloatOf<M> pow_magnitude_f32(M& m, FloatOf<M> a, FloatOf<M> y) {
 
 // log2(a) as a pair, to about 2^-68 of itself.
 template <class M>
-Pair<M> log2_pair(M& m, FloatOf<M> a) {
+TSC_MATH Pair<M> log2_pair(M& m, FloatOf<M> a) {
   auto reduced = reduce_log(m, a);
   auto f = reduced.f;
   auto sum = two_sum(m, f, m.constant(2.0));
@@ -42,7 +42,7 @@ Pair<M> log2_pair(M& m, FloatOf<M> a) {
 }
 
 template <class M>
-FloatOf<M> pow_magnitude_f64(M& m, FloatOf<M> a, FloatOf<M> y) {
+TSC_MATH FloatOf<M> pow_magnitude_f64(M& m, FloatOf<M> a, FloatOf<M> y) {
   auto log2 = log2_pair(m, a);
   // A bound on y keeps the products finite; beyond it the result is 0, 1 or inf all the same.
   auto bounded = at_least(m, at_most(m, y, 0x1p100), -0x1p100);
@@ -57,17 +57,18 @@ FloatOf<M> pow_magnitude_f64(M& m, FloatOf<M> a, FloatOf<M> y) {
 
 // The value for |x| of 0 or inf, where the logarithm has none.
 template <class M>
-FloatOf<M> pow_at_ends(M& m, FloatOf<M> a, FloatOf<M> y, FloatOf<M> otherwise) {
+TSC_MATH FloatOf<M> pow_at_ends(M& m, FloatOf<M> a, FloatOf<M> y, FloatOf<M> otherwise) {
   auto zero = m.constant(0.0), infinity = m.constant(kInfinity);
   auto is_zero = m.eq(a, zero), is_infinite = m.eq(a, infinity);
   auto falls = m.lt(y, zero);
-  auto to_infinity = m.mask_or(m.mask_and(is_zero, falls),
-                               m.mask_and(is_infinite, m.mask_not(falls)));
-  return m.select(m.mask_or(is_zero, is_infinite), m.select(to_infinity, infinity, zero), otherwise);
+  auto to_infinity =
+      m.mask_or(m.mask_and(is_zero, falls), m.mask_and(is_infinite, m.mask_not(falls)));
+  return m.select(m.mask_or(is_zero, is_infinite), m.select(to_infinity, infinity, zero),
+                  otherwise);
 }
 
 template <class M>
-FloatOf<M> pow(M& m, FloatOf<M> x, FloatOf<M> y) {
+TSC_MATH FloatOf<M> pow(M& m, FloatOf<M> x, FloatOf<M> y) {
   auto a = m.abs(x);
   auto zero = m.constant(0.0), one = m.constant(1.0), nan = m.constant(kNan);
   FloatOf<M> magnitude = [&] {
@@ -83,8 +84,8 @@ FloatOf<M> pow(M& m, FloatOf<M> x, FloatOf<M> y) {
   auto has_sign = m.int_lt(m.as_int(x), m.integer(0));
   auto result = m.select(m.mask_and(has_sign, is_odd), m.neg(magnitude), magnitude);
   auto is_below = m.mask_and(m.lt(x, zero), m.lt(m.constant(-kInfinity), x));
-  auto is_invalid = m.mask_or(m.mask_and(is_below, m.mask_not(is_integer)),
-                              m.mask_or(m.is_nan(x), m.is_nan(y)));
+  auto is_invalid =
+      m.mask_or(m.mask_and(is_below, m.mask_not(is_integer)), m.mask_or(m.is_nan(x), m.is_nan(y)));
   auto infinite_y = m.eq(m.abs(y), m.constant(kInfinity));
   result = m.select(is_invalid, nan, result);
   auto base_is_one = m.mask_or(m.eq(x, one), m.mask_and(m.eq(x, m.constant(-1.0)), infinite_y));

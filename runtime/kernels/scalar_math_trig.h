@@ -1,13 +1,14 @@
 #pragma once
-// sin, cos, tan. x = q * pi/2 + r with |r| <= pi/4. Up to a limit q fits a float and pi/2 in three parts
-// is enough; beyond it (rare) x * 2/pi is summed exactly, piece by piece of 2/pi, dropping multiples of 4.
+// sin, cos, tan. x = q * pi/2 + r with |r| <= pi/4. Up to a limit q fits a float and pi/2 in three
+// parts is enough; beyond it (rare) x * 2/pi is summed exactly, piece by piece of 2/pi, dropping
+// multiples of 4.
 #include "runtime/kernels/scalar_math_common.h"
 
 namespace tsc::scalar_math {
 
 template <class M>
 struct Angle {
-  FloatOf<M> quadrant;  // integral; only its value mod 4 matters
+  FloatOf<M> quadrant;   // integral; only its value mod 4 matters
   FloatOf<M> high, low;  // r
 };
 
@@ -15,7 +16,7 @@ template <class M>
 inline constexpr double kQuickAngleLimit = M::kDouble ? 0x1p25 : 0x1p13;
 
 template <class M>
-Angle<M> quick_angle(M& m, FloatOf<M> x) {
+TSC_MATH Angle<M> quick_angle(M& m, FloatOf<M> x) {
   auto magic = m.constant(FormatOf<M>::kRoundMagic);
   constexpr double kTwoOverPi = 0x1.45f306dc9c883p-1;
   auto q = m.sub(m.fma(x, m.constant(kTwoOverPi), magic), magic);
@@ -34,17 +35,17 @@ struct Fraction {
   FloatOf<W> turns, rest;
 };
 template <class W>
-Fraction<W> split_fraction(W& w, FloatOf<W> t) {
+TSC_MATH Fraction<W> split_fraction(W& w, FloatOf<W> t) {
   auto fours = w.trunc(w.mul(t, w.constant(0.25)));
   auto below_four = w.fma(fours, w.constant(-4.0), t);  // between -4 and 4
   auto turns = round_small(w, below_four);
   return {turns, w.sub(below_four, turns)};
 }
 
-// f32: each product of x (24 bits) with a piece of 2/pi (28 bits) is exact in f64, and the sum of the
-// fractions stays exact down to 2^-53; |r| of a float is never below 2^-33.
+// f32: each product of x (24 bits) with a piece of 2/pi (28 bits) is exact in f64, and the sum of
+// the fractions stays exact down to 2^-53; |r| of a float is never below 2^-33.
 template <class M>
-std::array<FloatOf<M>, 3> slow_angle_f32(M& m, FloatOf<M> x) {
+TSC_MATH std::array<FloatOf<M>, 3> slow_angle_f32(M& m, FloatOf<M> x) {
   auto w = m.wide();
   using W = decltype(w);
   auto wide_x = m.widen(x);
@@ -64,7 +65,7 @@ std::array<FloatOf<M>, 3> slow_angle_f32(M& m, FloatOf<M> x) {
 // The five pieces of 2/pi that matter for x: those before them give multiples of 4. The first one's
 // number is found from the exponent and shifted into place bit by bit, without an indexed table.
 template <class M>
-std::array<FloatOf<M>, 5> choose_pieces(M& m, FloatOf<M> x) {
+TSC_MATH std::array<FloatOf<M>, 5> choose_pieces(M& m, FloatOf<M> x) {
   auto biased = m.shift_right_logical(m.as_int(m.abs(x)), FormatOf<M>::kMantissaBits);
   auto exponent = m.sub(small_to_float(m, biased), m.constant(FormatOf<M>::kBias));
   auto raw = m.floor(m.mul(m.sub(exponent, m.constant(53.5)), m.constant(1.0 / 53.0)));
@@ -90,7 +91,7 @@ std::array<FloatOf<M>, 5> choose_pieces(M& m, FloatOf<M> x) {
 
 // f64: the exact products' two halves, summed in three parts.
 template <class M>
-std::array<FloatOf<M>, 3> slow_angle_f64(M& m, FloatOf<M> x) {
+TSC_MATH std::array<FloatOf<M>, 3> slow_angle_f64(M& m, FloatOf<M> x) {
   auto pieces = choose_pieces(m, x);
   auto scaled = m.mul(x, m.constant(0x1p-600));
   auto zero = m.constant(0.0);
@@ -118,7 +119,7 @@ std::array<FloatOf<M>, 3> slow_angle_f64(M& m, FloatOf<M> x) {
 }
 
 template <class M>
-Angle<M> reduce_angle(M& m, FloatOf<M> x) {
+TSC_MATH Angle<M> reduce_angle(M& m, FloatOf<M> x) {
   auto quick = quick_angle(m, x);
   auto is_large = m.lt(m.constant(kQuickAngleLimit<M>), m.abs(x));
   auto slow = [&] {
@@ -132,14 +133,14 @@ Angle<M> reduce_angle(M& m, FloatOf<M> x) {
 }
 
 template <class M>
-FloatOf<M> sin_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
+TSC_MATH FloatOf<M> sin_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
   auto tail = polynomial(m, square, coefficients::kSinTailF32, coefficients::kSinTailF64);
   auto cube = m.mul(square, angle.high);
   return m.add(angle.high, m.fma(cube, tail, angle.low));
 }
 
 template <class M>
-FloatOf<M> cos_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
+TSC_MATH FloatOf<M> cos_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
   auto tail = polynomial(m, square, coefficients::kCosTailF32, coefficients::kCosTailF64);
   auto one = m.constant(1.0);
   auto half = m.mul(square, m.constant(0.5));
@@ -151,7 +152,7 @@ FloatOf<M> cos_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
 
 // sin(x + turns * pi/2), for x of any size.
 template <class M>
-FloatOf<M> sin_shifted(M& m, FloatOf<M> x, int turns) {
+TSC_MATH FloatOf<M> sin_shifted(M& m, FloatOf<M> x, int turns) {
   auto angle = reduce_angle(m, x);
   auto square = m.mul(angle.high, angle.high);
   auto sine = sin_near_zero(m, angle, square);
@@ -165,23 +166,23 @@ FloatOf<M> sin_shifted(M& m, FloatOf<M> x, int turns) {
 
 // x itself where sin and tan of it round to x: keeps -0 and denormals.
 template <class M>
-FloatOf<M> or_tiny(M& m, FloatOf<M> x, FloatOf<M> result) {
+TSC_MATH FloatOf<M> or_tiny(M& m, FloatOf<M> x, FloatOf<M> result) {
   auto is_tiny = m.lt(m.abs(x), m.constant(M::kDouble ? 0x1p-27 : 0x1p-13));
   return m.select(is_tiny, x, result);
 }
 
 template <class M>
-FloatOf<M> sin(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> sin(M& m, FloatOf<M> x) {
   return or_tiny(m, x, sin_shifted(m, x, 0));
 }
 
 template <class M>
-FloatOf<M> cos(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> cos(M& m, FloatOf<M> x) {
   return sin_shifted(m, x, 1);
 }
 
 template <class M>
-FloatOf<M> tan(M& m, FloatOf<M> x) {
+TSC_MATH FloatOf<M> tan(M& m, FloatOf<M> x) {
   auto angle = reduce_angle(m, x);
   auto square = m.mul(angle.high, angle.high);
   auto sine = sin_near_zero(m, angle, square);

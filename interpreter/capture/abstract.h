@@ -1,0 +1,207 @@
+#pragma once
+// Abstract values: what capture knows of a script value without running anything. A value is a constant of
+// the host (by identity), a scalar register of the region, a tensor of the region, or a virtual object
+// that exists only while capturing and is built at an exit if it is still alive there.
+// Knows script values and region value ids. Must not know instructions or frames of the Vm.
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "interpreter/tensor/tensor_object.h"
+#include "jit/region/region.h"
+
+namespace tsc::interp {
+
+using jit::ValueId;
+using jit::kNoValue;
+
+struct Virtual;
+using VirtualRef = std::shared_ptr<Virtual>;
+
+struct Av {
+  enum class Kind : uint8_t {
+    Undefined,  // unbound register
+    Constant,   // `value`
+    Number,     // scalar register `id` (Int, Float or Bool by scalar_kind); `value` = its value now
+                // (Undefined when only running can tell)
+    Opaque,     // an object that only the running region will hold: object register `id`
+    Virtual,    // `object`
+  } kind = Kind::Undefined;
+  jit::ValueKind scalar_kind = jit::ValueKind::Int;
+  ValueId id = kNoValue;
+  Value value;
+  VirtualRef object;
+
+  static Av constant(Value v) {
+    Av av;
+    av.kind = v.is_undefined() ? Kind::Undefined : Kind::Constant;
+    av.value = std::move(v);
+    return av;
+  }
+  static Av none() { return constant(Value::none()); }
+  static Av boolean(bool b) { return constant(Value::boolean(b)); }
+  static Av integer(int64_t i) { return constant(Value::integer(i)); }
+  static Av number(jit::ValueKind kind, ValueId id, Value now) {
+    Av av;
+    av.kind = Kind::Number;
+    av.scalar_kind = kind;
+    av.id = id;
+    av.value = std::move(now);
+    return av;
+  }
+  static Av opaque(ValueId id) {
+    Av av;
+    av.kind = Kind::Opaque;
+    av.id = id;
+    return av;
+  }
+  static Av of(VirtualRef object) {
+    Av av;
+    av.kind = Kind::Virtual;
+    av.object = std::move(object);
+    return av;
+  }
+  bool is_undefined() const { return kind == Kind::Undefined; }
+  bool is_constant() const { return kind == Kind::Constant; }
+  bool is_none() const { return is_constant() && value.is_none(); }
+  bool is_number() const { return kind == Kind::Number; }
+  // An int known now and for ever (a constant; bool counts as int).
+  bool is_constant_int() const { return is_constant() && (value.is_int() || value.is_bool()); }
+};
+
+// What kind of thing a virtual object is; one struct each below.
+enum class VirtualKind : uint8_t {
+  Tensor, Tuple, List, Dict, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text
+};
+
+struct Virtual {
+  VirtualKind kind;
+  uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
+  explicit Virtual(VirtualKind k) : kind(k) {}
+  virtual ~Virtual() = default;
+};
+
+template <class T>
+T* as(const Av& av) {
+  return av.kind == Av::Kind::Virtual && av.object->kind == T::kKind
+             ? static_cast<T*>(av.object.get())
+             : nullptr;
+}
+
+// How a tensor object is a view of another one: replayed on the newest version of its parent.
+struct VirtualView {
+  std::shared_ptr<struct VTensor> parent;
+  Op op;
+  std::vector<ValueId> scalars;
+  OpAttributes attributes;
+  uint32_t root_version = 0;  // of the tensor at the end of the chain when `id` was computed
+};
+
+struct VTensor : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Tensor;
+  VTensor() : Virtual(kKind) {}
+  ValueId id = kNoValue;       // the newest version of its elements
+  uint32_t version = 0;        // counts writes
+  bool requires_grad = false;  // of leaves and of results of recorded ops
+  bool leaf = true;
+  bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
+  bool reshaped_unknown = false;  // a reshape of it may or may not share its memory: no writes
+  ValueId input = kNoValue;    // the region input this object came in as; kNoValue: made here
+  uint32_t source = 0;         // entry source of an input
+  Value host;                  // the script tensor behind an input, as it was while capturing
+  std::unique_ptr<VirtualView> view;
+  bool has_grad_overlay = false;
+  Av grad;                     // valid if has_grad_overlay
+};
+
+struct VTuple : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Tuple;
+  VTuple() : Virtual(kKind) {}
+  std::vector<Av> items;
+  bool is_size = false;  // torch.Size
+};
+
+struct VList : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::List;
+  VList() : Virtual(kKind) {}
+  std::vector<Av> items;
+};
+
+struct VDict : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Dict;
+  VDict() : Virtual(kKind) {}
+  std::vector<std::pair<Av, Av>> items;  // keys are constants
+};
+
+struct VInstance : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Instance;
+  VInstance() : Virtual(kKind) {}
+  Local<Type> type;
+  std::vector<std::pair<Local<StrObject>, Av>> fields;
+};
+
+struct VCell : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Cell;
+  VCell() : Virtual(kKind) {}
+  Av content;
+};
+
+struct VFunction : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Function;
+  VFunction() : Virtual(kKind) {}
+  Local<CodeObject> code;
+  Local<ModuleObject> module;
+  std::vector<Av> defaults, keyword_defaults;
+  std::vector<Av> closure;  // VCells or constant cells
+};
+
+struct VBoundMethod : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::BoundMethod;
+  VBoundMethod() : Virtual(kKind) {}
+  Av function, self;
+};
+
+// An iterator whose items are known one by one: a position in a snapshot of sources.
+struct VIterator : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Iterator;
+  VIterator() : Virtual(kKind) {}
+  enum class Form : uint8_t { Items, Live, Enumerate, Zip } form = Form::Items;
+  std::vector<Av> items;      // Items: the sequence itself; Live: one VList read as it is now
+  size_t position = 0;
+  int64_t count = 0;          // Enumerate: the next number
+  std::vector<Av> inner;      // Enumerate, Zip: iterators
+};
+
+struct VRange : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Range;
+  VRange() : Virtual(kKind) {}
+  Av start, stop, step;
+};
+
+struct VSlice : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Slice;
+  VSlice() : Virtual(kKind) {}
+  Av start, stop, step;
+};
+
+struct VSuper : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Super;
+  VSuper() : Virtual(kKind) {}
+  Local<Type> start;
+  Av self;
+};
+
+// Text put together from parts that only running can format.
+struct VText : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Text;
+  VText() : Virtual(kKind) {}
+  struct Part {
+    std::string text;      // literal, if `formatted` is Undefined
+    Av formatted;
+    int conversion = 0;    // as FormatValue: 0 none, 1 str, 2 repr, 3 ascii
+    std::string spec;
+  };
+  std::vector<Part> parts;
+};
+
+}  // namespace tsc::interp

@@ -1,0 +1,317 @@
+#include "interpreter/capture/capture.h"
+
+#include "interpreter/capture/exits.h"
+#include "interpreter/vm/inspect.h"
+#include "jit/region/scalar_eval.h"
+
+namespace tsc::interp {
+namespace {
+
+// A region beyond this is cut; the interpreter goes on and may enter a next region.
+constexpr size_t kMaxRegionInstructions = 60000;
+constexpr uint32_t kMaxSteps = 2000000;
+constexpr size_t kMaxDepth = 200;
+
+constexpr BreakRow kBreakRows[] = {
+#define BREAK(id, grade, explanation, hint) {#id, #grade, explanation, hint},
+#include "interpreter/capture/breaks.def"
+#undef BREAK
+};
+
+}  // namespace
+
+const BreakRow& break_row(BreakReason reason) { return kBreakRows[static_cast<int>(reason)]; }
+
+bool CaptureBuilder::require_equal(ValueId a, ValueId b) {
+  const ValueId operands[] = {a, b};
+  return capture_.assume_at_entry(scalar(jit::ScalarOp::eq, operands));
+}
+
+Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
+    : vm_(vm),
+      tensors_(tensor_state(vm)),
+      memory_(memory),
+      builder_(region_, *this) {
+  grad_enabled = tensors_.grad_enabled;
+  plan_.grad_enabled = grad_enabled;
+  plan_.origins.emplace_back();
+  enter_frame(frame);
+}
+
+void Capture::enter_frame(const Frame& frame) {
+  AFrame entered;
+  entered.code = Local<CodeObject>(frame.code);
+  entered.module = frame.function->module;
+  entered.host_function = Local<FunctionObject>(frame.function);
+  entered.pc = frame.pc;
+  entered.registers.resize(frame.register_count);
+  for (const Local<CellObject>& cell : frame.function->closure)
+    entered.closure.push_back(Av::constant(cell.value()));
+  region_.name = frame.function->name ? std::string(frame.function->name->view()) : "region";
+  frames_.push_back(std::move(entered));
+  const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    const Value& v = frame.registers[reg];
+    if (v.is_undefined() || !live.contains(reg)) continue;
+    EntrySource source;
+    source.form = EntrySource::Form::Register;
+    source.index = reg;
+    frames_[0].registers[reg] = load_value(v, std::move(source));
+  }
+}
+
+CaptureResult Capture::run() {
+  uint32_t first_pc = frames_[0].pc;
+  while (!done_) {
+    try {
+      step();
+    } catch (const BreakHere& reason) {
+      leave_with_break(reason);
+    } catch (const Error& error) {
+      leave_with_break({BreakReason::raises, error.message()});
+    } catch (const ScriptException& raised) {
+      leave_with_break({BreakReason::raises, exception_line(vm_, raised.exception())});
+    }
+  }
+  CaptureResult result = finish();
+  const ExitPlan& last = result.plan.exits.back();
+  result.empty = last.form == ExitPlan::Form::Resume && last.frames.size() == 1 &&
+                 last.frames[0].pc == first_pc && result.plan.actions.empty();
+  return result;
+}
+
+void Capture::step() {
+  AFrame& frame = frames_.back();
+  const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
+  if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
+    break_here(BreakReason::too_large);
+  builder_.origin = current_origin();
+  uint32_t pc = frame.pc;
+  size_t depth = frames_.size();
+  step_handler(instruction.op)(*this, instruction);
+  ++plan_.instructions;
+  // Handlers that jump set pc themselves and leave it at the target; calls push a frame.
+  if (!done_ && frames_.size() == depth && frames_.back().pc == pc) ++frames_.back().pc;
+}
+
+void Capture::break_here(BreakReason reason, std::string detail) {
+  throw BreakHere{reason, std::move(detail)};
+}
+
+const Av& Capture::read(uint16_t reg) {
+  const Av& av = frame().registers[reg];
+  if (av.is_undefined()) break_here(BreakReason::unknown_object, "unbound variable");
+  return av;
+}
+
+void Capture::write(uint16_t reg, Av value) { frame().registers[reg] = std::move(value); }
+
+uint32_t Capture::current_origin() {
+  AFrame& frame = frames_.back();
+  if (origin_pc_ == frame.pc && origin_depth_ == frames_.size() && origin_ &&
+      plan_.origins[origin_].code.get() == frame.code.get() &&
+      plan_.origins[origin_].caller == frame.call_origin)
+    return origin_;
+  Origin origin;
+  origin.caller = frame.call_origin;
+  origin.code = frame.code;
+  origin.pc = frame.pc;
+  plan_.origins.push_back(std::move(origin));
+  origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
+  origin_pc_ = frame.pc;
+  origin_depth_ = frames_.size();
+  return origin_;
+}
+
+// ---- calls of script functions ----
+
+namespace {
+
+const Av* find_keyword(Capture::CallArguments& arguments, const std::string& name) {
+  for (auto& [key, value] : arguments.keywords)
+    if (key->view() == name) return &value;
+  return nullptr;
+}
+
+}  // namespace
+
+// Errors of binding are the interpreter's to raise: capture only leaves.
+void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,
+                             const std::vector<Av>& defaults,
+                             const std::vector<Av>& keyword_defaults, const std::string& name) {
+  const lang::ParameterList& list = code.parameters;
+  auto fail = [&] { break_here(BreakReason::raises, "TypeError: arguments of " + name + "()"); };
+  size_t used_keywords = 0;
+  for (uint32_t i = 0; i < list.positional; ++i) {
+    const Av* keyword = i >= list.positional_only ? find_keyword(arguments, list.names[i]) : nullptr;
+    if (i < arguments.positional.size()) {
+      if (keyword) fail();
+      frame.registers[i] = arguments.positional[i];
+    } else if (keyword) {
+      frame.registers[i] = *keyword;
+      ++used_keywords;
+    } else {
+      size_t first = list.positional - defaults.size();
+      if (i < first) fail();
+      frame.registers[i] = defaults[i - first];
+    }
+  }
+  uint32_t reg = list.positional;
+  for (uint32_t i = 0; i < list.keyword_only; ++i, ++reg) {
+    if (const Av* keyword = find_keyword(arguments, list.names[reg])) {
+      frame.registers[reg] = *keyword;
+      ++used_keywords;
+    } else {
+      if (i >= keyword_defaults.size() || keyword_defaults[i].is_undefined()) fail();
+      frame.registers[reg] = keyword_defaults[i];
+    }
+  }
+  if (list.has_varargs) {
+    std::vector<Av> rest;
+    for (size_t i = list.positional; i < arguments.positional.size(); ++i)
+      rest.push_back(arguments.positional[i]);
+    frame.registers[reg++] = make_tuple_av(std::move(rest));
+  } else if (arguments.positional.size() > list.positional) {
+    fail();
+  }
+  if (list.has_varkwargs) {
+    auto dict = make<VDict>();
+    for (auto& [key, value] : arguments.keywords) {
+      bool named = false;
+      for (uint32_t i = list.positional_only; i < list.positional + list.keyword_only; ++i)
+        named |= list.names[i] == key->view();
+      if (!named) dict->items.push_back({Av::constant(key.value()), value});
+    }
+    frame.registers[reg] = Av::of(dict);
+  } else if (used_keywords != arguments.keywords.size()) {
+    fail();
+  }
+}
+
+void Capture::push_call(const Av& function, AFrame frame, CallArguments& arguments,
+                        uint16_t destination, bool discard_result) {
+  if (frames_.size() >= kMaxDepth) break_here(BreakReason::too_large, "call depth");
+  const lang::CodeObject& code = *frame.code->code;
+  if (code.is_generator) break_here(BreakReason::instruction, "generator");
+  frame.function = function;
+  frame.registers.resize(code.register_count);
+  frame.destination = destination;
+  frame.discard_result = discard_result;
+  frame.call_origin = current_origin();
+  std::vector<Av> defaults, keyword_defaults;
+  if (VFunction* made = as<VFunction>(function)) {
+    defaults = made->defaults;
+    keyword_defaults = made->keyword_defaults;
+    frame.closure = made->closure;
+  } else {
+    FunctionObject* host = frame.host_function.get();
+    for (const Value& v : host->defaults) defaults.push_back(Av::constant(v));
+    for (const Value& v : host->keyword_defaults) keyword_defaults.push_back(Av::constant(v));
+    for (const Local<CellObject>& cell : host->closure)
+      frame.closure.push_back(Av::constant(cell.value()));
+  }
+  bind_arguments(code, frame, arguments, defaults, keyword_defaults, code.name);
+  frames_.push_back(std::move(frame));
+}
+
+void Capture::call(const Av& callee, CallArguments arguments, uint16_t destination,
+                   bool discard_result) {
+  if (VBoundMethod* bound = as<VBoundMethod>(callee)) {
+    Av function = bound->function;
+    arguments.positional.insert(arguments.positional.begin(), bound->self);
+    return call(function, std::move(arguments), destination, discard_result);
+  }
+  if (VFunction* made = as<VFunction>(callee)) {
+    AFrame frame;
+    frame.code = made->code;
+    frame.module = made->module;
+    return push_call(callee, std::move(frame), arguments, destination, discard_result);
+  }
+  if (!callee.is_constant() || !callee.value.is_object())
+    break_here(BreakReason::unknown_call, "the callee is not known");
+  Object* object = callee.value.object();
+  if (object->kind == Kind::BoundMethod) {
+    BoundMethod* bound = cast<BoundMethod>(callee.value);
+    arguments.positional.insert(arguments.positional.begin(), Av::constant(bound->self));
+    return call(Av::constant(bound->function), std::move(arguments), destination, discard_result);
+  }
+  if (object->kind == Kind::Function) {
+    FunctionObject* function = cast<FunctionObject>(callee.value);
+    if (is_never_compiled(function)) break_here(BreakReason::unknown_call, "torch.compiler.disable");
+    assume_unchanged(function, Value());
+    AFrame frame;
+    frame.code = function->code;
+    frame.module = function->module;
+    frame.host_function = Local<FunctionObject>(function);
+    return push_call(callee, std::move(frame), arguments, destination, discard_result);
+  }
+  if (object->kind == Kind::NativeFunction) {
+    Av result = call_native(cast<NativeFunction>(callee.value), arguments, destination);
+    if (!discard_result && !result.is_undefined()) write(destination, result);
+    return;
+  }
+  if (object->kind == Kind::Type) return construct(cast<Type>(callee.value), arguments, destination);
+  call_object(callee, std::move(arguments), destination);
+}
+
+void Capture::return_from(const Av& result) {
+  AFrame finished = std::move(frames_.back());
+  frames_.pop_back();
+  if (!finished.discard_result) write(finished.destination, result);
+  ++frames_.back().pc;
+  origin_pc_ = ~0u;
+}
+
+void Capture::leave_with_return(const Av& result) {
+  if (frames_.size() > 1) return return_from(result);
+  flush_writes();
+  builder_.origin = current_origin();
+  ExitBuilder(*this).leave_returning(result);
+  done_ = true;
+}
+
+void Capture::leave_with_break(const BreakHere& reason) {
+  flush_writes();
+  builder_.origin = current_origin();
+  ExitBuilder(*this).leave_resuming(reason);
+  done_ = true;
+}
+
+// ---- conditions ----
+
+std::optional<Scalar> Capture::hint(ValueId id) {
+  std::vector<jit::Instruction>& all = region_.body.instructions;
+  for (; hints_seen_ < all.size(); ++hints_seen_) {
+    const jit::Instruction& i = all[hints_seen_];
+    if (i.code == jit::Code::Const) hints_[i.results[0]] = i.number;
+    if (i.code != jit::Code::Scalar) continue;
+    SmallVector<Scalar, 3> operands;
+    bool known = true;
+    for (ValueId operand : i.operands) {
+      auto found = hints_.find(operand);
+      if (found == hints_.end()) {
+        known = false;
+        break;
+      }
+      operands.push_back(found->second);
+    }
+    if (!known) continue;
+    try {
+      hints_[i.results[0]] = jit::eval_scalar(i.scalar_op, operands);
+    } catch (const Error&) {
+      // Raises at run time; it has no value to assume.
+    }
+  }
+  auto found = hints_.find(id);
+  if (found == hints_.end()) return std::nullopt;
+  return found->second;
+}
+
+bool Capture::assume_at_entry(ValueId condition) {
+  std::optional<Scalar> now = hint(condition);
+  if (!now || now->i == 0) return false;
+  if (!builder_.known(condition)) conditions_.push_back(condition);
+  return true;
+}
+
+}  // namespace tsc::interp

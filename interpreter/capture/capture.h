@@ -1,0 +1,260 @@
+#pragma once
+// Capture: abstract interpretation of bytecode into a region. It starts at any pc of a frame, follows the
+// program (calls inlined, control flow decided by what is known) and runs nothing: no script code, no
+// stores. It ends when the entered frame returns, or at an exit where the interpreter must go on.
+// Every read of host state goes through the functions of "loads" below, which record the assumption; there
+// is no other way to reach a host value. A store to the host becomes a host instruction at its place in
+// program order, and an overlay that later reads see.
+#include <functional>
+#include <unordered_map>
+
+#include "interpreter/capture/plan.h"
+#include "jit/region/builder.h"
+#include "lang/bytecode/liveness.h"
+
+namespace tsc::interp {
+
+// Ends the region in front of the current instruction.
+struct BreakHere {
+  BreakReason reason;
+  std::string detail;
+};
+
+// The capture has to start again because a cell it took for constant is written by the region itself.
+struct CaptureRestart {};
+
+// Remembered between captures of one function: cells that changed and are read at every entry instead of
+// being assumed, and places where virtual objects must not be created.
+struct CaptureMemory {
+  struct Cell {
+    Object* holder;
+    Object* name;  // interned str; null: cell content; or element index below
+    int64_t index;
+    bool operator==(const Cell&) const = default;
+  };
+  std::vector<Cell> dynamic;
+  std::vector<Value> keep_alive;
+  bool is_dynamic(const Cell& cell) const;
+  void make_dynamic(const Cell& cell, const Value& holder);
+};
+
+struct AFrame {
+  Av function;                    // constant function or VFunction; Undefined for the entered frame
+  Local<CodeObject> code;
+  Local<ModuleObject> module;
+  Local<FunctionObject> host_function;  // of a constant function
+  std::vector<Av> closure;
+  std::vector<Av> registers;
+  uint32_t pc = 0;
+  uint16_t destination = 0;       // register of the caller that gets the result
+  bool discard_result = false;
+  uint32_t call_origin = 0;       // origin of the caller's call instruction
+};
+
+// The builder asks capture when two sizes must be equal; capture records an entry condition.
+class Capture;
+class CaptureBuilder : public jit::RegionBuilder {
+ public:
+  CaptureBuilder(jit::Region& region, Capture& capture)
+      : RegionBuilder(region), capture_(capture) {}
+  bool require_equal(ValueId a, ValueId b) override;
+
+ private:
+  Capture& capture_;
+};
+
+struct CaptureResult {
+  jit::Region region;
+  RegionPlan plan;
+  bool empty = false;  // nothing could be captured at this pc
+};
+
+class Capture {
+ public:
+  Capture(Vm& vm, const Frame& frame, CaptureMemory& memory);
+  // Raises CaptureRestart after changing `memory`; the caller constructs a new Capture.
+  CaptureResult run();
+
+  // ---- used by the instruction and native handlers (step_*.cpp, natives_*.cpp) ----
+  Vm& vm() { return vm_; }
+  CaptureBuilder& builder() { return builder_; }
+  AFrame& frame() { return frames_.back(); }
+  bool grad_enabled = true;
+  [[noreturn]] void break_here(BreakReason reason, std::string detail = {});
+
+  // Registers of the current frame.
+  const Av& read(uint16_t reg);
+  void write(uint16_t reg, Av value);
+
+  // Loads: the only ways to host state.
+  Av load_value(const Value& v, EntrySource source);
+  Av load_attribute_cell(const Value& holder, StrObject* name, const Value& current);
+  Av load_global(StrObject* name);
+  Av load_cell(const Av& cell);
+  Av load_element(ListObject* list, int64_t index);
+  Av load_dict_entry(DictObject* dict, const Value& key);
+  Av load_gradient(VTensor& tensor);
+  std::shared_ptr<VTensor> share_tensor(const Av& av);  // breaks when av is no tensor
+  void assume_unchanged(Object* holder, const Value& key);
+  void assume_length(const Value& container);
+
+  // Attributes, items, calls on abstract values.
+  Av get_attribute(const Av& object, StrObject* name);
+  void set_attribute(const Av& object, StrObject* name, const Av& value);
+  // The function and self of object.name(...) without making a bound method; self Undefined: none.
+  std::pair<Av, Av> load_method(const Av& object, StrObject* name);
+  Av get_item(const Av& container, const Av& key);
+  void set_item(const Av& container, const Av& key, const Av& value);
+  // Starts a call whose result goes to `destination`; returns at once for natives (the result is written),
+  // pushes an abstract frame for script functions.
+  struct CallArguments {
+    std::vector<Av> positional;
+    std::vector<std::pair<Local<StrObject>, Av>> keywords;
+  };
+  void call(const Av& callee, CallArguments arguments, uint16_t destination,
+            bool discard_result = false);
+  Av call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination);
+
+  // Numbers.
+  Av binary(BinaryOp op, const Av& left, const Av& right);
+  Av compare(CompareOp op, const Av& left, const Av& right);
+  Av unary(UnaryOp op, const Av& operand);
+  Av scalar(jit::ScalarOp op, std::vector<Av> operands);
+  ValueId number_id(const Av& av);     // constant or register as a region scalar
+  ValueId int_id(const Av& av);        // the same for an int (bool, or a 0-d integer tensor breaks)
+  // The value of a branch or loop bound: known, or assumed through an entry condition, or a break.
+  bool truth(const Av& av);
+  int64_t concrete_int(const Av& av);
+  bool is_identical(const Av& a, const Av& b);
+
+  // Tensors.
+  VTensor* tensor_of(const Av& av);
+  ValueId current(VTensor& tensor);    // newest version, views replayed
+  Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
+          const OpAttributes& attributes, int result = 0);
+  std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
+  Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
+  void assign(const std::shared_ptr<VTensor>& target, const Av& value);
+  void backward(const Av& loss, const Av& gradient);
+  Av read_item(VTensor& tensor);
+  Av new_tensor(ValueId id, bool requires_grad);
+  void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
+  void may_raise();  // breaks inside try/with, where a raise must find its handler
+  Av shape_of(VTensor& tensor);
+  Av int_av(ValueId id);
+  std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
+  void broadcast_together(std::vector<Av>& operands);
+  Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
+  void assume_size_one(ValueId size);
+  ValueId rng_offset(ValueId* seed);
+
+  // Virtual objects.
+  template <class T>
+  std::shared_ptr<T> make() {
+    auto object = std::make_shared<T>();
+    object->number = ++objects_made_;
+    return object;
+  }
+  Av make_tuple_av(std::vector<Av> items);
+  Av make_list_av(std::vector<Av> items);
+  // The items of a list, tuple, range, dict keys, iterator...; breaks when they are not known.
+  std::vector<Av> items_of(const Av& iterable);
+  Av iterate(const Av& iterable);
+  bool next(VIterator& iterator, Av* out);
+  Av text_of_value(const Av& av, int conversion, std::string spec);
+
+  // Host instructions.
+  void host_action(HostAction action, std::vector<Av> values);
+  Av host_action_with_result(HostAction action, std::vector<Av> values);
+  void flush_writes();  // memory of written inputs is brought up to date
+
+  // Conditions on entry values; `hint` true now. False when the value is not derived from entry values.
+  bool assume_at_entry(ValueId condition);
+  // The value a scalar has in this call, when it follows from entry values alone.
+  std::optional<Scalar> hint(ValueId id);
+
+  // The innermost frame returns: to its caller, or out of the region.
+  void leave_with_return(const Av& result);
+
+ private:
+  friend class ExitBuilder;
+  void enter_frame(const Frame& frame);
+  void step();
+  void leave_with_break(const BreakHere& reason);
+  void return_from(const Av& result);
+  void construct(Type* type, CallArguments& arguments, uint16_t destination);
+  void call_object(const Av& callee, CallArguments arguments, uint16_t destination);
+  void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,
+                 bool discard_result);
+  void bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,
+                      const std::vector<Av>& defaults, const std::vector<Av>& keyword_defaults,
+                      const std::string& name);
+  Av add_input(uint32_t source, EntrySource::Check check, const Value& now);
+  Av tensor_input(TensorObject* tensor, uint32_t source);
+  Av structural_input(const Value& v, uint32_t source);
+  uint32_t add_source(EntrySource source);
+  uint32_t current_origin();
+  CaptureResult finish();
+  void note_fact(std::string text);
+
+  Vm& vm_;
+  TensorState& tensors_;
+  CaptureMemory& memory_;
+  jit::Region region_;
+  CaptureBuilder builder_;
+  RegionPlan plan_;
+  std::vector<AFrame> frames_;
+  uint32_t objects_made_ = 0;
+  bool done_ = false;
+  uint32_t steps_ = 0;
+
+  struct OverlayKey {
+    Object* holder;
+    Object* name;
+    int64_t index;
+    bool operator==(const OverlayKey&) const = default;
+  };
+  struct OverlayHash {
+    size_t operator()(const OverlayKey& k) const {
+      return hash_mix(reinterpret_cast<uint64_t>(k.holder),
+                      reinterpret_cast<uint64_t>(k.name) + static_cast<uint64_t>(k.index) * 31);
+    }
+  };
+  std::unordered_map<OverlayKey, Av, OverlayHash> overlay_;   // stores of this region
+  std::unordered_map<OverlayKey, Av, OverlayHash> loaded_;    // what was read, once
+  std::unordered_map<Object*, Av> tensor_objects_;            // host tensors already inputs
+  std::unordered_map<OverlayKey, bool, OverlayHash> constant_cells_;
+  std::vector<std::shared_ptr<VTensor>> inputs_;              // tensor inputs, in order
+  std::vector<std::shared_ptr<VTensor>> dirty_;               // inputs whose memory is out of date
+  std::vector<std::shared_ptr<VTensor>> grad_dirty_;          // host tensors whose .grad is out of date
+  std::vector<std::shared_ptr<VTensor>> leaves_;              // leaves made by requires_grad_ here
+  std::vector<ValueId> conditions_;
+  std::unordered_map<ValueId, Scalar> hints_;                 // of scalars that follow from entry values
+  size_t hints_seen_ = 0;
+  std::vector<ValueId> no_grad_values_;                       // results of ops under no_grad
+  uint32_t origin_pc_ = ~0u;
+  uint32_t origin_ = 0;
+  size_t origin_depth_ = 0;
+};
+
+// Marked by torch.compiler.disable.
+bool is_never_compiled(const FunctionObject* function);
+
+// A native function that capture knows: table in natives.cpp, by "owner.name".
+using NativeHandler = Av (*)(Capture& capture, Capture::CallArguments& arguments);
+NativeHandler find_native_handler(const NativeFunction* function);
+// Names of natives without effects on constants: called at capture when all arguments are constants.
+bool is_pure_native(const NativeFunction* function);
+// Kind of result of a known host call (time.time -> Float), or nothing.
+struct KnownHostCall {
+  bool known = false;
+  bool has_result = false;
+  jit::ValueKind result = jit::ValueKind::Object;
+  BreakReason reason = BreakReason::host_call;
+};
+KnownHostCall known_host_call(const NativeFunction* function);
+
+using StepHandler = void (*)(Capture& capture, const lang::Instruction& instruction);
+StepHandler step_handler(lang::Op op);
+
+}  // namespace tsc::interp

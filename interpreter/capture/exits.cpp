@@ -1,0 +1,248 @@
+#include "interpreter/capture/exits.h"
+
+namespace tsc::interp {
+
+Recipe RecipeWriter::live(ValueId id) {
+  auto [found, fresh] = live_.try_emplace(id, static_cast<uint32_t>(materials_.live.size()));
+  if (fresh) materials_.live.push_back(id);
+  Recipe recipe;
+  recipe.form = Recipe::Form::Live;
+  recipe.index = found->second;
+  return recipe;
+}
+
+Recipe RecipeWriter::write(const Av& av) {
+  Recipe recipe;
+  switch (av.kind) {
+    case Av::Kind::Undefined: return recipe;
+    case Av::Kind::Constant:
+      recipe.form = Recipe::Form::Constant;
+      recipe.constant = av.value;
+      return recipe;
+    case Av::Kind::Number:
+    case Av::Kind::Opaque: return live(av.id);
+    case Av::Kind::Virtual: return write_virtual(av.object);
+  }
+  return recipe;
+}
+
+Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
+  Recipe recipe;
+  if (object->kind == VirtualKind::Tensor) {
+    VTensor& tensor = static_cast<VTensor&>(*object);
+    if (tensor.input != kNoValue) {
+      recipe.form = Recipe::Form::Entry;
+      recipe.index = tensor.source;
+      return recipe;
+    }
+  }
+  recipe.form = Recipe::Form::Object;
+  auto [found, fresh] =
+      indices_.try_emplace(object->number, static_cast<uint32_t>(materials_.objects.size()));
+  recipe.index = found->second;
+  if (!fresh) return recipe;
+  materials_.objects.emplace_back();
+  ObjectRecipe built;
+  built.number = object->number;
+  built.kind = object->kind;
+  if (object->kind == VirtualKind::Tensor) fill_tensor(static_cast<VTensor&>(*object), built);
+  else fill(*object, built);
+  materials_.objects[recipe.index] = std::move(built);
+  return recipe;
+}
+
+void RecipeWriter::write_all(const std::vector<Av>& items, ObjectRecipe& recipe) {
+  for (const Av& item : items) recipe.parts.push_back(write(item));
+}
+
+void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
+  recipe.requires_grad = tensor.leaf && tensor.requires_grad;
+  recipe.has_history = !tensor.leaf && tensor.requires_grad;
+  if (tensor.view) {
+    recipe.is_view = true;
+    recipe.view_op = tensor.view->op;
+    recipe.attributes = tensor.view->attributes;
+    recipe.parts.push_back(write_virtual(tensor.view->parent));
+    for (ValueId scalar : tensor.view->scalars) recipe.parts.push_back(live(scalar));
+    return;
+  }
+  recipe.parts.push_back(live(tensor.id));
+  if (recipe.has_history) {
+    history_values.push_back(tensor.id);
+    history_objects.push_back(tensor.number);
+  }
+}
+
+void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
+  switch (object.kind) {
+    case VirtualKind::Tensor: break;
+    case VirtualKind::Tuple: {
+      const VTuple& tuple = static_cast<const VTuple&>(object);
+      recipe.is_size = tuple.is_size;
+      return write_all(tuple.items, recipe);
+    }
+    case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
+    case VirtualKind::Dict:
+      for (const auto& [key, value] : static_cast<const VDict&>(object).items) {
+        recipe.parts.push_back(write(key));
+        recipe.parts.push_back(write(value));
+      }
+      return;
+    case VirtualKind::Instance: {
+      const VInstance& instance = static_cast<const VInstance&>(object);
+      recipe.type = instance.type;
+      for (const auto& [name, value] : instance.fields) {
+        recipe.names.push_back(name);
+        recipe.parts.push_back(write(value));
+      }
+      return;
+    }
+    case VirtualKind::Function: {
+      const VFunction& function = static_cast<const VFunction&>(object);
+      recipe.code = function.code;
+      recipe.module = function.module;
+      recipe.counts[0] = static_cast<uint32_t>(function.defaults.size());
+      recipe.counts[1] = static_cast<uint32_t>(function.keyword_defaults.size());
+      recipe.counts[2] = static_cast<uint32_t>(function.closure.size());
+      write_all(function.defaults, recipe);
+      write_all(function.keyword_defaults, recipe);
+      return write_all(function.closure, recipe);
+    }
+    case VirtualKind::Cell:
+      recipe.parts.push_back(write(static_cast<const VCell&>(object).content));
+      return;
+    case VirtualKind::BoundMethod: {
+      const VBoundMethod& bound = static_cast<const VBoundMethod&>(object);
+      return write_all({bound.function, bound.self}, recipe);
+    }
+    case VirtualKind::Iterator: {
+      const VIterator& iterator = static_cast<const VIterator&>(object);
+      recipe.iterator = iterator.form;
+      recipe.position = iterator.form == VIterator::Form::Enumerate
+                            ? iterator.count
+                            : static_cast<int64_t>(iterator.position);
+      write_all(iterator.items, recipe);
+      return write_all(iterator.inner, recipe);
+    }
+    case VirtualKind::Range: {
+      const VRange& range = static_cast<const VRange&>(object);
+      return write_all({range.start, range.stop, range.step}, recipe);
+    }
+    case VirtualKind::Slice: {
+      const VSlice& slice = static_cast<const VSlice&>(object);
+      return write_all({slice.start, slice.stop, slice.step}, recipe);
+    }
+    case VirtualKind::Super: {
+      const VSuper& super = static_cast<const VSuper&>(object);
+      recipe.type = super.start;
+      recipe.parts.push_back(write(super.self));
+      return;
+    }
+    case VirtualKind::Text:
+      recipe.text = static_cast<const VText&>(object).parts;
+      for (const VText::Part& part : recipe.text)
+        if (!part.formatted.is_undefined()) recipe.parts.push_back(write(part.formatted));
+      return;
+  }
+}
+
+ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer) {
+  const lang::CodeObject& code = *frame.code->code;
+  ExitFrame out;
+  out.pc = frame.pc;
+  out.discards_result = frame.discard_result;
+  if (!frame.function.is_undefined()) out.function_recipe = writer.write(frame.function);
+  const lang::RegisterSet& here = lang::live_registers(code, frame.pc);
+  // An outer frame stands at its call: what it needs is what lives behind the call. The window of the
+  // call is consumed; the registers there were emptied when the call was pushed.
+  std::vector<uint32_t> reads;
+  if (!innermost) reads = lang::register_use(code, code.instructions[frame.pc]).reads;
+  for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
+    bool needed = here.contains(reg);
+    if (!innermost) {
+      bool consumed = std::find(reads.begin(), reads.end(), reg) != reads.end();
+      bool after = frame.pc + 1 < code.instructions.size() &&
+                   lang::live_registers(code, frame.pc + 1).contains(reg);
+      needed = after || (needed && !consumed);
+    }
+    if (!needed || frame.registers[reg].is_undefined()) continue;
+    out.registers.push_back({reg, writer.write(frame.registers[reg])});
+  }
+  return out;
+}
+
+void ExitBuilder::add(ExitPlan plan, RecipeWriter& writer) {
+  plan.grad_enabled = capture_.grad_enabled;
+  plan.origin = capture_.builder_.origin;
+  plan.history_outputs = writer.history_values;
+  plan.history_objects = writer.history_objects;
+  capture_.plan_.exits.push_back(std::move(plan));
+  uint32_t id = static_cast<uint32_t>(capture_.plan_.exits.size() - 1);
+  capture_.builder_.exit(id, capture_.plan_.exits.back().materials.live);
+}
+
+void ExitBuilder::leave_returning(const Av& result) {
+  ExitPlan plan;
+  plan.form = ExitPlan::Form::Return;
+  RecipeWriter writer(capture_, plan.materials);
+  plan.result = writer.write(result);
+  add(std::move(plan), writer);
+}
+
+void ExitBuilder::leave_resuming(const BreakHere& reason) {
+  ExitPlan plan;
+  plan.form = ExitPlan::Form::Resume;
+  plan.reason = reason.reason;
+  plan.detail = reason.detail;
+  RecipeWriter writer(capture_, plan.materials);
+  for (size_t i = 0; i < capture_.frames_.size(); ++i)
+    plan.frames.push_back(
+        write_frame(capture_.frames_[i], i + 1 == capture_.frames_.size(), writer));
+  add(std::move(plan), writer);
+}
+
+// Scalars that the entry conditions need, then the conditions, then the program. All of it is pure and
+// depends on inputs only, so it may stand in front.
+CaptureResult Capture::finish() {
+  ExitPlan miss;
+  miss.form = ExitPlan::Form::Miss;
+  if (!conditions_.empty()) plan_.exits.insert(plan_.exits.begin(), std::move(miss));
+  std::vector<jit::Instruction> all = std::move(region_.body.instructions);
+  std::unordered_map<ValueId, size_t> definition;
+  for (size_t i = 0; i < all.size(); ++i)
+    for (ValueId result : all[i].results) definition[result] = i;
+  std::vector<bool> early(all.size());
+  std::vector<ValueId> work = conditions_;
+  while (!work.empty()) {
+    ValueId id = work.back();
+    work.pop_back();
+    auto found = definition.find(id);
+    if (found == definition.end() || early[found->second]) continue;
+    early[found->second] = true;
+    for (ValueId operand : all[found->second].operands) work.push_back(operand);
+  }
+  std::vector<jit::Instruction> ordered;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (early[i]) ordered.push_back(std::move(all[i]));
+  for (ValueId condition : conditions_) {
+    jit::Instruction guard;
+    guard.code = jit::Code::Guard;
+    guard.operands.push_back(condition);
+    guard.id = 0;
+    ordered.push_back(std::move(guard));
+  }
+  bool shifted = !conditions_.empty();
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (early[i]) continue;
+    bool names_exit = all[i].code == jit::Code::Exit || all[i].code == jit::Code::Guard;
+    if (names_exit && shifted) ++all[i].id;
+    ordered.push_back(std::move(all[i]));
+  }
+  region_.body.instructions = std::move(ordered);
+  CaptureResult result;
+  result.region = std::move(region_);
+  result.plan = std::move(plan_);
+  return result;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,45 @@
+#pragma once
+// From abstract values to recipes: what an exit, a return or a host instruction needs to build real script
+// values at run time.
+#include <unordered_map>
+
+#include "interpreter/capture/capture.h"
+
+namespace tsc::interp {
+
+// Collects the objects and live region values that a set of recipes refers to.
+class RecipeWriter {
+ public:
+  RecipeWriter(Capture& capture, Materials& materials) : capture_(capture), materials_(materials) {}
+  Recipe write(const Av& av);
+  Recipe live(ValueId id);
+  // Region values whose tensors need a gradient history, and the objects that hold them.
+  std::vector<ValueId> history_values;
+  std::vector<uint32_t> history_objects;
+
+ private:
+  Recipe write_virtual(const VirtualRef& object);
+  void fill_tensor(VTensor& tensor, ObjectRecipe& recipe);
+  void fill(const Virtual& object, ObjectRecipe& recipe);
+  void write_all(const std::vector<Av>& items, ObjectRecipe& recipe);
+
+  Capture& capture_;
+  Materials& materials_;
+  std::unordered_map<uint32_t, uint32_t> indices_;  // object number -> index
+  std::unordered_map<ValueId, uint32_t> live_;
+};
+
+class ExitBuilder {
+ public:
+  explicit ExitBuilder(Capture& capture) : capture_(capture) {}
+  void leave_returning(const Av& result);
+  void leave_resuming(const BreakHere& reason);
+
+ private:
+  void add(ExitPlan plan, RecipeWriter& writer);
+  ExitFrame write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer);
+
+  Capture& capture_;
+};
+
+}  // namespace tsc::interp

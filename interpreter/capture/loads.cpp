@@ -1,0 +1,260 @@
+// Loads: how host state enters a region. Each function records what it assumed: an identity or constant is
+// watched, a number or tensor that may change becomes an input read at every entry.
+#include "interpreter/capture/capture.h"
+#include "interpreter/vm/inspect.h"
+
+namespace tsc::interp {
+
+using Check = EntrySource::Check;
+using Form = EntrySource::Form;
+
+uint64_t tensor_key(const TensorObject& t) {
+  return static_cast<uint64_t>(t.tensor.dtype()) | static_cast<uint64_t>(t.tensor.rank()) << 8 |
+         static_cast<uint64_t>(t.requires_grad) << 16 |
+         static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 | uint64_t{1} << 63;
+}
+
+bool CaptureMemory::is_dynamic(const Cell& cell) const {
+  return std::find(dynamic.begin(), dynamic.end(), cell) != dynamic.end();
+}
+
+void CaptureMemory::make_dynamic(const Cell& cell, const Value& holder) {
+  if (is_dynamic(cell)) return;
+  dynamic.push_back(cell);
+  keep_alive.push_back(holder);
+}
+
+uint32_t Capture::add_source(EntrySource source) {
+  plan_.sources.push_back(std::move(source));
+  return static_cast<uint32_t>(plan_.sources.size() - 1);
+}
+
+void Capture::note_fact(std::string text) { plan_.facts.push_back(std::move(text)); }
+
+void Capture::assume_unchanged(Object* holder, const Value& key) {
+  plan_.watched.push_back({Value(holder), key});
+}
+
+// A number that changes between calls: an input register.
+Av Capture::add_input(uint32_t source, Check check, const Value& now) {
+  plan_.sources[source].check = check;
+  jit::ValueKind kind = check == Check::Int ? jit::ValueKind::Int : jit::ValueKind::Float;
+  ValueId id = region_.add_input(kind);
+  plan_.inputs.push_back({id, source});
+  hints_[id] = now.is_int() ? Scalar::of_int(now.as_int()) : Scalar::of_float(now.as_float());
+  return Av::number(kind, id, now);
+}
+
+Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
+  EntrySource& entry = plan_.sources[source];
+  entry.check = Check::Tensor;
+  entry.tensor_key = tensor_key(*tensor);
+  auto found = tensor_objects_.find(tensor);
+  if (found != tensor_objects_.end()) {
+    // The same object by two ways: the second one must stay the same object.
+    entry.check = Check::Same;
+    entry.expected = Value(tensor);
+    return found->second;
+  }
+  ValueId id = region_.add_tensor_input(tensor->tensor.dtype(), static_cast<int>(tensor->tensor.rank()));
+  plan_.inputs.push_back({id, source});
+  for (int axis = 0; axis < tensor->tensor.rank(); ++axis)
+    hints_[region_.type(id).sizes[axis]] = Scalar::of_int(tensor->tensor.size(axis));
+  auto object = make<VTensor>();
+  object->id = id;
+  object->input = id;
+  object->source = source;
+  object->requires_grad = tensor->needs_grad();
+  object->leaf = !tensor->history.node;
+  object->contiguous = tensor->tensor.is_contiguous();
+  object->host = Value(tensor);
+  inputs_.push_back(object);
+  Av av = Av::of(object);
+  tensor_objects_[tensor] = av;
+  return av;
+}
+
+// Lists and tuples that come in as arguments are taken apart by position, not by identity.
+Av Capture::structural_input(const Value& v, uint32_t source) {
+  std::span<const Value> items;
+  std::vector<Value> held;
+  bool tuple = is_kind(v, Kind::Tuple);
+  if (tuple) items = cast<TupleObject>(v)->span();
+  else items = cast<ListObject>(v)->items;
+  plan_.sources[source].check = tuple ? Check::Tuple : Check::List;
+  plan_.sources[source].length = static_cast<uint32_t>(items.size());
+  std::vector<Av> parts;
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    EntrySource item;
+    item.form = Form::Item;
+    item.parent = source;
+    item.index = i;
+    parts.push_back(load_value(items[i], std::move(item)));
+  }
+  auto object = make<VTuple>();
+  object->items = std::move(parts);
+  return Av::of(object);
+}
+
+// A value found at `source`, whose content may differ at the next entry.
+Av Capture::load_value(const Value& v, EntrySource source) {
+  if (v.is_int()) return add_input(add_source(std::move(source)), Check::Int, v);
+  if (v.is_float()) return add_input(add_source(std::move(source)), Check::Float, v);
+  if (v.is_undefined()) return Av();
+  uint32_t index = add_source(std::move(source));
+  if (TensorObject* tensor = as_tensor(tensors_, v)) return tensor_input(tensor, index);
+  if (is_kind(v, Kind::Tuple) && v.object()->type == vm_.types().tuple)
+    return structural_input(v, index);
+  EntrySource& entry = plan_.sources[index];
+  entry.check = Check::Same;
+  entry.expected = v;
+  return Av::constant(v);
+}
+
+// Own attribute `name` of a host object, or an entry of a namespace dict.
+Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
+  OverlayKey key{holder.object(), name, 0};
+  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  EntrySource source;
+  source.form = is_kind(holder, Kind::Dict) ? Form::Namespace : Form::Attribute;
+  source.holder = holder;
+  source.name = Local<StrObject>(name);
+  Av result;
+  bool dynamic = memory_.is_dynamic({holder.object(), name, 0}) || current.is_float();
+  if (dynamic) {
+    result = load_value(current, std::move(source));
+  } else {
+    assume_unchanged(holder.object(), Value(name));
+    constant_cells_[key] = true;
+    if (TensorObject* tensor = as_tensor(tensors_, current)) {
+      source.form = Form::Pinned;
+      source.holder = current;
+      result = tensor_input(tensor, add_source(std::move(source)));
+      plan_.watched.push_back({current, Value()});
+    } else {
+      if (!current.is_object() || is_kind(current, Kind::Str))
+        note_fact(std::string(name->view()) + " == " + repr(vm_, current));
+      result = Av::constant(current);
+    }
+  }
+  loaded_[key] = result;
+  return result;
+}
+
+Av Capture::load_global(StrObject* name) {
+  ModuleObject* module = frame().module.get();
+  OverlayKey key{module->globals.get(), name, 0};
+  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  AttributeSite site = inspect_global(vm_, module, name);
+  if (site.found == Found::Absent) break_here(BreakReason::raises, "NameError");
+  if (site.found == Found::BuiltinGlobal) {
+    watch_global(vm_, module, site);
+    assume_unchanged(module->globals.get(), Value(name));
+    assume_unchanged(site.holder, Value(name));
+    return Av::constant(site.value);
+  }
+  return load_attribute_cell(Value(module->globals.get()), name, site.value);
+}
+
+Av Capture::load_cell(const Av& cell) {
+  if (VCell* virtual_cell = as<VCell>(cell)) return virtual_cell->content;
+  if (!cell.is_constant() || !is_kind(cell.value, Kind::Cell))
+    break_here(BreakReason::unknown_object, "closure cell");
+  CellObject* host = cast<CellObject>(cell.value);
+  OverlayKey key{host, nullptr, 0};
+  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  EntrySource source;
+  source.form = Form::Content;
+  source.holder = cell.value;
+  Av result;
+  const Value& now = host->content;
+  if (memory_.is_dynamic({host, nullptr, 0}) || now.is_float()) {
+    result = load_value(now, std::move(source));
+  } else {
+    assume_unchanged(host, Value());
+    constant_cells_[key] = true;
+    if (TensorObject* tensor = as_tensor(tensors_, now)) {
+      source.form = Form::Pinned;
+      source.holder = now;
+      result = tensor_input(tensor, add_source(std::move(source)));
+      plan_.watched.push_back({now, Value()});
+    } else {
+      result = Av::constant(now);
+    }
+  }
+  loaded_[key] = result;
+  return result;
+}
+
+Av Capture::load_element(ListObject* list, int64_t index) {
+  OverlayKey key{list, nullptr, index + 1};
+  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  const Value now = list->items[static_cast<size_t>(index)];
+  EntrySource source;
+  source.form = Form::Element;
+  source.holder = Value(list);
+  source.index = static_cast<uint32_t>(index);
+  Av result;
+  if (memory_.is_dynamic({list, nullptr, index + 1}) || now.is_float() || now.is_int()) {
+    result = load_value(now, std::move(source));
+  } else {
+    constant_cells_[key] = true;
+    assume_unchanged(list, Value::integer(index));
+    if (TensorObject* tensor = as_tensor(tensors_, now)) {
+      source.form = Form::Pinned;
+      source.holder = now;
+      result = tensor_input(tensor, add_source(std::move(source)));
+      plan_.watched.push_back({now, Value()});
+    } else {
+      result = Av::constant(now);
+    }
+  }
+  loaded_[key] = result;
+  return result;
+}
+
+Av Capture::load_dict_entry(DictObject* dict, const Value& key) {
+  if (!is_kind(key, Kind::Str)) {
+    Value now = dict_get(vm_, dict, key);
+    assume_unchanged(dict, Value());
+    if (now.is_undefined()) return Av();
+    if (as_tensor(tensors_, now)) {
+      EntrySource source;
+      source.form = Form::Pinned;
+      source.holder = now;
+      return tensor_input(as_tensor(tensors_, now), add_source(std::move(source)));
+    }
+    return Av::constant(now);
+  }
+  Local<StrObject> name = intern(vm_, cast<StrObject>(key));
+  OverlayKey place{dict, name.get(), 0};
+  if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
+  Value now = dict_get(vm_, dict, key);
+  if (now.is_undefined()) {
+    assume_unchanged(dict, name.value());
+    return Av();
+  }
+  return load_attribute_cell(Value(dict), name.get(), now);
+}
+
+// `.grad` of a tensor: read at every entry, because every step makes a new one.
+Av Capture::load_gradient(VTensor& tensor) {
+  if (tensor.has_grad_overlay) return tensor.grad;
+  if (tensor.host.is_undefined()) return Av::none();
+  TensorObject* host = cast<TensorObject>(tensor.host);
+  EntrySource source;
+  source.form = Form::Gradient;
+  source.holder = tensor.host;
+  tensor.has_grad_overlay = true;
+  tensor.grad = load_value(host->grad.is_undefined() ? Value::none() : host->grad, std::move(source));
+  return tensor.grad;
+}
+
+void Capture::assume_length(const Value& container) {
+  assume_unchanged(container.object(), Value());
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,167 @@
+#pragma once
+// What one captured region needs of the host: where its inputs come from and what was assumed about them,
+// what its host instructions do, how the frames look at each exit. Pure data: made by Capture, read by the
+// running side (region_call.h). A Recipe says how to build one script value at run time.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "interpreter/capture/abstract.h"
+#include "jit/executable.h"
+
+namespace tsc::jit {
+struct SplitBackward;
+}
+
+namespace tsc::interp {
+
+enum class BreakReason : uint8_t {
+#define BREAK(id, ...) id,
+#include "interpreter/capture/breaks.def"
+#undef BREAK
+};
+struct BreakRow {
+  const char* id;
+  const char* grade;
+  const char* explanation;
+  const char* hint;
+};
+const BreakRow& break_row(BreakReason reason);
+
+// Where a value is found when a region is entered.
+struct EntrySource {
+  enum class Form : uint8_t {
+    Register,   // of the entered frame: `index`
+    Item,       // element `index` of the list or tuple, or value `index` of the dict, at source `parent`
+    Attribute,  // own attribute `name` of `holder`
+    Content,    // of the cell `holder`
+    Namespace,  // entry `name` of the dict `holder`
+    Element,    // element `index` of the list `holder`
+    Gradient,   // `.grad` of the tensor `holder`
+    Pinned,     // `holder` itself, known by identity
+  } form = Form::Register;
+  uint32_t parent = 0;
+  uint32_t index = 0;
+  Value holder;
+  Local<StrObject> name;
+
+  // What must hold of the value.
+  enum class Check : uint8_t { Nothing, Same, Int, Float, Tensor, Tuple, List, Dict } check = Check::Nothing;
+  Value expected;           // Same: identity, or an equal None/bool/str
+  uint64_t tensor_key = 0;  // Tensor
+  uint32_t length = 0;      // Tuple, List, Dict
+  std::vector<Value> keys;  // Dict, in order
+};
+
+// dtype, rank and gradient class of a tensor in one word.
+uint64_t tensor_key(const TensorObject& tensor);
+
+struct Recipe {
+  enum class Form : uint8_t {
+    Undefined,
+    Constant,  // `constant`
+    Live,      // operand number `index` of the instruction
+    Object,    // element `index` of Materials::objects
+    Entry,     // the value that entry source `index` had in this run
+  } form = Form::Undefined;
+  Value constant;
+  uint32_t index = 0;
+};
+
+struct ObjectRecipe {
+  uint32_t number = 0;  // identity: built once per run
+  VirtualKind kind = VirtualKind::Tuple;
+  std::vector<Recipe> parts;
+  // Tensor: parts[0] = its elements (Live), or the parent of a view.
+  bool requires_grad = false;
+  bool has_history = false;
+  bool is_view = false;
+  bool is_size = false;
+  Op view_op = Op::reshape;
+  OpAttributes attributes;       // of the view op; its scalars are parts[1...]
+  Local<Type> type;              // Instance, Super
+  std::vector<Local<StrObject>> names;  // fields of an Instance
+  Local<CodeObject> code;        // Function: parts = defaults, keyword defaults, closure
+  Local<ModuleObject> module;
+  uint32_t counts[3] = {0, 0, 0};
+  std::vector<VText::Part> text;  // Text: parts[i] belongs to the i-th formatted part
+  VIterator::Form iterator = VIterator::Form::Items;
+  int64_t position = 0;
+};
+
+// Recipes of one instruction, in dependency order, and the region values its operands carry.
+struct Materials {
+  std::vector<ObjectRecipe> objects;
+  std::vector<ValueId> live;
+};
+
+// One host instruction.
+struct HostAction {
+  enum class Form : uint8_t {
+    Call,          // values[0](values[1...], with `keywords` naming the last ones)
+    SetAttribute,  // values[0].name = values[1]
+    SetItem,       // values[0][values[1]] = values[2]
+    SetContent,    // content of cell values[0] = values[1]
+    SetGlobal,     // namespace dict values[0][name] = values[1]
+    SetGradient,   // values[0].grad = values[1]
+  } form = Form::Call;
+  BreakReason reason = BreakReason::host_call;
+  std::vector<Recipe> values;
+  std::vector<Local<StrObject>> keywords;
+  Local<StrObject> name;
+  Materials materials;
+  bool has_result = false;
+  jit::ValueKind result = jit::ValueKind::Object;
+  uint32_t origin = 0;
+};
+
+struct ExitFrame {
+  Local<FunctionObject> function;  // null: the frame that was entered
+  Recipe function_recipe;          // of functions made in the region
+  uint32_t pc = 0;
+  std::vector<std::pair<uint32_t, Recipe>> registers;
+  std::vector<Recipe> cells;
+  bool discards_result = false;    // an __init__ whose instance stands in the caller already
+};
+
+struct ExitPlan {
+  enum class Form : uint8_t { Return, Resume, Miss } form = Form::Resume;
+  BreakReason reason = BreakReason::instruction;
+  std::string detail;
+  std::vector<ExitFrame> frames;   // outermost (the entered frame) first
+  Recipe result;                   // Return
+  Materials materials;
+  bool grad_enabled = true;        // the mode there
+  uint32_t origin = 0;
+  // Gradient history of results that outlive the region.
+  std::vector<ValueId> history_outputs;      // values whose tensors need history
+  std::vector<uint32_t> history_objects;     // their object numbers
+  std::shared_ptr<jit::SplitBackward> backward;  // null: none needed
+};
+
+// A place of the source, through the inlined calls that led to it.
+struct Origin {
+  uint32_t caller = 0;  // 0: none
+  Local<CodeObject> code;
+  uint32_t pc = 0;
+};
+
+struct Watched {
+  Value holder;
+  Value key;  // interned str, int index, or Undefined for any change
+};
+
+struct RegionPlan {
+  std::vector<EntrySource> sources;
+  std::vector<std::pair<ValueId, uint32_t>> inputs;  // region input value, its source
+  std::vector<HostAction> actions;
+  std::vector<ExitPlan> exits;
+  std::vector<Origin> origins;  // index 0 unused
+  std::vector<Watched> watched;
+  std::vector<std::string> facts;  // for explain
+  std::vector<ValueId> written_inputs;
+  bool grad_enabled = true;
+  uint32_t instructions = 0;    // bytecode instructions captured
+};
+
+}  // namespace tsc::interp

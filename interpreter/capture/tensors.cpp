@@ -1,0 +1,417 @@
+// Tensors while capturing: primitives are appended to the region, views remember how they were made, a
+// write makes a new version of the base.
+#include "interpreter/capture/capture.h"
+#include "interpreter/tensor/elementwise.h"
+#include "jit/autodiff/region_autodiff.h"
+
+namespace tsc::interp {
+namespace {
+
+VTensor* root_of(VTensor& tensor) {
+  VTensor* root = &tensor;
+  while (root->view) root = root->view->parent.get();
+  return root;
+}
+
+bool makes_view(Op op) { return op_row(op).flags & kView; }
+
+}  // namespace
+
+VTensor* Capture::tensor_of(const Av& av) {
+  if (VTensor* tensor = as<VTensor>(av)) return tensor;
+  if (av.is_constant() && as_tensor(tensors_, av.value)) {
+    auto found = tensor_objects_.find(av.value.object());
+    if (found != tensor_objects_.end()) return as<VTensor>(found->second);
+    EntrySource source;
+    source.form = EntrySource::Form::Pinned;
+    source.holder = av.value;
+    plan_.watched.push_back({av.value, Value()});
+    Av input = tensor_input(as_tensor(tensors_, av.value), add_source(std::move(source)));
+    return as<VTensor>(input);
+  }
+  return nullptr;
+}
+
+std::shared_ptr<VTensor> Capture::share_tensor(const Av& av) {
+  VTensor* tensor = tensor_of(av);
+  if (!tensor) break_here(BreakReason::unknown_object, "expected a tensor");
+  if (av.kind == Av::Kind::Virtual) return std::static_pointer_cast<VTensor>(av.object);
+  return std::static_pointer_cast<VTensor>(tensor_objects_[av.value.object()].object);
+}
+
+ValueId Capture::current(VTensor& tensor) {
+  if (!tensor.view) return tensor.id;
+  VTensor* root = root_of(tensor);
+  if (tensor.view->root_version == root->version) return tensor.id;
+  if (root->reshaped_unknown) break_here(BreakReason::write, "a reshaped tensor was written");
+  ValueId parent = current(*tensor.view->parent);
+  tensor.id = builder_.op(tensor.view->op, {&parent, 1}, tensor.view->scalars, tensor.view->attributes);
+  tensor.view->root_version = root->version;
+  if (root->requires_grad && !root->leaf && tensor.view->op != Op::detach) {
+    tensor.requires_grad = true;
+    tensor.leaf = false;
+  }
+  return tensor.id;
+}
+
+Av Capture::new_tensor(ValueId id, bool requires_grad) {
+  auto tensor = make<VTensor>();
+  tensor->id = id;
+  tensor->requires_grad = requires_grad;
+  tensor->leaf = !requires_grad;
+  return Av::of(tensor);
+}
+
+Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
+                 const OpAttributes& attributes, int result) {
+  std::vector<ValueId> ids;
+  bool any_grad = false;
+  for (const Av& av : tensors) {
+    std::shared_ptr<VTensor> tensor = share_tensor(av);
+    ids.push_back(current(*tensor));
+    any_grad |= tensor->requires_grad;
+  }
+  if (op_row(op).flags & kMayRaise && op_row(op).family != Family::Reduce) may_raise();
+  if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
+  ValueId id = builder_.op(op, ids, scalars, attributes, result);
+  bool floating = is_floating(region_.type(id).dtype);
+  if (any_grad && !grad_enabled) no_grad_values_.push_back(id);
+  Av out = new_tensor(id, any_grad && grad_enabled && floating && op != Op::detach);
+  if (!makes_view(op)) return out;
+  VTensor* made = as<VTensor>(out);
+  std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
+  made->view = std::make_unique<VirtualView>();
+  made->view->parent = parent;
+  made->view->op = op;
+  made->view->scalars.assign(scalars.begin(), scalars.end());
+  made->view->attributes = attributes;
+  made->view->root_version = root_of(*parent)->version;
+  made->contiguous = parent->contiguous && (op == Op::reshape || op == Op::detach);
+  if (op == Op::reshape && !parent->contiguous) root_of(*parent)->reshaped_unknown = true;
+  return out;
+}
+
+std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
+  std::shared_ptr<VTensor> operand = share_tensor(tensor);
+  ValueId id = current(*operand);
+  std::vector<ValueId> ids = builder_.op_results(op, {&id, 1}, {}, attributes);
+  bool grad = operand->requires_grad && grad_enabled;
+  if (operand->requires_grad && !grad_enabled) no_grad_values_.push_back(ids[0]);
+  return {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
+}
+
+// An operation that may raise while running has to find its handler; there the interpreter runs it.
+void Capture::may_raise() {
+  for (const AFrame& frame : frames_)
+    if (lang::find_handler(*frame.code->code, frame.pc)) break_here(BreakReason::protected_raise);
+}
+
+namespace {
+
+using Level = ElementwiseOperand::Level;
+
+bool is_number_av(const Av& av) {
+  return av.is_number() ||
+         (av.is_constant() && (av.value.is_int() || av.value.is_float() || av.value.is_bool()));
+}
+
+jit::ValueKind number_kind(const Av& av) {
+  if (av.is_number()) return av.scalar_kind;
+  if (av.value.is_bool()) return jit::ValueKind::Bool;
+  return av.value.is_int() ? jit::ValueKind::Int : jit::ValueKind::Float;
+}
+
+}  // namespace
+
+Av Capture::elementwise(Op op, std::span<const Av> operands) {
+  SmallVector<ElementwiseOperand, 3> kinds;
+  for (const Av& av : operands) {
+    if (VTensor* tensor = tensor_of(av)) {
+      const jit::Type& type = region_.type(tensor->id);
+      kinds.push_back({type.sizes.empty() ? Level::ZeroDim : Level::Dimensioned, type.dtype});
+    } else if (is_number_av(av)) {
+      jit::ValueKind kind = number_kind(av);
+      kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? tensors_.default_dtype
+                                      : kind == jit::ValueKind::Bool ? DType::Bool
+                                                                     : DType::I64});
+    } else {
+      return Av();
+    }
+  }
+  bool identity = false;
+  DType dtype = compute_dtype(op, kinds, tensors_.default_dtype, &identity);
+  if (identity) return operands[0];
+  std::vector<Av> arguments;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    OpAttributes attributes;
+    attributes.dtype = op == Op::select && i == 0 ? DType::Bool : dtype;
+    if (!tensor_of(operands[i])) {
+      ValueId number = number_id(operands[i]);
+      arguments.push_back(emit(Op::full, {}, {&number, 1}, attributes));
+    } else if (kinds[i].dtype != attributes.dtype) {
+      if (op == Op::select && i == 0) break_here(BreakReason::raises, "where: condition is no bool tensor");
+      arguments.push_back(emit(Op::cast, {&operands[i], 1}, {}, attributes));
+    } else {
+      arguments.push_back(operands[i]);
+    }
+  }
+  if (arguments.size() > 1) broadcast_together(arguments);
+  return emit(op, arguments, {}, {});
+}
+
+// Sizes that are equal now are assumed equal; otherwise the one that is 1 now is assumed to be 1. So a
+// batch of 1 and a batch of 64 share one region unless the program really broadcasts.
+std::vector<ValueId> Capture::broadcast_sizes(std::span<const Av> operands) {
+  std::vector<ValueId> sizes;
+  for (const Av& av : operands) {
+    const jit::ValueList& other = region_.type(tensor_of(av)->id).sizes;
+    while (sizes.size() < other.size()) sizes.insert(sizes.begin(), builder_.constant(int64_t{1}));
+    size_t lead = sizes.size() - other.size();
+    for (size_t axis = 0; axis < other.size(); ++axis) {
+      ValueId& size = sizes[lead + axis];
+      if (builder_.known_equal(size, other[axis])) continue;
+      if (builder_.known_int(other[axis]) == 1) continue;
+      if (builder_.known_int(size) == 1) {
+        size = other[axis];
+        continue;
+      }
+      std::optional<Scalar> a = hint(size), b = hint(other[axis]);
+      if (!a || !b) break_here(BreakReason::unknown_number, "sizes to broadcast");
+      if (a->i == b->i) {
+        if (!builder_.require_equal(size, other[axis])) break_here(BreakReason::raises, "broadcast");
+        builder_.assume_equal(size, other[axis]);
+        continue;
+      }
+      if (a->i != 1 && b->i != 1) break_here(BreakReason::raises, "shapes do not broadcast");
+      assume_size_one(a->i == 1 ? size : other[axis]);
+      if (a->i == 1) size = other[axis];
+    }
+  }
+  return sizes;
+}
+
+void Capture::assume_size_one(ValueId size) {
+  ValueId one = builder_.constant(int64_t{1});
+  if (!builder_.require_equal(size, one)) break_here(BreakReason::raises, "broadcast");
+  builder_.assume_equal(size, one);
+}
+
+void Capture::broadcast_together(std::vector<Av>& operands) {
+  std::vector<ValueId> sizes = broadcast_sizes(operands);
+  for (Av& av : operands) av = broadcast_to(av, sizes);
+}
+
+Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
+  const jit::ValueList& own = region_.type(tensor_of(av)->id).sizes;
+  bool same = own.size() == sizes.size();
+  for (size_t i = 0; same && i < sizes.size(); ++i) same = builder_.known_equal(own[i], sizes[i]);
+  if (same) return av;
+  size_t lead = sizes.size() - own.size();
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (builder_.known_equal(own[i], sizes[lead + i]) || builder_.known_int(own[i]) == 1) continue;
+    std::optional<Scalar> a = hint(own[i]), b = hint(sizes[lead + i]);
+    if (!a || !b) break_here(BreakReason::unknown_number, "sizes to broadcast");
+    if (a->i == b->i) {
+      if (!builder_.require_equal(own[i], sizes[lead + i])) break_here(BreakReason::raises, "broadcast");
+      builder_.assume_equal(own[i], sizes[lead + i]);
+    } else {
+      if (a->i != 1) break_here(BreakReason::raises, "shapes do not broadcast");
+      assume_size_one(own[i]);
+    }
+  }
+  return emit(Op::broadcast, {&av, 1}, sizes, {});
+}
+
+Av Capture::shape_of(VTensor& tensor) {
+  auto tuple = make<VTuple>();
+  tuple->is_size = true;
+  jit::ValueList sizes = region_.type(current(tensor)).sizes;
+  for (ValueId size : sizes) tuple->items.push_back(int_av(size));
+  return Av::of(tuple);
+}
+
+Av Capture::int_av(ValueId id) {
+  if (std::optional<int64_t> known = builder_.known_int(id)) return Av::integer(*known);
+  std::optional<Scalar> now = hint(id);
+  return Av::number(jit::ValueKind::Int, id, now ? Value::integer(now->i) : Value());
+}
+
+Av Capture::read_item(VTensor& tensor) {
+  const jit::Type& type = region_.type(current(tensor));
+  for (ValueId size : type.sizes) {
+    if (builder_.known_int(size) == 1) continue;
+    std::optional<Scalar> now = hint(size);
+    if (!now || now->i != 1) break_here(BreakReason::raises, "item() of several elements");
+    assume_size_one(size);
+  }
+  jit::ValueKind kind = is_floating(type.dtype)      ? jit::ValueKind::Float
+                        : type.dtype == DType::Bool ? jit::ValueKind::Bool
+                                                    : jit::ValueKind::Int;
+  return Av::number(kind, builder_.read(current(tensor), kind), Value());
+}
+
+ValueId Capture::rng_offset(ValueId* seed) {
+  auto [seed_id, offset] = builder_.rng_advance(builder_.constant(int64_t{1}));
+  *seed = seed_id;
+  return offset;
+}
+
+// ---- writes ----
+
+namespace {
+
+// The strided map of a view inside its row-major root, followed from the root down.
+struct StridedMap {
+  ValueId offset;
+  std::vector<ValueId> sizes, strides;
+  bool contiguous = true;
+};
+
+}  // namespace
+
+class MapBuilder {
+ public:
+  MapBuilder(Capture& capture, jit::RegionBuilder& builder) : capture_(capture), builder_(builder) {}
+
+  StridedMap map_of(VTensor& tensor) {
+    if (!tensor.view) return root_map(tensor);
+    StridedMap map = map_of(*tensor.view->parent);
+    const VirtualView& view = *tensor.view;
+    switch (view.op) {
+      case Op::detach: return map;
+      case Op::slice: return slice(std::move(map), view);
+      case Op::permute: return permute(std::move(map), view);
+      case Op::reshape:
+        if (!map.contiguous) refuse();
+        map.sizes = view.scalars;
+        map.strides = row_major(map.sizes);
+        return map;
+      default: refuse();
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse() { capture_.break_here(BreakReason::write, "write through this view"); }
+
+  std::vector<ValueId> row_major(const std::vector<ValueId>& sizes) {
+    std::vector<ValueId> strides(sizes.size());
+    ValueId stride = builder_.constant(int64_t{1});
+    for (size_t i = sizes.size(); i-- > 0;) {
+      strides[i] = stride;
+      const ValueId factors[] = {stride, sizes[i]};
+      stride = builder_.scalar(jit::ScalarOp::mul, factors);
+    }
+    return strides;
+  }
+
+  StridedMap root_map(VTensor& root) {
+    StridedMap map;
+    map.offset = builder_.constant(int64_t{0});
+    for (ValueId size : builder_.region().type(root.id).sizes) map.sizes.push_back(size);
+    map.strides = row_major(map.sizes);
+    map.contiguous = root.contiguous;
+    return map;
+  }
+
+  StridedMap slice(StridedMap map, const VirtualView& view) {
+    size_t axis = static_cast<size_t>(view.attributes.axes[0]);
+    const ValueId skip[] = {view.scalars[0], map.strides[axis]};
+    const ValueId sum[] = {map.offset, builder_.scalar(jit::ScalarOp::mul, skip)};
+    map.offset = builder_.scalar(jit::ScalarOp::add, sum);
+    const ValueId step[] = {view.scalars[2], map.strides[axis]};
+    map.strides[axis] = builder_.scalar(jit::ScalarOp::mul, step);
+    map.sizes[axis] = view.scalars[1];
+    map.contiguous = false;
+    return map;
+  }
+
+  StridedMap permute(StridedMap map, const VirtualView& view) {
+    StridedMap out = map;
+    for (size_t i = 0; i < view.attributes.axes.size(); ++i) {
+      out.sizes[i] = map.sizes[static_cast<size_t>(view.attributes.axes[i])];
+      out.strides[i] = map.strides[static_cast<size_t>(view.attributes.axes[i])];
+    }
+    out.contiguous = false;
+    return out;
+  }
+
+  Capture& capture_;
+  jit::RegionBuilder& builder_;
+};
+
+void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
+  VTensor* root = root_of(*target);
+  if (grad_enabled && root->leaf && root->requires_grad)
+    break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
+  if (root->reshaped_unknown) break_here(BreakReason::write, "the tensor was reshaped");
+  if (!root->host.is_undefined() && cast<TensorObject>(root->host)->tensor.overlaps_itself())
+    break_here(BreakReason::raises, "in-place write to an expanded tensor");
+  current(*target);
+  const jit::Type type = region_.type(target->id);
+  Av source = value;
+  OpAttributes attributes;
+  attributes.dtype = type.dtype;
+  if (!tensor_of(value)) {
+    if (!is_number_av(value)) break_here(BreakReason::raises, "assignment of a non-number");
+    ValueId number = number_id(value);
+    source = emit(Op::full, {}, {&number, 1}, attributes);
+  } else if (region_.type(tensor_of(value)->id).dtype != type.dtype) {
+    source = emit(Op::cast, {&source, 1}, {}, attributes);
+  }
+  std::vector<ValueId> sizes(type.sizes.begin(), type.sizes.end());
+  if (region_.type(tensor_of(source)->id).sizes.size() > sizes.size())
+    break_here(BreakReason::write, "the value has more dimensions");
+  source = broadcast_to(source, sizes);
+  std::shared_ptr<VTensor> taken = share_tensor(source);
+  ValueId id = current(*taken);
+  if (target->view) {
+    StridedMap map = MapBuilder(*this, builder_).map_of(*target);
+    std::vector<ValueId> scalars = {map.offset};
+    scalars.insert(scalars.end(), map.sizes.begin(), map.sizes.end());
+    scalars.insert(scalars.end(), map.strides.begin(), map.strides.end());
+    const ValueId operands[] = {root->id, id};
+    bool root_grad = root->requires_grad;
+    root->id = builder_.op(Op::store, operands, scalars, {});
+    if (!grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
+  } else {
+    root->id = id;
+  }
+  ++root->version;
+  root->view.reset();
+  if (grad_enabled && taken->requires_grad) {
+    root->requires_grad = true;
+    root->leaf = false;
+  }
+  if (root->input != kNoValue) {
+    for (const std::shared_ptr<VTensor>& t : dirty_)
+      if (t.get() == root) return;
+    for (const std::shared_ptr<VTensor>& t : inputs_)
+      if (t.get() == root) dirty_.push_back(t);
+    plan_.written_inputs.push_back(root->input);
+  }
+}
+
+void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+  tensor->has_grad_overlay = true;
+  tensor->grad = value;
+  if (tensor->host.is_undefined()) return;
+  for (const std::shared_ptr<VTensor>& t : grad_dirty_)
+    if (t == tensor) return;
+  grad_dirty_.push_back(tensor);
+}
+
+// Memory and `.grad` of host tensors are brought up to date; what follows may look at them.
+void Capture::flush_writes() {
+  for (const std::shared_ptr<VTensor>& tensor : dirty_) builder_.write_back(tensor->input, tensor->id);
+  dirty_.clear();
+  std::vector<std::shared_ptr<VTensor>> gradients = std::move(grad_dirty_);
+  grad_dirty_.clear();
+  for (const std::shared_ptr<VTensor>& tensor : gradients) {
+    HostAction action;
+    action.form = HostAction::Form::SetGradient;
+    action.reason = BreakReason::host_store;
+    host_action(std::move(action), {Av::of(tensor), tensor->grad});
+  }
+}
+
+}  // namespace tsc::interp

@@ -1,8 +1,8 @@
 #pragma once
-// The compiled form of a script: one CodeObject per module, function, lambda, class body and generator
-// expression; instructions over registers, described row by row in bytecode.def.
-// Knows: instructions, constants, spans. Must not know: the syntax tree, values, frames.
-// Keeps: a CodeObject never changes once the emitter has handed it out (the analyses computed on first
+// The compiled form of a script: one CodeObject per module, function, lambda, class body and
+// generator expression; instructions over registers, described row by row in bytecode.def. Knows:
+// instructions, constants, spans. Must not know: the syntax tree, values, frames. Keeps: a
+// CodeObject never changes once the emitter has handed it out (the analyses computed on first
 // demand are cached in it, thread-safely); inline caches are arrays that the VM keeps for itself.
 #include <cstdint>
 #include <memory>
@@ -32,12 +32,33 @@ static_assert(kOpCount <= 256);
 
 // What bytecode.def says an operand is.
 enum class OperandKind : uint8_t {
-  None, Dst, Src, Upd, Out, Win, Const, Wide, Name, Site, Code, Shape, Free, Imm, Jump, Far
+  None,
+  Dst,
+  Src,
+  Upd,
+  Out,
+  Win,
+  Const,
+  Wide,
+  Name,
+  Site,
+  Code,
+  Shape,
+  Free,
+  Imm,
+  Jump,
+  Far
 };
 
 // Bits of an instruction's effect mask; the head of bytecode.def explains them.
 enum Effect : uint8_t {
-  kHost = 1, kWrite = 2, kIo = 4, kRaise = 8, kRandom = 16, kSync = 32, kCall = 64
+  kHost = 1,
+  kWrite = 2,
+  kIo = 4,
+  kRaise = 8,
+  kRandom = 16,
+  kSync = 32,
+  kCall = 64
 };
 
 struct OpInfo {
@@ -65,16 +86,27 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 8);
 
-enum class LiteralKind : uint8_t { None, False, True, Ellipsis, Int, Float, Str, Bytes, Tuple, Slice };
+enum class LiteralKind : uint8_t {
+  None,
+  False,
+  True,
+  Ellipsis,
+  Int,
+  Float,
+  Str,
+  Bytes,
+  Tuple,
+  Slice
+};
 
-// A constant of the program. Equal literals of one CodeObject are one entry (1, 1.0 and True differ,
-// and so do 0.0 and -0.0).
+// A constant of the program. Equal literals of one CodeObject are one entry (1, 1.0 and True
+// differ, and so do 0.0 and -0.0).
 struct Literal {
   LiteralKind kind = LiteralKind::None;
   int64_t integer = 0;
   double real = 0;
-  std::string text;             // Str (UTF-8) and Bytes
-  std::vector<Literal> items;   // Tuple; of a Slice: start, stop, step, each None or an Int
+  std::string text;            // Str (UTF-8) and Bytes
+  std::vector<Literal> items;  // Tuple; of a Slice: start, stop, step, each None or an Int
 
   bool operator==(const Literal& other) const;
 };
@@ -83,8 +115,8 @@ struct ParameterList {
   uint16_t positional_only = 0;  // the first of `positional`
   uint16_t positional = 0;       // all that a position may fill
   uint16_t keyword_only = 0;
-  bool has_varargs = false;      // *args
-  bool has_varkwargs = false;    // **kwargs
+  bool has_varargs = false;    // *args
+  bool has_varkwargs = false;  // **kwargs
   // In the order of their registers: positional, keyword-only, *args, **kwargs.
   std::vector<std::string> names;
   uint32_t count() const { return static_cast<uint32_t>(names.size()); }
@@ -107,14 +139,15 @@ struct CallShape {
 };
 
 struct ExceptionEntry {
-  uint32_t begin, end;    // instructions it protects, [begin, end)
-  uint32_t handler;       // pc
-  uint16_t reg;           // receives the exception
-  uint16_t temporaries;   // this register and all above it become unbound (but `reg`)
+  uint32_t begin, end;   // instructions it protects, [begin, end)
+  uint32_t handler;      // pc
+  uint16_t reg;          // receives the exception
+  uint16_t temporaries;  // this register and all above it become unbound (but `reg`)
 };
 
-// One statement of the source as emitted: instructions [begin, end), inner statements nested inside.
-// A `finally` body is emitted once per way out, so one source statement may have several entries.
+// One statement of the source as emitted: instructions [begin, end), inner statements nested
+// inside. A `finally` body is emitted once per way out, so one source statement may have several
+// entries.
 struct Statement {
   uint32_t begin, end;
   Span span;
@@ -138,7 +171,7 @@ struct CodeObject {
   std::string name;           // "f", "<lambda>", "<module>"
   std::string qualname;       // "Outer.method.<locals>.f"
   std::shared_ptr<const Source> source;
-  Span span;                  // of the whole definition
+  Span span;  // of the whole definition
   uint32_t first_line = 1;
   bool has_docstring = false;
   std::string docstring;
@@ -152,7 +185,7 @@ struct CodeObject {
   std::vector<std::string> free_names;  // of the closure's cells, in order
 
   std::vector<Instruction> instructions;
-  std::vector<InstructionSpan> spans;   // one per instruction
+  std::vector<InstructionSpan> spans;  // one per instruction
   std::vector<Literal> constants;
   std::vector<std::string> names;
   std::vector<Site> sites;
@@ -190,10 +223,12 @@ using CodeRef = std::shared_ptr<const CodeObject>;
 uint32_t out_count(const Instruction& instruction);
 uint32_t window_count(const CodeObject& code, const Instruction& instruction);
 
-// True when the instruction may continue elsewhere than at pc + 1, and then where (not for Return...).
+// True when the instruction may continue elsewhere than at pc + 1, and then where (not for
+// Return...).
 bool is_jump(Op op);
 uint32_t jump_target(const Instruction& instruction, uint32_t pc);
-// The instruction never continues at pc + 1: Jump, JumpBack, Return, ReturnNone and the raising ones.
+// The instruction never continues at pc + 1: Jump, JumpBack, Return, ReturnNone and the raising
+// ones.
 bool ends_block(Op op);
 
 // The innermost entry that protects pc, or null.

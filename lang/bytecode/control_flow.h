@@ -9,11 +9,11 @@
 namespace tsc::lang {
 
 struct BasicBlock {
-  uint32_t begin = 0, end = 0;         // instructions [begin, end)
-  std::vector<uint32_t> successors;    // the fall-through first, then the jump's target
+  uint32_t begin = 0, end = 0;       // instructions [begin, end)
+  std::vector<uint32_t> successors;  // the fall-through first, then the jump's target
   std::vector<uint32_t> predecessors;
-  int32_t handler = -1;                // block that catches its exceptions
-  bool is_loop_head = false;           // a JumpBack leads here
+  int32_t handler = -1;       // block that catches its exceptions
+  bool is_loop_head = false;  // a JumpBack leads here
 };
 
 class ControlFlow {

@@ -9,16 +9,21 @@ namespace {
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (char c : text) {
-    if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\'' || c == '\\') (out += '\\') += c;
+    if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\'' || c == '\\')
+      (out += '\\') += c;
     else if (static_cast<unsigned char>(c) < 32) {
       constexpr char kDigits[] = "0123456789abcdef";
       out += "\\x";
       out += kDigits[static_cast<unsigned char>(c) >> 4];
       out += kDigits[c & 15];
-    } else out += c;
+    } else
+      out += c;
   }
   return out + "'";
 }
@@ -60,24 +65,36 @@ std::string shape_text(const CodeObject& code, const CallShape& shape) {
 std::string operand_text(const CodeObject& code, const Instruction& instruction, OperandKind kind,
                          uint32_t value, bool released, uint32_t pc) {
   switch (kind) {
-    case OperandKind::None: return "";
+    case OperandKind::None:
+      return "";
     case OperandKind::Dst:
-    case OperandKind::Upd: return register_text(code, value);
-    case OperandKind::Src: return register_text(code, value) + (released ? "!" : "");
+    case OperandKind::Upd:
+      return register_text(code, value);
+    case OperandKind::Src:
+      return register_text(code, value) + (released ? "!" : "");
     case OperandKind::Out:
       return register_text(code, value) + ".." + std::to_string(out_count(instruction));
     case OperandKind::Win:
       return register_text(code, value) + ".." + std::to_string(window_count(code, instruction));
-    case OperandKind::Const: return literal_text(code.constants[value]);
-    case OperandKind::Wide: return literal_text(code.constants[instruction.wide()]);
-    case OperandKind::Name: return "'" + code.names[value] + "'";
-    case OperandKind::Site: return "'" + code.site_name(value) + "'";
-    case OperandKind::Code: return "<" + code.codes[value]->qualname + ">";
-    case OperandKind::Shape: return shape_text(code, code.call_shapes[value]);
-    case OperandKind::Free: return "free:" + code.free_names[value];
-    case OperandKind::Imm: return "#" + std::to_string(value);
+    case OperandKind::Const:
+      return literal_text(code.constants[value]);
+    case OperandKind::Wide:
+      return literal_text(code.constants[instruction.wide()]);
+    case OperandKind::Name:
+      return "'" + code.names[value] + "'";
+    case OperandKind::Site:
+      return "'" + code.site_name(value) + "'";
+    case OperandKind::Code:
+      return "<" + code.codes[value]->qualname + ">";
+    case OperandKind::Shape:
+      return shape_text(code, code.call_shapes[value]);
+    case OperandKind::Free:
+      return "free:" + code.free_names[value];
+    case OperandKind::Imm:
+      return "#" + std::to_string(value);
     case OperandKind::Jump:
-    case OperandKind::Far: return "-> " + std::to_string(jump_target(instruction, pc));
+    case OperandKind::Far:
+      return "-> " + std::to_string(jump_target(instruction, pc));
   }
   return "";
 }
@@ -111,17 +128,26 @@ void append_code(std::string& out, const CodeObject& code) {
 
 std::string literal_text(const Literal& literal) {
   switch (literal.kind) {
-    case LiteralKind::None: return "None";
-    case LiteralKind::False: return "False";
-    case LiteralKind::True: return "True";
-    case LiteralKind::Ellipsis: return "...";
-    case LiteralKind::Int: return std::to_string(literal.integer);
-    case LiteralKind::Float: return real_text(literal.real);
-    case LiteralKind::Str: return quoted(literal.text);
-    case LiteralKind::Bytes: return "b" + quoted(literal.text);
+    case LiteralKind::None:
+      return "None";
+    case LiteralKind::False:
+      return "False";
+    case LiteralKind::True:
+      return "True";
+    case LiteralKind::Ellipsis:
+      return "...";
+    case LiteralKind::Int:
+      return std::to_string(literal.integer);
+    case LiteralKind::Float:
+      return real_text(literal.real);
+    case LiteralKind::Str:
+      return quoted(literal.text);
+    case LiteralKind::Bytes:
+      return "b" + quoted(literal.text);
     case LiteralKind::Tuple:
       return "(" + items_text(literal.items, ", ") + (literal.items.size() == 1 ? ",)" : ")");
-    case LiteralKind::Slice: return "slice(" + items_text(literal.items, ", ") + ")";
+    case LiteralKind::Slice:
+      return "slice(" + items_text(literal.items, ", ") + ")";
   }
   return "";
 }

@@ -8,8 +8,12 @@ namespace {
 void add_use(RegisterUse& use, const CodeObject& code, const Instruction& instruction,
              OperandKind kind, uint32_t first) {
   switch (kind) {
-    case OperandKind::Dst: use.writes.push_back(first); break;
-    case OperandKind::Src: use.reads.push_back(first); break;
+    case OperandKind::Dst:
+      use.writes.push_back(first);
+      break;
+    case OperandKind::Src:
+      use.reads.push_back(first);
+      break;
     case OperandKind::Upd:
       use.reads.push_back(first);
       use.writes.push_back(first);
@@ -23,7 +27,8 @@ void add_use(RegisterUse& use, const CodeObject& code, const Instruction& instru
         use.writes.push_back(first + i);
       }
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -70,7 +75,8 @@ class BlockScan {
  public:
   explicit BlockScan(const CodeObject& code) : code_(code) {}
 
-  RegisterSet live_at_handler(const BasicBlock& block, const std::vector<RegisterSet>& live_in) const {
+  RegisterSet live_at_handler(const BasicBlock& block,
+                              const std::vector<RegisterSet>& live_in) const {
     RegisterSet live(code_.register_count);
     if (block.handler < 0) return live;
     live = live_in[static_cast<size_t>(block.handler)];
@@ -83,7 +89,8 @@ class BlockScan {
   RegisterSet live_out(const BasicBlock& block, const std::vector<RegisterSet>& live_in) const {
     RegisterSet live(code_.register_count);
     if (block.successors.empty()) return live;
-    // ForIter writes its target on the way into the body (the fall-through) and keeps it on the other.
+    // ForIter writes its target on the way into the body (the fall-through) and keeps it on the
+    // other.
     const Instruction& last = code_.instructions[block.end - 1];
     live = live_in[block.successors[0]];
     if (last.op == Op::ForIter) live.erase(last.a);

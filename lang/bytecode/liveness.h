@@ -1,6 +1,6 @@
 #pragma once
-// Which registers hold a value that may still be read: what an exit of a compiled region has to fill
-// in, and what a frame may forget.
+// Which registers hold a value that may still be read: what an exit of a compiled region has to
+// fill in, and what a frame may forget.
 #include <cstdint>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// The rules of bytecode.def, checked on a finished CodeObject. Tests verify everything they compile;
-// the emitter is trusted at run time.
+// The rules of bytecode.def, checked on a finished CodeObject. Tests verify everything they
+// compile; the emitter is trusted at run time.
 #include "lang/bytecode/control_flow.h"
 #include "lang/bytecode/disassemble.h"
 #include "lang/bytecode/liveness.h"
@@ -36,15 +36,23 @@ class Verifier {
       case OperandKind::Dst:
       case OperandKind::Src:
       case OperandKind::Upd:
-      case OperandKind::Out: return code_.register_count;
+      case OperandKind::Out:
+        return code_.register_count;
       case OperandKind::Const:
-      case OperandKind::Wide: return code_.constants.size();
-      case OperandKind::Name: return code_.names.size();
-      case OperandKind::Site: return code_.sites.size();
-      case OperandKind::Code: return code_.codes.size();
-      case OperandKind::Shape: return code_.call_shapes.size();
-      case OperandKind::Free: return code_.free_names.size();
-      default: return SIZE_MAX;
+      case OperandKind::Wide:
+        return code_.constants.size();
+      case OperandKind::Name:
+        return code_.names.size();
+      case OperandKind::Site:
+        return code_.sites.size();
+      case OperandKind::Code:
+        return code_.codes.size();
+      case OperandKind::Shape:
+        return code_.call_shapes.size();
+      case OperandKind::Free:
+        return code_.free_names.size();
+      default:
+        return SIZE_MAX;
     }
   }
 
@@ -59,7 +67,8 @@ class Verifier {
     if (is_jump(instruction.op)) {
       uint32_t target = jump_target(instruction, pc);
       if (target >= code_.instructions.size()) report(pc, "jump out of the code");
-      if ((target <= pc) != (instruction.op == Op::JumpBack)) report(pc, "jump in the wrong direction");
+      if ((target <= pc) != (instruction.op == Op::JumpBack))
+        report(pc, "jump in the wrong direction");
     }
     if (pc + 1 == code_.instructions.size() && !ends_block(instruction.op)) {
       report(pc, "the code runs off its end");
@@ -86,7 +95,8 @@ class Verifier {
     for (const ExceptionEntry& entry : code_.exceptions) {
       bool in_range = entry.begin < entry.end && entry.end <= count && entry.handler < count &&
                       entry.reg < code_.register_count;
-      if (!in_range) report(entry.begin, "exception entry out of range");
+      if (!in_range)
+        report(entry.begin, "exception entry out of range");
       else if (entry.begin <= entry.handler && entry.handler < entry.end) {
         report(entry.begin, "a handler protects itself");
       }
@@ -96,7 +106,8 @@ class Verifier {
       if (inner.begin >= inner.end || inner.end > count) report(inner.begin, "statement range");
       if (inner.parent < 0) continue;
       const Statement& outer = code_.statements[static_cast<size_t>(inner.parent)];
-      if (inner.begin < outer.begin || inner.end > outer.end) report(inner.begin, "statement nesting");
+      if (inner.begin < outer.begin || inner.end > outer.end)
+        report(inner.begin, "statement nesting");
     }
   }
 
@@ -121,7 +132,8 @@ class Verifier {
   void check_bound() {
     const RegisterSet& live = live_registers(code_, 0);
     for (uint32_t reg : live.to_vector()) {
-      if (reg >= code_.register_names.size()) report(0, "temporary r" + std::to_string(reg) + " is read before any write");
+      if (reg >= code_.register_names.size())
+        report(0, "temporary r" + std::to_string(reg) + " is read before any write");
     }
   }
 

@@ -22,7 +22,8 @@ struct CompileResult {
   bool is_incomplete = false;
 };
 
-CompileResult compile_module(std::shared_ptr<const Source> source, const CompileOptions& options = {});
+CompileResult compile_module(std::shared_ptr<const Source> source,
+                             const CompileOptions& options = {});
 
 // One expression; the code returns its value. Names are read as at module level.
 CompileResult compile_expression(std::shared_ptr<const Source> source);

@@ -1,0 +1,281 @@
+// Functions, lambdas, classes: making them, not calling them.
+#include "lang/emit/emitter.h"
+
+namespace tsc::lang {
+namespace {
+
+enum FunctionPart : uint32_t {
+  kDefaults = 1,
+  kKeywordDefaults = 2,
+  kClosure = 4,
+  kAnnotations = 8
+};
+
+bool annotates(List<Stmt*> body);
+
+// A statement of a class body, or nested in its if / for / with / try, that annotates a name.
+bool annotates(const Stmt* s) {
+  if (s->kind == StmtKind::AnnAssign) return true;
+  if (auto* node = try_as<const If>(s)) return annotates(node->body) || annotates(node->orelse);
+  if (auto* node = try_as<const For>(s)) return annotates(node->body) || annotates(node->orelse);
+  if (auto* node = try_as<const While>(s)) return annotates(node->body) || annotates(node->orelse);
+  if (auto* node = try_as<const With>(s)) return annotates(node->body);
+  if (auto* node = try_as<const Try>(s)) {
+    for (const ExceptHandler* handler : node->handlers) {
+      if (annotates(handler->body)) return true;
+    }
+    return annotates(node->body) || annotates(node->orelse) || annotates(node->finalbody);
+  }
+  return false;
+}
+
+bool annotates(List<Stmt*> body) {
+  for (const Stmt* s : body) {
+    if (annotates(s)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+CodeRef Emitter::nested_code(const Scope& scope, CodeKind kind, Span span, const Arguments* args,
+                             const EmitBody& body) const {
+  for (bool long_jumps : {false, true}) {
+    Emitter inner(context_, scope, kind, long_jumps);
+    inner.set_signature(span);
+    if (args) inner.set_parameters(*args);
+    body(inner);
+    if (auto code = inner.finish()) return code;
+  }
+  TSC_CHECK(false, "a jump beyond 32 bits");
+  return nullptr;
+}
+
+void Emitter::set_parameters(const Arguments& arguments) {
+  ParameterList& out = b_.code().parameters;
+  auto add = [&](const Parameter* parameter) { out.names.emplace_back(parameter->name); };
+  for (const Parameter* parameter : arguments.posonlyargs) add(parameter);
+  for (const Parameter* parameter : arguments.args) add(parameter);
+  for (const Parameter* parameter : arguments.kwonlyargs) add(parameter);
+  if (arguments.vararg) add(arguments.vararg);
+  if (arguments.kwarg) add(arguments.kwarg);
+  out.positional_only = static_cast<uint16_t>(arguments.posonlyargs.size());
+  out.positional = static_cast<uint16_t>(arguments.posonlyargs.size() + arguments.args.size());
+  out.keyword_only = static_cast<uint16_t>(arguments.kwonlyargs.size());
+  out.has_varargs = arguments.vararg != nullptr;
+  out.has_varkwargs = arguments.kwarg != nullptr;
+}
+
+// The cells that the new function inherits, as one tuple in the next register.
+void Emitter::push_closure(const Scope& scope, Span span) {
+  Reg first = b_.top();
+  for (const FreeVariable& variable : scope.frees) {
+    Reg to = b_.allocate();
+    if (variable.from_parent_cell)
+      b_.move(to, {cell_register(variable.index), false}, at(span));
+    else
+      b_.emit(Op::LoadFreeCell, to, variable.index, 0, at(span));
+  }
+  b_.reset(first);
+  b_.emit(Op::BuildTuple, b_.allocate(), first, static_cast<uint32_t>(scope.frees.size()),
+          at(span));
+}
+
+void Emitter::push_defaults(const Arguments& args, uint32_t& mode, Span span) {
+  if (!args.defaults.empty()) {
+    mode |= kDefaults;
+    Literal items;
+    items.kind = LiteralKind::Tuple;
+    for (const Expr* value : args.defaults) {
+      auto literal = fold(value);
+      if (!literal) break;
+      items.items.push_back(std::move(*literal));
+    }
+    bool all_known = items.items.size() == args.defaults.size();
+    if (all_known)
+      constant(std::move(items), {}, at(span));
+    else
+      emit_sequence(args.defaults, Op::BuildTuple, span, {});
+  }
+  Reg first = b_.top();
+  uint32_t pairs = 0;
+  for (size_t i = 0; i < args.kwonlyargs.size(); ++i) {
+    if (!args.kw_defaults[i]) continue;
+    b_.load_constant(b_.allocate(), str_literal(args.kwonlyargs[i]->name), at(span));
+    expr_next(args.kw_defaults[i]);
+    ++pairs;
+  }
+  if (pairs == 0) return;
+  mode |= kKeywordDefaults;
+  b_.reset(first);
+  b_.emit(Op::BuildMap, b_.allocate(), first, pairs, at(span));
+}
+
+// The source text; of a string annotation, what the string says.
+Literal Emitter::annotation_text(const Expr* annotation) const {
+  auto* text = try_as<const Constant>(annotation);
+  if (text && text->value_kind == ConstantKind::Str) return str_literal(text->text);
+  return str_literal(context_.source->slice(annotation->span));
+}
+
+void Emitter::push_annotations(const Arguments& args, const Expr* returns, uint32_t& mode,
+                               Span span) {
+  Literal all;
+  all.kind = LiteralKind::Tuple;
+  auto add = [&](std::string_view name, const Expr* annotation) {
+    if (!annotation) return;
+    all.items.push_back(str_literal(name));
+    all.items.push_back(annotation_text(annotation));
+  };
+  auto add_parameter = [&](const Parameter* parameter) {
+    if (parameter) add(parameter->name, parameter->annotation);
+  };
+  for (const Parameter* parameter : args.posonlyargs) add_parameter(parameter);
+  for (const Parameter* parameter : args.args) add_parameter(parameter);
+  add_parameter(args.vararg);
+  for (const Parameter* parameter : args.kwonlyargs) add_parameter(parameter);
+  add_parameter(args.kwarg);
+  add("return", returns);
+  if (all.items.empty()) return;
+  mode |= kAnnotations;
+  constant(std::move(all), {}, at(span));
+}
+
+Operand Emitter::make_function(const Scope& scope, CodeRef code, const Arguments* args,
+                               const Expr* returns, Span span, Want want) {
+  Reg first = b_.top();
+  uint32_t mode = 0;
+  if (args) push_defaults(*args, mode, span);
+  if (!scope.frees.empty()) {
+    mode |= kClosure;
+    push_closure(scope, span);
+  }
+  if (args) push_annotations(*args, returns, mode, span);
+  Reg to = destination(want, first);
+  b_.emit(Op::MakeFunction, to, b_.nested(std::move(code)), mode ? first : 0, at(span), mode);
+  return result(want, to);
+}
+
+Operand Emitter::emit_lambda(const Lambda& node, Want want) {
+  CodeRef code = nested_code(*node.scope, CodeKind::Lambda, node.span, node.args,
+                             [&](Emitter& inner) { inner.emit_expression_body(node.body); });
+  return make_function(*node.scope, std::move(code), node.args, nullptr, node.span, want);
+}
+
+// Decorators stand in registers from `first` on, the value above them.
+void Emitter::apply_decorators(List<Expr*> decorators, Reg first, Reg value) {
+  for (size_t i = decorators.size(); i-- > 0;) {
+    Reg function = first + static_cast<Reg>(i);
+    TSC_CHECK(value == function + 1, "a decorator away from its value");
+    b_.emit(Op::Call, function, function, 1, at(decorators[i]));
+    value = function;
+  }
+  b_.reset(first + (decorators.empty() ? 0 : 1));
+}
+
+void Emitter::emit_function_def(const FunctionDef& node) {
+  Reg mark = b_.top();
+  for (const Expr* decorator : node.decorator_list) expr_next(decorator);
+  CodeRef code = nested_code(*node.scope, CodeKind::Function, node.span, node.args,
+                             [&](Emitter& inner) { inner.emit_function_body(node.body); });
+  bool is_plain_local = node.decorator_list.empty() && node.binding.access == Access::Local;
+  Want want;
+  if (is_plain_local) want = local_register(node.binding.index);
+  Operand function =
+      make_function(*node.scope, std::move(code), node.args, node.returns, node.name_span, want);
+  if (!is_plain_local) {
+    apply_decorators(node.decorator_list, mark, function.reg);
+    store_binding(node.binding, node.name, {mark, true}, at(node.name_span));
+  }
+  b_.reset(mark);
+}
+
+void Emitter::emit_class_body(const ClassDef& node) {
+  prologue();
+  InstructionSpan where = at(node.name_span);
+  Reg value = b_.allocate();
+  auto store_name = [&](std::string_view name) {
+    b_.emit(Op::StoreName, b_.site(SiteKind::Name, name), value, 0, where);
+    b_.code().instructions.back().flags |= kReleaseB;
+  };
+  b_.emit(Op::LoadGlobal, value, b_.site(SiteKind::Global, "__name__"), 0, where);
+  store_name("__module__");
+  b_.load_constant(value, str_literal(node.scope->qualname), where);
+  store_name("__qualname__");
+  if (b_.code().has_docstring) {
+    b_.load_constant(value, str_literal(b_.code().docstring), where);
+    store_name("__doc__");
+  }
+  if (annotates(node.body)) {
+    b_.emit(Op::BuildMap, value, value, 0, where);
+    store_name("__annotations__");
+  }
+  b_.reset(value);
+  statements(node.body);
+  b_.allocate();
+  for (uint32_t i = 0; i < scope_.cells.size(); ++i) {
+    if (scope_.cells[i].name != "__class__") continue;
+    b_.move(value, {cell_register(i), false}, where);
+    store_name("__classcell__");
+  }
+  b_.emit(Op::LoadNamespace, value, 0, 0, where);
+  b_.effect(Op::Return, {value, true}, where);
+}
+
+// Runs the body: `to` receives the namespace.
+void Emitter::class_namespace(const ClassDef& node, CodeRef body, Reg to) {
+  Operand function =
+      make_function(*node.scope, std::move(body), nullptr, nullptr, node.name_span, {});
+  b_.unary(Op::CallClassBody, to, function, 0, at(node.name_span));
+  b_.reset(function.reg);
+}
+
+Operand Emitter::class_value(const ClassDef& node) {
+  CodeRef body =
+      nested_code(*node.scope, CodeKind::ClassBody, node.span, nullptr, [&](Emitter& inner) {
+        inner.b_.code().has_docstring = docstring(node.body) != nullptr;
+        if (auto* text = docstring(node.body)) inner.b_.code().docstring = text->text;
+        inner.emit_class_body(node);
+      });
+  bool is_plain = true;
+  for (const Expr* base : node.bases) is_plain &= base->kind != ExprKind::Starred;
+  for (const Keyword* keyword : node.keywords) is_plain &= !keyword->name.empty();
+  if (!is_plain) return class_value_ex(node, std::move(body));
+  Reg base = b_.allocate(2);
+  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  argument_values(node.bases, node.keywords);
+  class_namespace(node, std::move(body), base + 1);
+  b_.reset(base);
+  Reg to = b_.allocate();
+  b_.emit(Op::MakeClass, to, base, call_shape(node.bases.size(), node.keywords),
+          at(node.name_span));
+  return {to, true};
+}
+
+Operand Emitter::class_value_ex(const ClassDef& node, CodeRef body) {
+  Reg base = b_.allocate(2);
+  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  emit_sequence(node.bases, Op::BuildTuple, node.name_span, {});
+  if (node.keywords.empty()) {
+    Reg keywords = b_.allocate();
+    b_.emit(Op::BuildMap, keywords, keywords, 0, at(node.name_span));
+  } else {
+    keyword_dict(node.keywords, {}, node.name_span);
+  }
+  class_namespace(node, std::move(body), base + 1);
+  b_.reset(base);
+  Reg to = b_.allocate();
+  b_.emit(Op::MakeClassEx, to, base, 0, at(node.name_span));
+  return {to, true};
+}
+
+void Emitter::emit_class_def(const ClassDef& node) {
+  Reg mark = b_.top();
+  for (const Expr* decorator : node.decorator_list) expr_next(decorator);
+  Operand value = class_value(node);
+  apply_decorators(node.decorator_list, mark, value.reg);
+  store_binding(node.binding, node.name, {mark, true}, at(node.name_span));
+  b_.reset(mark);
+}
+
+}  // namespace tsc::lang

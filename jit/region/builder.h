@@ -2,6 +2,9 @@
 // Two ways to emit primitives behind one interface. Gradient rules are written once against OpBuilder;
 // RegionBuilder appends them to a region, the eager tape's builder runs them at once.
 // All ids are the builder's own: only pass back what this builder returned.
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 
 #include "jit/region/region.h"
@@ -20,18 +23,28 @@ class OpBuilder {
   virtual ValueId size(ValueId tensor, int axis) = 0;
   virtual int rank(ValueId tensor) const = 0;
   virtual DType dtype(ValueId tensor) const = 0;
+  // A tensor of those sizes whose every element is `value` (a scalar id). The eager builder makes a view
+  // of one element instead of a full buffer; the values are the same.
+  virtual ValueId fill(ValueId value, std::span<const ValueId> sizes, DType dtype);
   // The integer behind a scalar value when it is known now (always, for the eager builder).
   virtual std::optional<int64_t> known_int(ValueId scalar) const = 0;
 };
 
 // Appends to the region's body. Infers result types; equal scalar expressions and constants share one
-// value, so that equality of sizes is mostly equality of ids.
+// value, so that equality of sizes is mostly equality of ids. Constant scalar expressions fold, unless
+// they raise: then the instruction stays and raises at its own time.
 class RegionBuilder : public OpBuilder {
  public:
-  explicit RegionBuilder(Region& region) : region_(region) {}
+  // Goes on at the end of the region's body, knowing the scalars that are there.
+  explicit RegionBuilder(Region& region);
+  ~RegionBuilder() override;
 
   ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
              const OpAttributes& attributes, int result = 0) override;
+  // All results of an op (sort has two).
+  std::vector<ValueId> op_results(Op op, std::span<const ValueId> tensors,
+                                  std::span<const ValueId> scalars,
+                                  const OpAttributes& attributes);
   ValueId constant(int64_t value) override;
   ValueId constant(double value) override;
   ValueId constant_bool(bool value);
@@ -42,14 +55,20 @@ class RegionBuilder : public OpBuilder {
   }
   DType dtype(ValueId tensor) const override { return region_.type(tensor).dtype; }
   std::optional<int64_t> known_int(ValueId scalar) const override;
-  // True when the two Int values are known to be equal (same value, or equal constants).
+  // The constant behind a scalar of any kind.
+  std::optional<Scalar> known(ValueId scalar) const;
+  // True when the two Int values are known to be equal (same value, equal constants, or assumed).
   bool known_equal(ValueId a, ValueId b) const;
+  // From here on the two are taken to be equal, and the region says so.
+  void assume_equal(ValueId a, ValueId b);
   // Called when an op needs two sizes to be equal and they are not known to be: the embedder records a
-  // guard and returns true, or returns false (then the op raises its shape error). Default: raises.
+  // guard and returns true (the builder then assumes them equal), or returns false (the op raises its
+  // shape error). Default: false.
   virtual bool require_equal(ValueId a, ValueId b);
 
   // Effects.
   ValueId read(ValueId tensor, ValueKind kind);
+  // A tensor among `results` may leave its sizes kNoValue: they become fresh values.
   std::vector<ValueId> host(uint32_t id, std::span<const ValueId> operands,
                             std::span<const Type> results);
   void guard(ValueId condition, uint32_t exit, std::span<const ValueId> live);
@@ -57,13 +76,31 @@ class RegionBuilder : public OpBuilder {
   void write_back(ValueId input, ValueId value);
   std::pair<ValueId, ValueId> rng_advance(ValueId draws);
 
+  // Control flow. The functions emit a nested block and return what it yields; values that they define
+  // are not visible outside. A branch may leave the region instead: it ends with exit() and returns {}.
+  using Branch = std::function<std::vector<ValueId>()>;
+  std::vector<ValueId> branch(ValueId condition, const Branch& then, const Branch& otherwise);
+  // body(iteration, carried) -> next carried values, which keep their types.
+  using LoopBody =
+      std::function<std::vector<ValueId>(ValueId iteration, std::span<const ValueId> carried)>;
+  std::vector<ValueId> loop(ValueId trips, std::span<const ValueId> initial, const LoopBody& body);
+
   uint32_t origin = 0;  // stamped on every instruction appended
   Region& region() { return region_; }
 
  private:
+  class Algebra;
+  struct Tables;
+  Instruction& append(Code code, std::span<const ValueId> operands);
+  ValueId add_scalar_result(Instruction& instruction, ValueKind kind);
+  ValueId constant_of(Scalar number);
+  ValueId simplified(ScalarOp op, std::span<const ValueId> operands);
+  void fill_block(Block& block, const Branch& emit);
+  Type joined_type(ValueId a, ValueId b, size_t visible);
+
   Region& region_;
-  struct Key;
-  std::vector<std::pair<uint64_t, ValueId>> constants_;  // replaced by hash tables in builder.cpp
+  Block* block_;  // where instructions go
+  std::unique_ptr<Tables> tables_;
 };
 
 }  // namespace tsc::jit

@@ -82,18 +82,30 @@ struct ValueInfo {
   Type type;
 };
 
-// The inputs are the parameters of the body block. Each axis of a tensor input declares its own fresh
-// Int value (part of the input's type, defined by the input).
+// The inputs are the parameters of the body block.
+//
+// Where a size comes from: the sizes of an op's result are values that exist before the op. But a
+// tensor that arrives from outside or whose size depends on data (an input, a host result, a result of
+// nonzero, a block parameter, a result of If or Loop) DEFINES those of its sizes that no earlier
+// instruction defined: they are fresh Int values, bound together with the tensor.
+//
+// WriteBack and SSA: a value never changes. A value that was read from the input's memory before the
+// write (the input itself, a view of it) still means the old contents after it.
 class Region {
  public:
   std::string name;
   Block body;
+  // Pairs of Int values that the embedder promises to be equal (it checked them before the call, or a
+  // guard in the region does). Text: `assume %1 == %4`.
+  std::vector<std::pair<ValueId, ValueId>> assumptions;
 
   ValueId add_value(Type type);
   const Type& type(ValueId value) const { return values_[value].type; }
   Type& type(ValueId value) { return values_[value].type; }
   size_t value_count() const { return values_.size(); }
 
+  // The type of a tensor whose sizes are all fresh Int values.
+  Type fresh_tensor_type(DType dtype, int rank);
   // A tensor input of that rank with fresh size values; a scalar or object input.
   ValueId add_tensor_input(DType dtype, int rank);
   ValueId add_input(ValueKind kind);
@@ -106,6 +118,13 @@ class Region {
  private:
   std::vector<ValueInfo> values_;
 };
+
+// How many leading operands of an Op instruction are tensors (the others are its scalars).
+size_t tensor_count(const Instruction& instruction);
+// True when the instruction must stay and keep its place: effects, terminators, nested blocks.
+bool has_effect(const Instruction& instruction);
+// The number of scalar operands an op takes, given the ranks of its tensors and of its result.
+size_t scalar_count(Op op, size_t result_rank, size_t last_tensor_rank);
 
 // The text form. print(parse(print(r))) == print(r). Values are renumbered in order of definition.
 //

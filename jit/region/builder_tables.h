@@ -1,0 +1,80 @@
+#pragma once
+// What RegionBuilder remembers of the scalars it emitted. Private to builder*.cpp.
+#include <algorithm>
+#include <unordered_map>
+
+#include "jit/region/builder.h"
+#include "jit/region/equal_sizes.h"
+#include "runtime/base/hash.h"
+
+namespace tsc::jit {
+
+// What makes two scalar instructions the same.
+struct ScalarKey {
+  ScalarOp op;
+  ValueId operands[3];
+  bool operator==(const ScalarKey&) const = default;
+};
+struct NumberKey {
+  Scalar::Kind kind;
+  int64_t bits;
+  bool operator==(const NumberKey&) const = default;
+};
+struct KeyHash {
+  size_t operator()(const ScalarKey& key) const {
+    return hash_mix(hash_mix(static_cast<uint64_t>(key.op) + 1, key.operands[0]),
+                    hash_mix(key.operands[1] + 1ull, key.operands[2] + 2ull));
+  }
+  size_t operator()(const NumberKey& key) const {
+    return hash_mix(static_cast<uint64_t>(key.kind) + 1, static_cast<uint64_t>(key.bits));
+  }
+};
+
+inline ScalarKey key_of(ScalarOp op, std::span<const ValueId> operands) {
+  ScalarKey key{op, {kNoValue, kNoValue, kNoValue}};
+  std::copy(operands.begin(), operands.end(), key.operands);
+  return key;
+}
+
+// Entries of a nested block are taken back when it closes: its values are not visible outside.
+struct RegionBuilder::Tables {
+  std::unordered_map<NumberKey, ValueId, KeyHash> numbers;
+  std::unordered_map<ScalarKey, ValueId, KeyHash> scalars;
+  std::unordered_map<ValueId, Scalar> constants;
+  std::unordered_map<ValueId, ScalarKey> definitions;
+  std::vector<NumberKey> number_order;
+  std::vector<ScalarKey> scalar_order;
+  EqualSizes equal;
+
+  void add_number(const Scalar& number, ValueId value) {
+    const NumberKey key{number.kind, number.i};
+    if (!numbers.emplace(key, value).second) return;
+    number_order.push_back(key);
+    constants.emplace(value, number);
+    if (number.kind == Scalar::Kind::Int) equal.set_constant(value, number.i);
+  }
+  void add_scalar(const ScalarKey& key, ValueId value) {
+    if (!scalars.emplace(key, value).second) return;
+    scalar_order.push_back(key);
+    definitions.emplace(value, key);
+  }
+
+  struct Mark {
+    size_t numbers, scalars;
+    EqualSizes equal;
+  };
+  Mark mark() const { return {number_order.size(), scalar_order.size(), equal}; }
+  void restore(Mark mark) {
+    for (; number_order.size() > mark.numbers; number_order.pop_back()) {
+      constants.erase(numbers.at(number_order.back()));
+      numbers.erase(number_order.back());
+    }
+    for (; scalar_order.size() > mark.scalars; scalar_order.pop_back()) {
+      definitions.erase(scalars.at(scalar_order.back()));
+      scalars.erase(scalar_order.back());
+    }
+    equal = std::move(mark.equal);
+  }
+};
+
+}  // namespace tsc::jit

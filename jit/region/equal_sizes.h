@@ -1,0 +1,36 @@
+#pragma once
+// Which Int values of a region are known to be equal: the same value, equal constants, assumed, or
+// guarded (`scalar eq %a, %b` under a guard). A union-find that also knows each class's constant.
+// Knows nothing of ops.
+#include <optional>
+#include <unordered_map>
+
+#include "jit/region/region.h"
+
+namespace tsc::jit {
+
+class EqualSizes {
+ public:
+  EqualSizes() = default;
+  // What holds in the whole body: assumptions, constants anywhere, guards that stand in no nested block
+  // (the guards stand before the uses).
+  explicit EqualSizes(const Region& region);
+  // The guards of a nested block, for questions about that block.
+  void add_guards(const Block& block);
+
+  void set_constant(ValueId value, int64_t number);
+  void unite(ValueId a, ValueId b);
+  bool equal(ValueId a, ValueId b) const;
+  std::optional<int64_t> constant(ValueId value) const;
+  // One fixed member of the class.
+  ValueId representative(ValueId value) const;
+
+ private:
+  void collect_constants(const Block& block);
+
+  mutable std::unordered_map<ValueId, ValueId> parent_;
+  std::unordered_map<ValueId, int64_t> constants_;  // by representative
+  std::unordered_map<ValueId, std::pair<ValueId, ValueId>> comparisons_;
+};
+
+}  // namespace tsc::jit

@@ -1,0 +1,16 @@
+#pragma once
+// Runs a region over the reference kernels: the oracle of every pass and of compiled code, and the way
+// regions run without LLVM. Knows regions and kernels; no plan, no cache.
+#include <memory>
+
+#include "jit/executable.h"
+
+namespace tsc::jit {
+
+// Tensors are released at their last use. Errors of instructions leave as RunError with their origin.
+std::unique_ptr<Executable> make_region_executor(Region region);
+
+// What a Read instruction does: the one element as a scalar of that kind.
+Scalar read_scalar(const Tensor& tensor, ValueKind kind);
+
+}  // namespace tsc::jit

@@ -1,0 +1,60 @@
+#pragma once
+// The plain product, one row of C at a time: integers, and floats on processors without fused
+// multiply-add (there each is a call of libm's exact one).
+#include <algorithm>
+#include <type_traits>
+
+#include "runtime/kernels/matmul.h"
+#include "runtime/kernels/vector/matmul_pack.h"
+
+namespace tsc::TSC_ISA {
+
+template <class T>
+[[gnu::always_inline]] inline T multiply_add(T a, T b, T c) {
+  if constexpr (std::is_same_v<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else if constexpr (std::is_same_v<T, double>)
+    return __builtin_fma(a, b, c);
+  else
+    return static_cast<T>(a * b + c);
+}
+
+[[gnu::always_inline]] inline uint32_t to_compute(uint8_t x) { return x; }
+[[gnu::always_inline]] inline uint32_t to_compute(int32_t x) { return static_cast<uint32_t>(x); }
+[[gnu::always_inline]] inline uint64_t to_compute(int64_t x) { return static_cast<uint64_t>(x); }
+
+template <class S, class T>
+[[gnu::always_inline]] inline S to_storage(T x) {
+  if constexpr (std::is_same_v<S, BFloat16>)
+    return float_to_bf16(x);
+  else
+    return static_cast<S>(x);
+}
+
+// Columns are taken in strips whose sums fit registers or the nearest cache.
+template <class S>
+void product_row(void* c, const void* a, int64_t a_column_stride, const void* b,
+                 int64_t b_row_stride, int64_t b_column_stride, int64_t k, int64_t n) {
+  using T = decltype(to_compute(S()));
+  constexpr int64_t kStrip = 64;
+  auto* left = static_cast<const S*>(a);
+  for (int64_t first = 0; first < n; first += kStrip) {
+    const int64_t width = std::min(kStrip, n - first);
+    auto* right = static_cast<const S*>(b) + first * b_column_stride;
+    T total[kStrip] = {}, block[kStrip];
+    for (int64_t start = 0; start < k; start += kMatmulBlock) {
+      std::fill(block, block + kStrip, T(0));
+      for (int64_t i = start; i < std::min(k, start + kMatmulBlock); ++i) {
+        const T x = to_compute(left[i * a_column_stride]);
+        const S* row = right + i * b_row_stride;
+        for (int64_t j = 0; j < width; ++j)
+          block[j] = multiply_add(x, to_compute(row[j * b_column_stride]), block[j]);
+      }
+      for (int64_t j = 0; j < width; ++j) total[j] = start == 0 ? block[j] : total[j] + block[j];
+    }
+    auto* out = static_cast<S*>(c) + first;
+    for (int64_t j = 0; j < width; ++j) out[j] = to_storage<S>(total[j]);
+  }
+}
+
+}  // namespace tsc::TSC_ISA

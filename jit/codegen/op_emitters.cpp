@@ -40,8 +40,6 @@ TSC_EMIT(ceil) { return l.call(llvm::Intrinsic::ceil, {x}); }
 TSC_EMIT(trunc) { return l.call(llvm::Intrinsic::trunc, {x}); }
 TSC_EMIT(round) { return l.call(llvm::Intrinsic::rint, {x}); }
 TSC_EMIT(sqrt) { return l.call(llvm::Intrinsic::sqrt, {x}); }
-TSC_EMIT(reciprocal) { return l.b().CreateFDiv(l.number(dtype, 1), x); }
-TSC_EMIT(rsqrt) { return emit_reciprocal(l, dtype, emit_sqrt(l, dtype, x, y, z), y, z); }
 TSC_EMIT(logical_not) {
   return is_floating(dtype) ? l.b().CreateFCmpOEQ(x, zero(l, x)) : l.b().CreateICmpEQ(x, zero(l, x));
 }
@@ -161,7 +159,7 @@ TSC_EMIT(fma) { return l.call(llvm::Intrinsic::fma, {x, y, z}); }
 constexpr OpEmitter kPlainEmitters[] = {
     TSC_ROW(neg),         TSC_ROW(abs),         TSC_ROW(sign),        TSC_ROW(floor),
     TSC_ROW(ceil),        TSC_ROW(trunc),       TSC_ROW(round),       TSC_ROW(sqrt),
-    TSC_ROW(rsqrt),       TSC_ROW(reciprocal),  TSC_ROW(logical_not), TSC_ROW(bitwise_not),
+    TSC_ROW(logical_not), TSC_ROW(bitwise_not),
     TSC_ROW(add),         TSC_ROW(sub),         TSC_ROW(mul),         TSC_ROW(div),
     TSC_ROW(quot),        TSC_ROW(rem),         TSC_ROW(floor_div),   TSC_ROW(remainder),
     TSC_ROW(maximum),     TSC_ROW(minimum),     TSC_ROW(bitwise_and), TSC_ROW(bitwise_or),

@@ -1,0 +1,84 @@
+// The program's text as its identity, its verifier, and the stages of --emit.
+#include "catch2/catch.hpp"
+#include "kernel_case.h"
+#include "runtime/base/error.h"
+
+using namespace tsc;
+using namespace tsc::jit;
+
+namespace {
+
+KernelProgram scaled(double factor) {
+  ProgramBuilder b;
+  uint32_t in = b.input(DType::F32), out = b.output(DType::F32);
+  b.store(out, b.apply(Op::mul, {b.load(in), b.constant(factor)}));
+  return b.program;
+}
+
+}  // namespace
+
+TEST_CASE("the text names the program and nothing else") {
+  CHECK(print(scaled(2)) ==
+        "row kernel(in f32 row, out f32 row) parameters() scratch()\n"
+        "stage 0\n"
+        "  element\n"
+        "    %0 = load $0 : f32\n"
+        "    %1 = constant 0x1p+1 : f32\n"
+        "    %2 = mul %0 %1 : f32\n"
+        "    store $1 %2 : f32\n");
+  CHECK(print(scaled(2)) != print(scaled(2.0000001)));
+  KernelProgram renumbered = scaled(2);
+  renumbered.values = 9;
+  auto& part = renumbered.stages[0].element;
+  part[2].result = 7;
+  part[3].inputs[0] = 7;
+  CHECK(print(renumbered) == print(scaled(2)));
+}
+
+TEST_CASE("the verifier refuses programs that make no sense") {
+  KernelProgram program = scaled(2);
+  verify(program);
+  auto broken = [&](auto change) {
+    KernelProgram copy = program;
+    change(copy);
+    CHECK_THROWS_AS(verify(copy), InternalFault);
+  };
+  broken([](KernelProgram& p) { p.stages.clear(); });
+  broken([](KernelProgram& p) { p.stages[0].element[2].inputs[1] = 2; });
+  broken([](KernelProgram& p) { p.stages[0].element[2].inputs[1] = 99; });
+  broken([](KernelProgram& p) { p.stages[0].element[0].slot = 5; });
+  broken([](KernelProgram& p) { p.stages[0].element[0].slot = 1; });
+  broken([](KernelProgram& p) { p.stages[0].element[0].dtype = DType::F64; });
+  broken([](KernelProgram& p) { p.stages[0].element[3].slot = 0; });
+  broken([](KernelProgram& p) { p.stages[0].element[2].op = Op::sum; });
+  broken([](KernelProgram& p) { p.stages[0].element[1].result = 0; });
+  ProgramBuilder b;
+  uint32_t in = b.input(DType::I64), out = b.output(DType::I64);
+  NestValue x = b.load(in);
+  b.store(out, b.apply(Op::quot, {x, x}));
+  CHECK_THROWS_AS(verify(b.program), InternalFault);
+}
+
+TEST_CASE("a value does not survive its stage") {
+  ProgramBuilder b;
+  uint32_t in = b.input(DType::F32), out = b.output(DType::F32);
+  NestValue x = b.load(in);
+  b.stage();
+  b.store(out, x);
+  CHECK_THROWS_AS(verify(b.program), InternalFault);
+}
+
+TEST_CASE("the stages of --emit") {
+  for (auto& under_test : compilers()) {
+    INFO(under_test.name);
+    const std::string ir = under_test.compiler->emit(scaled(3), "llvm");
+    CHECK(ir.find("define void @kernel") != std::string::npos);
+    CHECK(ir.find("fmul <") != std::string::npos);
+    CHECK(ir.find("fast") == std::string::npos);
+    CHECK(under_test.compiler->emit(scaled(3), "asm").find("mulps") != std::string::npos);
+    CHECK(under_test.compiler->emit(scaled(3), "ptx").find(".visible .entry kernel") !=
+          std::string::npos);
+    CHECK_THROWS_AS(under_test.compiler->emit(scaled(3), "nonsense"), InternalFault);
+    CHECK(under_test.compiler->target_description().find("-bit vectors") != std::string::npos);
+  }
+}

@@ -42,6 +42,13 @@ struct TapeTensor {
   bool needs_grad() const { return history.node || leaf; }
 };
 
+// Sees a gradient on its way; returns it, or what takes its place.
+class GradientHook {
+ public:
+  virtual ~GradientHook() = default;
+  virtual TapeTensor on_gradient(const TapeTensor& gradient) = 0;
+};
+
 // One step of the history. Recorded primitives are nodes of tape.cpp's own kind; a compiled region's call
 // is a node of the embedder's kind. `edges[i]` says where the gradient of input i goes (neither node nor
 // leaf: nowhere).
@@ -53,8 +60,18 @@ class TapeNode : public RefCounted {
     bool wanted() const { return to.node || leaf; }
   };
   std::vector<Edge> edges;
+  // Called with the whole gradient of an output before the node runs; may replace it (Tensor.register_hook,
+  // retain_grad).
+  struct Hook {
+    uint32_t output;
+    std::shared_ptr<GradientHook> hook;
+  };
+  std::vector<Hook> hooks;
 
+  TapeNode();
   ~TapeNode() override;
+  // Later nodes have larger numbers: the order of the backward pass, and so of its additions.
+  uint64_t sequence() const { return sequence_; }
   virtual std::string_view name() const = 0;  // "MulBackward"
   virtual uint32_t outputs() const = 0;
   // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
@@ -63,6 +80,9 @@ class TapeNode : public RefCounted {
                         std::span<TapeTensor> input_gradients, bool create_graph) = 0;
   // Frees saved tensors (after a backward without retain_graph); a second backward is RuntimeError.
   virtual void release_saved() = 0;
+
+ private:
+  uint64_t sequence_;
 };
 
 struct TapeResults {

@@ -1,0 +1,111 @@
+#include "jit/autodiff/gradient.h"
+
+#include <unordered_map>
+
+#include "jit/autodiff/rules.h"
+#include "jit/region/liveness.h"
+
+namespace tsc::jit {
+namespace {
+
+class Backward {
+ public:
+  Backward(RegionBuilder& builder, const ValueSet& stops)
+      : builder_(builder), region_(builder.region()), stops_(stops) {}
+
+  std::vector<ValueId> run(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
+    const uint32_t origin = builder_.origin;
+    const size_t count = region_.body.instructions.size();
+    mark_needed(wrt);
+    for (const GradientSeed& seed : seeds) add(seed.value, seed.gradient);
+    for (size_t i = count; i-- > 0;) visit(i);
+    builder_.origin = origin;
+    std::vector<ValueId> gradients;
+    for (ValueId value : wrt) gradients.push_back(gradient(value));
+    return gradients;
+  }
+
+ private:
+  bool is_floating_tensor(ValueId value) const {
+    const Type& type = region_.type(value);
+    return type.kind == ValueKind::Tensor && is_floating(type.dtype);
+  }
+  bool needed(ValueId value) const { return needed_.count(value) && is_floating_tensor(value); }
+
+  // Values through which a wrt value reaches others.
+  void mark_needed(std::span<const ValueId> wrt) {
+    for (ValueId value : wrt) needed_.insert(value);
+    for (const Instruction& instruction : region_.body.instructions) {
+      const bool nested = !instruction.blocks.empty();
+      if (!nested && (instruction.code != Code::Op || !is_differentiable(instruction.op))) continue;
+      bool reached = false;
+      for_each_use(instruction, [&](ValueId value) { reached |= needed_.count(value) != 0; });
+      if (!reached) continue;
+      for (ValueId result : instruction.results)
+        if (!stops_.count(result)) needed_.insert(result);
+    }
+  }
+
+  ValueId gradient(ValueId value) const {
+    const auto found = gradients_.find(value);
+    return found == gradients_.end() ? kNoValue : found->second;
+  }
+  void add(ValueId value, ValueId gradient) {
+    const auto [place, fresh] = gradients_.emplace(value, gradient);
+    if (fresh) return;
+    const ValueId both[] = {place->second, gradient};
+    place->second = builder_.op(Op::add, both, {}, {});
+  }
+
+  void visit(size_t index) {
+    const Instruction& instruction = region_.body.instructions[index];
+    bool arrives = false;
+    for (ValueId result : instruction.results) arrives |= needed(result) && gradient(result) != kNoValue;
+    if (!arrives) return;
+    if (!instruction.blocks.empty()) {
+      throw Error(ErrorKind::NotImplementedError,
+                  "gradients through control flow on tensor data are not compiled");
+    }
+    if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
+    apply_rule(instruction);
+  }
+
+  // Copies what it needs: emitting moves the region's instructions.
+  void apply_rule(const Instruction& instruction) {
+    builder_.origin = instruction.origin;
+    const Op op = instruction.op;
+    const OpAttributes attributes = instruction.attributes;
+    const size_t count = tensor_count(instruction);
+    const std::vector<ValueId> operands(instruction.operands.begin(),
+                                        instruction.operands.begin() + count);
+    const std::vector<ValueId> scalars(instruction.operands.begin() + count,
+                                       instruction.operands.end());
+    std::vector<ValueId> results(instruction.results.begin(), instruction.results.end());
+    std::vector<ValueId> gradients;
+    for (ValueId result : results)
+      gradients.push_back(needed(result) ? gradient(result) : kNoValue);
+    SmallVector<bool, 8> wanted;
+    for (ValueId operand : operands) wanted.push_back(needed(operand));
+    std::vector<ValueId> out(count, kNoValue);
+    GradientCall call{builder_,  operands,   scalars,       results,
+                      gradients, attributes, wanted.data(), out.data()};
+    gradient_row(op).rule(call);
+    for (size_t i = 0; i < count; ++i)
+      if (wanted[i] && out[i] != kNoValue) add(operands[i], out[i]);
+  }
+
+  RegionBuilder& builder_;
+  Region& region_;
+  const ValueSet& stops_;
+  ValueSet needed_;
+  std::unordered_map<ValueId, ValueId> gradients_;
+};
+
+}  // namespace
+
+std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
+                                     std::span<const ValueId> wrt, const ValueSet& stops) {
+  return Backward(builder, stops).run(seeds, wrt);
+}
+
+}  // namespace tsc::jit

@@ -1,0 +1,24 @@
+#pragma once
+// Reverse-mode differentiation of a region: walks its instructions backwards and appends the gradient
+// rules' ops. The appended code is ordinary region code and can be differentiated again.
+// Knows regions and rules; no tape.
+#include <unordered_set>
+
+#include "jit/region/builder.h"
+
+namespace tsc::jit {
+
+struct GradientSeed {
+  ValueId value;     // a floating tensor
+  ValueId gradient;  // same dtype and sizes
+};
+
+using ValueSet = std::unordered_set<ValueId>;
+
+// The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
+// No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
+// NotImplementedError when one would have to flow through If or Loop.
+std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
+                                     std::span<const ValueId> wrt, const ValueSet& stops = {});
+
+}  // namespace tsc::jit

@@ -1,0 +1,192 @@
+#include "jit/autodiff/tape.h"
+
+#include <atomic>
+
+#include "jit/autodiff/eager_builder.h"
+#include "jit/autodiff/rules.h"
+
+namespace tsc::jit {
+namespace {
+
+constexpr const char* kFreed =
+    "Trying to backward through the graph a second time (or directly access saved tensors after they "
+    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward.";
+
+// A tensor kept for the backward pass: whole when its elements are read, else its shape alone.
+struct SavedTensor {
+  DType dtype = DType::F32;
+  Sizes sizes;
+  Tensor tensor;
+  uint32_t version = 0;
+
+  SavedTensor(const Tensor& from, bool keep) : dtype(from.dtype()), sizes(from.sizes()) {
+    if (!keep) return;
+    tensor = from;
+    version = from.storage()->version;
+  }
+};
+
+std::string camel_case(std::string_view name) {
+  std::string text;
+  bool upper = true;
+  for (char c : name) {
+    if (c == '_') {
+      upper = true;
+      continue;
+    }
+    text += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    upper = false;
+  }
+  return text;
+}
+
+// A recorded primitive.
+class OpNode final : public TapeNode {
+ public:
+  OpNode(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
+         const OpAttributes& attributes, std::span<const Tensor> results)
+      : op_(op),
+        name_(camel_case(op_name(op)) + "Backward"),
+        scalars_(scalars.begin(), scalars.end()),
+        attributes_(attributes) {
+    SmallVector<bool, 8> wanted;
+    for (const TapeTensor& input : inputs) {
+      const bool flows = input.needs_grad() && is_floating(input.tensor.dtype());
+      edges.push_back(flows ? Edge{input.history, input.leaf} : Edge{});
+      wanted.push_back(flows);
+    }
+    const uint8_t set = saved_set(op, wanted);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      operands_.emplace_back(inputs[i].tensor, i < 3 && set >> i & 1);
+    for (size_t i = 0; i < results.size(); ++i)
+      results_.emplace_back(results[i], set >> (3 + i) & 1);
+    saves_ = set != 0;
+  }
+
+  std::string_view name() const override { return name_; }
+  uint32_t outputs() const override { return static_cast<uint32_t>(results_.size()); }
+
+  void backward(std::span<const TapeTensor> output_gradients,
+                std::span<TapeTensor> input_gradients, bool create_graph) override {
+    if (saves_ && released_) throw Error(ErrorKind::RuntimeError, kFreed);
+    EagerBuilder builder(create_graph);
+    std::vector<ValueId> operands, scalars, results, gradients;
+    for (size_t i = 0; i < operands_.size(); ++i)
+      operands.push_back(add(builder, operands_[i], edges[i].to, edges[i].leaf));
+    for (const Scalar& scalar : scalars_) scalars.push_back(builder.add(scalar));
+    // A saved result comes back as this node's output; it holds no reference to the node meanwhile.
+    for (uint32_t i = 0; i < results_.size(); ++i)
+      results.push_back(add(builder, results_[i], {Ref<TapeNode>(this), i}, nullptr));
+    for (const TapeTensor& gradient : output_gradients)
+      gradients.push_back(gradient.tensor.defined() ? builder.add(gradient) : kNoValue);
+    SmallVector<bool, 8> wanted;
+    for (const Edge& edge : edges) wanted.push_back(edge.wanted());
+    std::vector<ValueId> out(operands.size(), kNoValue);
+    GradientCall call{builder,   operands,    scalars,       results,
+                      gradients, attributes_, wanted.data(), out.data()};
+    gradient_row(op_).rule(call);
+    for (size_t i = 0; i < out.size(); ++i)
+      if (wanted[i] && out[i] != kNoValue) input_gradients[i] = builder.tensor(out[i]);
+  }
+
+  void release_saved() override {
+    released_ = true;
+    for (SavedTensor& saved : operands_) saved.tensor = Tensor();
+    for (SavedTensor& saved : results_) saved.tensor = Tensor();
+  }
+
+ private:
+  ValueId add(EagerBuilder& builder, const SavedTensor& saved, TapeValue history,
+              std::shared_ptr<LeafSink> leaf) const {
+    if (!saved.tensor.defined()) return builder.add_shape(saved.dtype, saved.sizes);
+    const uint32_t now = saved.tensor.storage()->version;
+    if (now != saved.version) {
+      throw Error(ErrorKind::RuntimeError,
+                  "one of the variables needed for gradient computation has been modified by an "
+                  "inplace operation: [torch." +
+                      std::string(dtype_name(saved.dtype)) + " " + shape_text(saved.sizes) +
+                      "], saved by " + name_ + ", is at version " + std::to_string(now) +
+                      "; expected version " + std::to_string(saved.version) +
+                      " instead. Hint: write to a clone() instead, or write before the value is "
+                      "used.");
+    }
+    return builder.add({saved.tensor, std::move(history), std::move(leaf)});
+  }
+
+  Op op_;
+  std::string name_;
+  std::vector<SavedTensor> operands_, results_;
+  std::vector<Scalar> scalars_;
+  OpAttributes attributes_;
+  bool saves_ = false, released_ = false;
+};
+
+// The operands as plain tensors, without the heap for the usual few.
+class SmallTensors {
+ public:
+  explicit SmallTensors(std::span<const TapeTensor> inputs) : count_(inputs.size()) {
+    if (count_ > std::size(few_)) many_.resize(count_);
+    for (size_t i = 0; i < count_; ++i) data()[i] = inputs[i].tensor;
+  }
+  std::span<const Tensor> span() { return {data(), count_}; }
+
+ private:
+  Tensor* data() { return many_.empty() ? few_ : many_.data(); }
+  size_t count_;
+  Tensor few_[3];
+  std::vector<Tensor> many_;
+};
+
+// Only the order of these numbers is ever looked at, and only within one graph.
+uint64_t next_sequence() {
+  static std::atomic<uint64_t> counter{0};
+  return counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool flows(Op op, std::span<const TapeTensor> inputs) {
+  if (!is_differentiable(op)) return false;
+  for (const TapeTensor& input : inputs)
+    if (input.needs_grad() && is_floating(input.tensor.dtype())) return true;
+  return false;
+}
+
+}  // namespace
+
+TapeNode::TapeNode() : sequence_(next_sequence()) {}
+
+// A chain of nodes would free itself recursively: take the links of dying nodes out first.
+TapeNode::~TapeNode() {
+  std::vector<Edge> pending = std::move(edges);
+  while (!pending.empty()) {
+    Edge edge = std::move(pending.back());
+    pending.pop_back();
+    if (!edge.to.node || edge.to.node->use_count() != 1) continue;
+    for (Edge& next : edge.to.node->edges) pending.push_back(std::move(next));
+    edge.to.node->edges.clear();
+  }
+}
+
+TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
+                 const OpAttributes& attributes, std::span<const Tensor> results) {
+  if (!flows(op, inputs) || !is_floating(results[0].dtype())) return {};
+  return {Ref<TapeNode>(new OpNode(op, inputs, scalars, attributes, results)), 0};
+}
+
+TapeResults run_taped(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
+                      const OpAttributes& attributes, bool record_it) {
+  SmallTensors tensors(inputs);
+  OpResults results = run_op(op, tensors.span(), scalars, attributes);
+  TapeResults out;
+  if (record_it && flows(op, inputs)) {
+    const Tensor both[] = {results.first, results.second};
+    const size_t count = results.second.defined() ? 2 : 1;
+    out.first.history = record(op, inputs, scalars, attributes, {both, count});
+  }
+  out.first.tensor = std::move(results.first);
+  out.second.tensor = std::move(results.second);
+  return out;
+}
+
+}  // namespace tsc::jit

@@ -1,6 +1,6 @@
 #pragma once
-// Copies a strided matrix into rows, converting, with a vector transposition where its columns are the
-// contiguous ones.
+// Copies a strided matrix into rows, converting, with a vector transposition where its columns are
+// the contiguous ones.
 #include <cstring>
 #include <type_traits>
 
@@ -54,8 +54,7 @@ void pack_transposed(T* dst, int64_t dst_stride, const S* src, int64_t column_st
         transpose_8x8(dst + i * dst_stride + j, dst_stride, src + j * column_stride + i,
                       column_stride);
     for (int64_t j = whole_columns; j < columns; ++j)
-      for (int64_t i = 0; i < whole_rows; ++i)
-        dst[i * dst_stride + j] = src[j * column_stride + i];
+      for (int64_t i = 0; i < whole_rows; ++i) dst[i * dst_stride + j] = src[j * column_stride + i];
   }
 #endif
   for (int64_t j = 0; j < columns; ++j)
@@ -64,8 +63,8 @@ void pack_transposed(T* dst, int64_t dst_stride, const S* src, int64_t column_st
 }
 
 template <class S, class T>
-void pack(T* dst, int64_t dst_stride, const void* source, int64_t row_stride,
-          int64_t column_stride, int64_t rows, int64_t columns) {
+void pack(T* dst, int64_t dst_stride, const void* source, int64_t row_stride, int64_t column_stride,
+          int64_t rows, int64_t columns) {
   auto* src = static_cast<const S*>(source);
   if (column_stride == 1) {
     for (int64_t i = 0; i < rows; ++i) {

@@ -53,7 +53,8 @@ void fill_tiles(TileKernels<T>& out) {
   out.rows[kVectors] = kRows;
   [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
     ((out.tile[kVectors][kIndex + 1] = tile<T, kIndex + 1, kVectors>), ...);
-  }(std::make_integer_sequence<int, kRows>());
+  }
+  (std::make_integer_sequence<int, kRows>());
 }
 
 #endif

@@ -1,0 +1,47 @@
+#pragma once
+// The inner loops of matmul, as tables that kernels/vector/matmul_*.cpp fill once per instruction
+// set and matmul.cpp chooses from. Knows raw memory only.
+#include <cstdint>
+
+#include "runtime/device/device.h"
+#include "runtime/tensor/dtype.h"
+
+namespace tsc {
+
+inline constexpr int kMaxTileVectors = 4;
+inline constexpr int kMaxTileRows = 14;
+
+// One tile of C, for one block of k: rows x (vectors * lanes) columns, the last vector holding only
+// `last_columns` of them. Stores the chains from 0, or adds them to C.
+template <class T>
+using TileKernel = void (*)(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride,
+                            T* c, int64_t c_row_stride, int64_t k, int last_columns, bool add);
+
+// dst[i * dst_stride + j] = src[i * row_stride + j * column_stride], converted, for rows x columns.
+template <class T>
+using PackKernel = void (*)(T* dst, int64_t dst_stride, const void* src, int64_t row_stride,
+                            int64_t column_stride, int64_t rows, int64_t columns);
+
+template <class T>
+struct TileKernels {
+  int lanes = 0;                       // columns of a vector; 0: this instruction set has no tiles
+  int vectors = 0;                     // vectors of the widest tile
+  int rows[kMaxTileVectors + 1] = {};  // the most rows of a tile of that many vectors
+  TileKernel<T> tile[kMaxTileVectors + 1][kMaxTileRows + 1] = {};
+};
+
+// The plain loop, for integers and for processors without fused multiply-add: all of one row of C.
+using RowKernel = void (*)(void* c, const void* a, int64_t a_column_stride, const void* b,
+                           int64_t b_row_stride, int64_t b_column_stride, int64_t k, int64_t n);
+
+struct MatmulKernels {
+  TileKernels<float> f32;
+  TileKernels<double> f64;
+  PackKernel<float> pack_f32, pack_bf16;
+  PackKernel<double> pack_f64;
+  RowKernel row[kDTypeCount];  // null for bool
+};
+
+const MatmulKernels& matmul_kernels(Isa isa);
+
+}  // namespace tsc

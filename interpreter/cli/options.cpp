@@ -302,8 +302,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   std::string_view best;
-  // Two edits at most, and never so many that nothing of the word is left.
-  std::size_t best_distance = std::min<std::size_t>(2, word.size() / 2) + 1;
+  // Two edits at most, and fewer in a short word, of which they would leave nothing.
+  std::size_t best_distance = std::min<std::size_t>(2, word.size() / 3) + 1;
   for (std::string_view candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance) {

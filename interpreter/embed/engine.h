@@ -51,7 +51,6 @@ struct tsc_engine {
   tsc::interp::Value displayed;
   std::string disabled_passes, logs, emit;
   bool jit = true, stress_break = false, strict_compiler = false;
-  std::vector<std::shared_ptr<const tsc::lang::Source>> sources;  // of entries: for tracebacks
 
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
 

@@ -7,6 +7,7 @@
 #include "interpreter/embed/engine.h"
 #include "interpreter/tensor/tensor_object.h"
 #include "lang/emit/compile.h"
+#include "lang/parse.h"
 #include "stdlib/embedded.h"
 
 namespace {
@@ -126,7 +127,6 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   options.interactive = interactive;
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
-  engine.sources.push_back(source);
   Vm& vm = *engine.vm;
   if (!compiled.diagnostics.all().empty())
     vm.write(Stream::Error, lang::render_all(compiled.diagnostics, *source, {}));

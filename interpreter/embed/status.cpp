@@ -1,9 +1,9 @@
 // Statuses: what an exception, a diagnostic or a misuse becomes for the host.
 #include <algorithm>
-#include <fstream>
 #include <new>
 
 #include "interpreter/embed/engine.h"
+#include "lang/bytecode/bytecode.h"
 
 namespace tsc::embed {
 namespace {
@@ -44,23 +44,22 @@ std::string color_traceback(const std::string& text) {
 
 // ---- frames ------------------------------------------------------------------------------------
 
-std::string source_line(const tsc_engine& engine, const TracebackEntry& entry) {
-  for (auto source = engine.sources.rbegin(); source != engine.sources.rend(); ++source)
-    if ((*source)->name() == entry.file && entry.line >= 1 && entry.line <= (*source)->line_count())
-      return std::string((*source)->line_text(entry.line));
-  std::ifstream file(entry.file);
-  std::string line;
-  for (uint32_t number = 0; number < entry.line && std::getline(file, line); ++number) {
-  }
-  return file ? line : "";
-}
-
-void add_frames(const tsc_engine& engine, const ExceptionObject* exception, tsc_status& status) {
+void add_frames(const ExceptionObject* exception, tsc_status& status) {
   const auto& traceback = exception->traceback;
   for (auto entry = traceback.rbegin(); entry != traceback.rend(); ++entry) {
-    const uint32_t end = entry->end_line == entry->line ? entry->end_column : 0;
-    status.frames.push_back(
-        {entry->file, entry->name, source_line(engine, *entry), entry->line, entry->column, end});
+    tsc_status::Frame frame;
+    frame.file = entry->file();
+    frame.function = entry->name();
+    frame.line = entry->line();
+    const auto& source = entry->code->source;
+    if (source != nullptr && entry->pc < entry->code->spans.size()) {
+      const lang::Span span = entry->code->spans[entry->pc].whole;
+      const lang::LineColumn begin = source->locate(span.begin), end = source->locate(span.end);
+      frame.source_line = source->line_text(begin.line);
+      frame.column = begin.column;
+      frame.end_column = end.line == begin.line ? end.column : 0;
+    }
+    status.frames.push_back(std::move(frame));
   }
 }
 
@@ -154,7 +153,7 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   status->message = exception_line(vm, exception);
   status->plain = render_traceback(vm, exception);
   if (!status->plain.empty() && status->plain.back() != '\n') status->plain += '\n';
-  add_frames(engine, exception, *status);
+  add_frames(exception, *status);
   const ExceptionTypes& types = vm.exceptions();
   if (exception->type->is_subtype_of(types.SystemExit)) {
     set_exit(vm, exception, *status);

@@ -1,17 +1,17 @@
 #include "runtime/device/threads.h"
 
 #include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/info.h>
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace tsc {
 namespace {
 
 constexpr int64_t kChunksPerThread = 4;  // enough to even out a slow thread
 
-int processor_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+int processor_count() { return std::max(1, tbb::info::default_concurrency()); }
 
 // Set while this thread runs a piece of a loop: loops inside run inline.
 thread_local bool inside_loop = false;
@@ -25,7 +25,8 @@ struct InsideLoop {
 }  // namespace
 
 struct Threads::Arena {
-  explicit Arena(int count) : arena(count) {}
+  // More workers than processors gain nothing and make TBB complain; the cut into chunks is unchanged.
+  explicit Arena(int count) : arena(std::min(count, processor_count())) {}
   tbb::task_arena arena;
 };
 

@@ -1,0 +1,140 @@
+// Promotion, allocator, threads, devices, storage.
+#include <atomic>
+#include <thread>
+
+#include "catch2/catch.hpp"
+#include "runtime/ops/infer.h"
+#include "tensor_testing.h"
+
+using namespace tsc;
+using namespace tsc::testing;
+
+TEST_CASE("promote_types is PyTorch's table") {
+  // Rows and columns: bool uint8 int32 int64 bfloat16 float32 float64, from torch.promote_types.
+  const char* expected[7][7] = {
+      {"bool", "u8", "i32", "i64", "bf16", "f32", "f64"},
+      {"u8", "u8", "i32", "i64", "bf16", "f32", "f64"},
+      {"i32", "i32", "i32", "i64", "bf16", "f32", "f64"},
+      {"i64", "i64", "i64", "i64", "bf16", "f32", "f64"},
+      {"bf16", "bf16", "bf16", "bf16", "bf16", "f32", "f64"},
+      {"f32", "f32", "f32", "f32", "f32", "f32", "f64"},
+      {"f64", "f64", "f64", "f64", "f64", "f64", "f64"}};
+  for (int i = 0; i < kDTypeCount; ++i)
+    for (int j = 0; j < kDTypeCount; ++j)
+      CHECK(dtype_short_name(promote_types(dtype_at(i), dtype_at(j))) == expected[i][j]);
+  CHECK(dtype_from_name("bfloat16") == DType::BF16);
+  CHECK(dtype_from_name("i64") == DType::I64);
+  CHECK(!dtype_from_name("float16"));
+  CHECK(category_of(DType::U8) == Category::Integer);
+}
+
+TEST_CASE("broadcast_sizes") {
+  CHECK(broadcast_sizes("add", {2, 1, 3}, {4, 1}) == Sizes{2, 4, 3});
+  CHECK(broadcast_sizes("add", {}, {2}) == Sizes{2});
+  CHECK(broadcast_sizes("add", {0}, {1}) == Sizes{0});
+  CHECK(message_of([&] { broadcast_sizes("add", {2, 3}, {4}); }) ==
+        "RuntimeError: add: the size of tensor a (3) must match the size of tensor b (4) at "
+        "non-singleton dimension 1 (shapes (2, 3) and (4,))");
+  CHECK(message_of([&] { broadcast_sizes("mul", {5}, {2, 3}); }).find("tensor a (5)") !=
+        std::string::npos);
+}
+
+TEST_CASE("blocks are rounded, aligned, reused and counted") {
+  CachingAllocator* allocator = new CachingAllocator();
+  Ref<CachingAllocator> keep(allocator);
+  for (int64_t bytes : {1, 64, 65, 100, 4096, 5000, 1 << 20, (1 << 20) + 1, 3 << 20, 9 << 20}) {
+    CachingAllocator::Block block = allocator->allocate(bytes);
+    CHECK(block.capacity >= bytes);
+    CHECK(block.capacity == CachingAllocator::rounded_size(block.capacity));
+    int64_t alignment = bytes > (1 << 20) ? 2 << 20 : 64;
+    CHECK(reinterpret_cast<uintptr_t>(block.data) % alignment == 0);
+    std::memset(block.data, 0xAB, block.capacity);
+    allocator->free(block);
+    CachingAllocator::Block again = allocator->allocate(bytes);
+    CHECK(again.data == block.data);
+    allocator->free(again);
+  }
+  AllocatorStatistics statistics = allocator->statistics();
+  CHECK(statistics.used_bytes == 0);
+  CHECK(statistics.cached_bytes > 0);
+  CHECK(statistics.allocations == 20);
+  CHECK(statistics.system_requests < 20);
+  allocator->release_cached();
+  CHECK(allocator->statistics().cached_bytes == 0);
+}
+
+TEST_CASE("the memory limit raises MemoryError and is given back") {
+  Device device(1);
+  DeviceScope scope(device);
+  device.allocator->set_limit(1 << 20);
+  Tensor half = Tensor::empty(DType::U8, {1 << 19});
+  CHECK(message_of([&] { Tensor::empty(DType::U8, {1 << 20}); }).find(
+            "MemoryError: cannot allocate 1048576 bytes: 524288 of the memory limit of 1048576") == 0);
+  half = Tensor();
+  CHECK_NOTHROW(Tensor::empty(DType::U8, {1 << 20}));
+  CHECK(message_of([&] { Tensor::empty(DType::U8, {int64_t{1} << 62}); }).find("MemoryError") == 0);
+}
+
+TEST_CASE("storage outlives its device and may die on another thread") {
+  Tensor x;
+  {
+    Device device(1);
+    DeviceScope scope(device);
+    x = Tensor::empty(DType::F32, {1000});
+  }
+  x.data_as<float>()[999] = 5;
+  std::thread([moved = std::move(x)]() mutable { moved = Tensor(); }).join();
+  int deleted = 0;
+  float memory[4] = {1, 2, 3, 4};
+  {
+    Ref<Storage> borrowed = Storage::borrow(memory, sizeof memory, [&] { ++deleted; });
+    Tensor view(borrowed, DType::F32, {4}, {1}, 0);
+    borrowed = nullptr;
+    CHECK(values(view) == std::vector<double>{1, 2, 3, 4});
+    CHECK(deleted == 0);
+  }
+  CHECK(deleted == 1);
+}
+
+TEST_CASE("two devices do not see each other") {
+  Device a(1), b(1);
+  DeviceScope outer(a);
+  Tensor x = Tensor::empty(DType::F32, {100});
+  {
+    DeviceScope inner(b);
+    Tensor y = Tensor::empty(DType::F32, {100});
+    CHECK(b.allocator->statistics().allocations == 1);
+  }
+  CHECK(&current_device() == &a);
+  CHECK(a.allocator->statistics().allocations == 1);
+}
+
+TEST_CASE("parallel_for covers the range once, rethrows, nests inline") {
+  for (int threads : {1, 2, 5}) {
+    Device device(threads);
+    DeviceScope scope(device);
+    for (int64_t count : {0, 1, 7, 100, 12345}) {
+      std::vector<std::atomic<int>> hits(count);
+      parallel_for(count, 3, [&](int64_t begin, int64_t end) {
+        parallel_for(end - begin, 1, [&](int64_t first, int64_t last) {
+          for (int64_t i = first; i < last; ++i) ++hits[begin + i];
+        });
+      });
+      for (auto& hit : hits) CHECK(hit == 1);
+    }
+    CHECK_THROWS_AS(parallel_for(1000, 1,
+                                 [](int64_t begin, int64_t) {
+                                   if (begin >= 0) throw Error(ErrorKind::ValueError, "no");
+                                 }),
+                    Error);
+    device.threads.set_count(2);
+    std::atomic<int64_t> total{0};
+    parallel_for(100, 1, [&](int64_t begin, int64_t end) { total += end - begin; });
+    CHECK(total == 100);
+  }
+}
+
+TEST_CASE("every op has a name that leads back to it") {
+  for (const OpRow& row : op_rows()) CHECK(op_from_name(row.name) == row.op);
+  CHECK(!op_from_name("nothing"));
+}

@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t kUnplaced = std::numeric_limits<uint32_t>::max();
 constexpr uint32_t kMaxRegisters = 60000;
 // `finally` bodies are copied into every way out, so a hostile nesting could double forever.
-constexpr uint32_t kMaxInstructions = 1u << 22;
+constexpr uint32_t kMaxInstructions = 1u << 21;
 
 void append_number(std::string& key, uint64_t value) {
   key.append(reinterpret_cast<const char*>(&value), sizeof value);

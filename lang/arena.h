@@ -1,6 +1,6 @@
 #pragma once
-// Bump memory for one parse: syntax nodes, their lists, scopes and decoded strings. Nothing in it is
-// ever destroyed one by one, so everything in it is trivially destructible; it all goes when the
+// Bump memory for one parse: syntax nodes, their lists, scopes and decoded strings. Nothing in it
+// is ever destroyed one by one, so everything in it is trivially destructible; it all goes when the
 // Arena goes. Knows nothing of what it holds.
 #include <algorithm>
 #include <cstddef>

@@ -36,20 +36,23 @@ struct Binding {
   uint32_t index = 0;
 };
 
-#define TSC_EXPR_KINDS(X)                                                                      \
-  X(BoolOp) X(NamedExpr) X(BinOp) X(UnaryOp) X(Lambda) X(IfExp) X(Dict) X(Set) X(ListComp)      \
-  X(SetComp) X(DictComp) X(GeneratorExp) X(Yield) X(YieldFrom) X(Compare) X(Call)               \
-  X(FormattedValue) X(JoinedStr) X(Constant) X(Attribute) X(Subscript) X(Starred) X(Name)       \
-  X(ListExpr) X(Tuple) X(Slice)
+#define TSC_EXPR_KINDS(X)                                                                    \
+  X(BoolOp)                                                                                  \
+  X(NamedExpr) X(BinOp) X(UnaryOp) X(Lambda) X(IfExp) X(Dict) X(Set) X(ListComp) X(SetComp)  \
+      X(DictComp) X(GeneratorExp) X(Yield) X(YieldFrom) X(Compare) X(Call) X(FormattedValue) \
+          X(JoinedStr) X(Constant) X(Attribute) X(Subscript) X(Starred) X(Name) X(ListExpr)  \
+              X(Tuple) X(Slice)
 
 #define TSC_STMT_KINDS(X)                                                                      \
-  X(FunctionDef) X(ClassDef) X(Return) X(Delete) X(Assign) X(AugAssign) X(AnnAssign) X(For)     \
-  X(While) X(If) X(With) X(Match) X(Raise) X(Try) X(Assert) X(Import) X(ImportFrom) X(Global)   \
-  X(Nonlocal) X(ExprStmt) X(Pass) X(Break) X(Continue)
+  X(FunctionDef)                                                                               \
+  X(ClassDef) X(Return) X(Delete) X(Assign) X(AugAssign) X(AnnAssign) X(For) X(While) X(If)    \
+      X(With) X(Match) X(Raise) X(Try) X(Assert) X(Import) X(ImportFrom) X(Global) X(Nonlocal) \
+          X(ExprStmt) X(Pass) X(Break) X(Continue)
 
-#define TSC_PATTERN_KINDS(X)                                                                   \
-  X(MatchValue) X(MatchSingleton) X(MatchSequence) X(MatchMapping) X(MatchClass) X(MatchStar)   \
-  X(MatchAs) X(MatchOr)
+#define TSC_PATTERN_KINDS(X)                                                               \
+  X(MatchValue)                                                                            \
+  X(MatchSingleton) X(MatchSequence) X(MatchMapping) X(MatchClass) X(MatchStar) X(MatchAs) \
+      X(MatchOr)
 
 #define TSC_ENUMERATOR(name) name,
 enum class ExprKind : uint8_t { TSC_EXPR_KINDS(TSC_ENUMERATOR) };
@@ -61,7 +64,19 @@ enum class ExprContext : uint8_t { Load, Store, Del };
 enum class BoolOperator : uint8_t { And, Or };
 enum class UnaryOperator : uint8_t { Invert, Not, UAdd, USub };
 enum class Operator : uint8_t {
-  Add, Sub, Mult, MatMult, Div, Mod, Pow, LShift, RShift, BitOr, BitXor, BitAnd, FloorDiv
+  Add,
+  Sub,
+  Mult,
+  MatMult,
+  Div,
+  Mod,
+  Pow,
+  LShift,
+  RShift,
+  BitOr,
+  BitXor,
+  BitAnd,
+  FloorDiv
 };
 enum class CompareOperator : uint8_t { Eq, NotEq, Lt, LtE, Gt, GtE, Is, IsNot, In, NotIn };
 enum class ConstantKind : uint8_t { None, False, True, Ellipsis, Int, Float, Str, Bytes };

@@ -20,8 +20,8 @@ enum class Code : uint16_t {
 #undef TSC_CODE
 };
 
-std::string code_text(Code code);                // "E0101"
-std::string_view code_meaning(Code code);        // the row's last column
+std::string code_text(Code code);          // "E0101"
+std::string_view code_meaning(Code code);  // the row's last column
 std::span<const Code> all_codes();
 
 enum class Severity : uint8_t { Error, Warning };

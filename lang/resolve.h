@@ -5,9 +5,9 @@
 // Knows: the tree. Must not know: instructions, builtins, values.
 // Keeps: every Binding in the tree is resolved when no error was reported.
 //
-// A list, set or dict comprehension is not a function: its variables get hidden slots of the function
-// (class body, module) it stands in, its `host`. A generator expression is a function of one
-// parameter (slot 0), the outermost iterable, which is evaluated outside.
+// A list, set or dict comprehension is not a function: its variables get hidden slots of the
+// function (class body, module) it stands in, its `host`. A generator expression is a function of
+// one parameter (slot 0), the outermost iterable, which is evaluated outside.
 #include <cstdint>
 #include <vector>
 

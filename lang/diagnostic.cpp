@@ -1,0 +1,83 @@
+#include "lang/diagnostic.h"
+
+#include <algorithm>
+
+namespace tsc::lang {
+
+namespace {
+
+struct CodeRow {
+  Code code;
+  std::string_view meaning;
+};
+
+constexpr CodeRow kRows[] = {
+#define TSC_CODE(id, name, meaning) {Code::name, meaning},
+#include "lang/diagnostic_codes.def"
+#undef TSC_CODE
+};
+
+constexpr Code kCodes[] = {
+#define TSC_CODE(id, name, meaning) Code::name,
+#include "lang/diagnostic_codes.def"
+#undef TSC_CODE
+};
+
+}  // namespace
+
+std::string code_text(Code code) {
+  std::string digits = std::to_string(static_cast<unsigned>(code));
+  return "E" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
+}
+
+std::string_view code_meaning(Code code) {
+  for (const CodeRow& row : kRows)
+    if (row.code == code) return row.meaning;
+  return {};
+}
+
+std::span<const Code> all_codes() { return kCodes; }
+
+Diagnostic& Diagnostic::label(Span span, std::string text) {
+  secondary.push_back({span, std::move(text)});
+  return *this;
+}
+
+Diagnostic& Diagnostic::under(std::string text) {
+  primary.text = std::move(text);
+  return *this;
+}
+
+Diagnostic& Diagnostic::note(std::string text) {
+  notes.push_back(std::move(text));
+  return *this;
+}
+
+Diagnostic& Diagnostic::help(std::string text) {
+  helps.push_back(std::move(text));
+  return *this;
+}
+
+Diagnostic& Diagnostics::error(Code code, Span span, std::string message) {
+  ++errors_;
+  return add(Severity::Error, code, span, std::move(message));
+}
+
+Diagnostic& Diagnostics::warning(Code code, Span span, std::string message) {
+  return add(Severity::Warning, code, span, std::move(message));
+}
+
+Diagnostic& Diagnostics::add(Severity severity, Code code, Span span, std::string message) {
+  Diagnostic fresh{code, severity, std::move(message), {span, {}}, {}, {}, {}};
+  if (items_.size() >= kMaxKept) return overflow_ = std::move(fresh);
+  items_.push_back(std::move(fresh));
+  return items_.back();
+}
+
+void Diagnostics::sort() {
+  std::stable_sort(items_.begin(), items_.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return a.primary.span.begin < b.primary.span.begin;
+  });
+}
+
+}  // namespace tsc::lang

@@ -1,0 +1,52 @@
+#include "lang/source.h"
+
+#include <algorithm>
+
+namespace tsc::lang {
+
+Source::Source(std::string name, std::string text)
+    : name_(std::move(name)), text_(std::move(text)) {
+  // Offsets are 32 bits: what does not fit is cut here, and the parser refuses a text of that size.
+  if (text_.size() > kMaxSourceBytes + 1) text_.resize(kMaxSourceBytes + 1);
+  line_begins_.reserve(text_.size() / 32 + 1);
+  line_begins_.push_back(0);
+  const size_t size = text_.size();
+  for (size_t i = text_.find_first_of("\n\r"); i < size; i = text_.find_first_of("\n\r", i)) {
+    if (text_[i] == '\r' && i + 1 < size && text_[i + 1] == '\n') ++i;
+    line_begins_.push_back(static_cast<uint32_t>(++i));
+  }
+}
+
+std::string_view Source::slice(Span span) const {
+  size_t begin = std::min<size_t>(span.begin, text_.size());
+  size_t end = std::clamp<size_t>(span.end, begin, text_.size());
+  return std::string_view(text_).substr(begin, end - begin);
+}
+
+uint32_t Source::line_of(uint32_t offset) const {
+  auto after = std::upper_bound(line_begins_.begin(), line_begins_.end(), offset);
+  return static_cast<uint32_t>(after - line_begins_.begin());
+}
+
+LineColumn Source::locate(uint32_t offset) const {
+  offset = std::min<uint32_t>(offset, static_cast<uint32_t>(text_.size()));
+  uint32_t line = line_of(offset), column = 1;
+  for (uint32_t i = line_begins_[line - 1]; i < offset; ++i)
+    if ((text_[i] & 0xC0) != 0x80) ++column;
+  return {line, column};
+}
+
+uint32_t Source::line_begin(uint32_t line) const {
+  line = std::clamp<uint32_t>(line, 1, line_count());
+  return line_begins_[line - 1];
+}
+
+std::string_view Source::line_text(uint32_t line) const {
+  line = std::clamp<uint32_t>(line, 1, line_count());
+  size_t begin = line_begins_[line - 1];
+  size_t end = line < line_count() ? line_begins_[line] : text_.size();
+  while (end > begin && (text_[end - 1] == '\n' || text_[end - 1] == '\r')) --end;
+  return std::string_view(text_).substr(begin, end - begin);
+}
+
+}  // namespace tsc::lang

@@ -1,0 +1,13 @@
+#pragma once
+// Random Tenscript programs: a compiled function over tensors with views, reductions, products,
+// in-place writes, host numbers, branches, loops, prints and gradients, called a few times. Knows:
+// the shapes of what it has made, so that most programs are valid. Must not know: how they are run.
+// Keeps: the same seed gives the same program everywhere.
+#include <cstdint>
+#include <string>
+
+namespace tsc::fuzz {
+
+std::string generate_program(uint64_t seed);
+
+}  // namespace tsc::fuzz

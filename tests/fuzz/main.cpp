@@ -1,0 +1,90 @@
+// The differential fuzzer: runs random programs in the interpreter and in compiled worlds and
+// compares every printed bit and every error. Usage: tsc_fuzz [--seconds N] [--seed N] [--count N]
+// [--print].
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "generate.h"
+#include "interpreter/embed/tenscript.hpp"
+
+namespace {
+
+using tenscript::Options;
+
+struct World {
+  const char* name;
+  void (*set)(Options&);
+};
+
+constexpr World kWorlds[] = {
+    {"compiled", [](Options&) {}},
+    {"one thread", [](Options& options) { options.threads = 1; }},
+    {"unfused", [](Options& options) { options.disabled_passes = "fuse"; }},
+    {"every statement breaks", [](Options& options) { options.stress_break = true; }},
+};
+
+// Everything a program shows: its output, then its error.
+std::string run(const std::string& program, void (*set)(Options&)) {
+  std::string shown;
+  Options options;
+  options.strict_compiler = true;
+  options.output = [&](tsc_stream, std::string_view text) { shown += text; };
+  set(options);
+  tenscript::Engine engine(options);
+  try {
+    engine.run_source(program, "fuzz.tsc");
+  } catch (const tenscript::Error& error) {
+    shown += error.render();
+    if (error.code() == TSC_INTERNAL) shown += "(internal fault)";
+  }
+  return shown;
+}
+
+void report(uint64_t seed, const World& world, const std::string& program,
+            const std::string& expected, const std::string& actual) {
+  std::printf(
+      "seed %llu differs in world '%s'\n---- program\n%s---- interpreter\n%s\n---- %s\n%s\n",
+      static_cast<unsigned long long>(seed), world.name, program.c_str(), expected.c_str(),
+      world.name, actual.c_str());
+}
+
+// The compiled worlds take turns, so that a run of some length sees all of them.
+bool check(uint64_t seed) {
+  const std::string program = tsc::fuzz::generate_program(seed);
+  const std::string expected = run(program, [](Options& options) { options.jit = false; });
+  const World& world = kWorlds[seed % std::size(kWorlds)];
+  const std::string actual = run(program, world.set);
+  if (actual == expected) return true;
+  report(seed, world, program, expected, actual);
+  return false;
+}
+
+unsigned long long number(const char* text) { return std::strtoull(text, nullptr, 10); }
+
+}  // namespace
+
+int main(int count, char** words) {
+  double seconds = 60;
+  uint64_t seed = 1, most = ~0ull;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--print") {
+      std::fputs(tsc::fuzz::generate_program(seed).c_str(), stdout);
+      return 0;
+    }
+    if (i + 1 == count) break;
+    if (word == "--seconds") seconds = static_cast<double>(number(words[++i]));
+    if (word == "--seed") seed = number(words[++i]);
+    if (word == "--count") most = number(words[++i]);
+  }
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  uint64_t done = 0, failed = 0;
+  for (; done < most && failed < 5 && std::chrono::steady_clock::now() < end; ++done)
+    if (!check(seed + done)) ++failed;
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(done - failed),
+              static_cast<unsigned long long>(failed));
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,280 @@
+#include <string>
+
+#include "lang/resolve_walk.h"
+
+namespace tsc::lang {
+
+// ---- Names
+
+// `__x` inside class C is `_C__x`.
+void Walker::mangle(Identifier& name) {
+  Identifier cls = at_.scope->class_name;
+  if (cls.empty() || !name.starts_with("__") || name.ends_with("__") || name.find('.') != name.npos)
+    return;
+  size_t letter = cls.find_first_not_of('_');
+  if (letter == cls.npos) return;
+  name = arena_.text("_" + std::string(cls.substr(letter)) + std::string(name));
+}
+
+Symbol* Walker::use(Identifier name, Span span) {
+  Symbol* symbol = tables_.symbol(at_.scope, name, span);
+  symbol->used = true;
+  return symbol;
+}
+
+Symbol* Walker::bind(Identifier name, Span span, Binding* out) {
+  Symbol* symbol = tables_.symbol(at_.scope, name, span);
+  symbol->bound = true;
+  if (symbol->is_global) declared_globals_.push_back(name);
+  if (out) tables_.refer(symbol, out);
+  return symbol;
+}
+
+void Walker::name(Name* n) {
+  mangle(n->id);
+  if (n->ctx != ExprContext::Load) {
+    Symbol* symbol = bind(n->id, n->span, &n->binding);
+    if (at_.scope->kind() != ScopeKind::Comprehension && at_.scope->kind() != ScopeKind::Generator)
+      return;
+    symbol->iterates = true;
+    if (symbol->by_walrus)
+      diagnostics_
+          .error(Code::ComprehensionRebind, n->span,
+                 "comprehension variable '" + std::string(n->id) + "' is also assigned with ':='")
+          .label(symbol->span, "assigned here");
+    return;
+  }
+  tables_.refer(use(n->id, n->span), &n->binding);
+  if (!at_.in_annotation) loads_.push_back(n);
+  // super() finds its class through the implicit cell of the class body.
+  if (n->id != "super" || at_.scope->class_name.empty()) return;
+  for (ScopeTable* s = at_.scope->host; s; s = s->parent ? s->parent->host : nullptr) {
+    if (s->kind() == ScopeKind::Class && s != at_.scope->host) {
+      use("__class__", n->span);
+      return;
+    }
+  }
+}
+
+// ':=' binds in the function around the comprehensions that it stands in.
+void Walker::named(NamedExpr* e) {
+  expr(e->value);
+  Name* n = e->target;
+  mangle(n->id);
+  if (at_.in_iterable)
+    diagnostics_.error(Code::InvalidWalrus, e->span,
+                       "':=' cannot stand in the iterable of a comprehension");
+  ScopeTable* scope = at_.scope;
+  Symbol* inner = tables_.symbol(scope, n->id, n->span);
+  tables_.refer(inner, &n->binding);
+  for (; scope->kind() == ScopeKind::Comprehension || scope->kind() == ScopeKind::Generator;
+       scope = scope->parent) {
+    Symbol* symbol = tables_.symbol(scope, n->id, n->span);
+    symbol->used = symbol->by_walrus = true;
+    if (!symbol->iterates) continue;
+    diagnostics_
+        .error(Code::ComprehensionRebind, n->span,
+               "':=' cannot rebind comprehension variable '" + std::string(n->id) + "'")
+        .label(symbol->span, "the variable of the comprehension");
+    return;
+  }
+  if (scope->kind() == ScopeKind::Class && scope != at_.scope) {
+    diagnostics_.error(Code::InvalidWalrus, e->span,
+                       "':=' cannot stand in a comprehension in a class body");
+    return;
+  }
+  Symbol* target = tables_.symbol(scope, n->id, n->span);
+  target->bound = true;
+  if (target->is_global) declared_globals_.push_back(n->id);
+}
+
+// ---- Scopes in expressions
+
+void Walker::annotation(Expr* e) {
+  if (!e) return;
+  bool before = at_.in_annotation;
+  at_.in_annotation = true;
+  expr(e);
+  at_.in_annotation = before;
+}
+
+// Defaults are evaluated where the function is made.
+void Walker::arguments_outside(Arguments* a) {
+  exprs(a->defaults);
+  exprs(a->kw_defaults);
+}
+
+void Walker::parameters(ScopeTable* scope, Arguments* a) {
+  const auto add = [&](Parameter* p) {
+    if (!p) return;
+    mangle(p->name);
+    Symbol* symbol = tables_.symbol(scope, p->name, p->name_span);
+    if (symbol->parameter)
+      diagnostics_
+          .error(Code::DuplicateParameter, p->name_span,
+                 "duplicate parameter '" + std::string(p->name) + "'")
+          .label(symbol->span, "first given here");
+    else
+      scope->parameters.push_back(symbol);
+    symbol->parameter = symbol->bound = true;
+  };
+  for (Parameter* p : a->posonlyargs) add(p);
+  for (Parameter* p : a->args) add(p);
+  for (Parameter* p : a->kwonlyargs) add(p);
+  add(a->vararg);
+  add(a->kwarg);
+}
+
+void Walker::lambda(Lambda* e) {
+  arguments_outside(e->args);
+  ScopeTable* scope = tables_.open(ScopeKind::Lambda, "<lambda>", at_.scope);
+  e->scope = scope->scope;
+  Enter enter(*this, scope);
+  parameters(scope, e->args);
+  expr(e->body);
+}
+
+void Walker::yield(Expr* e, Expr* value) {
+  if (value) expr(value);
+  if (at_.scope->is_function())
+    at_.scope->scope->is_generator = true;
+  else if (at_.scope->kind() == ScopeKind::Comprehension ||
+           at_.scope->kind() == ScopeKind::Generator)
+    diagnostics_.error(Code::YieldInComprehension, e->span, "yield inside a comprehension")
+        .help("write a loop instead");
+  else
+    diagnostics_.error(Code::YieldOutsideFunction, e->span, "yield outside a function");
+}
+
+void Walker::comprehension(Expr*, ScopeKind kind, Identifier name, Scope*& out,
+                           List<Comprehension*> generators, Expr* element, Expr* value) {
+  // The outermost iterable belongs to the scope around.
+  bool before = at_.in_iterable;
+  at_.in_iterable = true;
+  expr(generators.front()->iter);
+  at_.in_iterable = before;
+  ScopeTable* scope = tables_.open(kind, name, at_.scope);
+  out = scope->scope;
+  Enter enter(*this, scope);
+  at_.in_iterable = before;
+  if (kind == ScopeKind::Generator) {
+    Symbol* iterable = tables_.symbol(scope, ".0", generators.front()->iter->span);
+    iterable->parameter = iterable->bound = true;
+    scope->parameters.push_back(iterable);
+  }
+  for (Comprehension* generator : generators) {
+    expr(generator->target);
+    if (generator != generators.front()) {
+      at_.in_iterable = true;
+      expr(generator->iter);
+      at_.in_iterable = before;
+    }
+    exprs(generator->ifs);
+  }
+  expr(element);
+  if (value) expr(value);
+}
+
+// ---- The walk
+
+void Walker::keywords(List<Keyword*> list) {
+  for (Keyword* k : list) {
+    mangle(k->name);
+    expr(k->value);
+  }
+}
+
+void Walker::exprs(List<Expr*> list) {
+  for (Expr* e : list)
+    if (e) expr(e);
+}
+
+void Walker::expr(Expr* e) {
+  const auto maybe = [this](Expr* child) {
+    if (child) expr(child);
+  };
+  switch (e->kind) {
+    case ExprKind::Name:
+      return name(as<Name>(e));
+    case ExprKind::Constant:
+      if (as<Constant>(e)->needs_negation)
+        diagnostics_
+            .error(Code::IntegerTooLarge, e->span, "integer literal does not fit in 64 bits")
+            .note("ints are 64-bit here: -9223372036854775808 to 9223372036854775807");
+      return;
+    case ExprKind::Attribute:
+      mangle(as<Attribute>(e)->attr);
+      return expr(as<Attribute>(e)->value);
+    case ExprKind::Call:
+      expr(as<Call>(e)->func);
+      exprs(as<Call>(e)->args);
+      return keywords(as<Call>(e)->keywords);
+    case ExprKind::BinOp:
+      expr(as<BinOp>(e)->left);
+      return expr(as<BinOp>(e)->right);
+    case ExprKind::UnaryOp:
+      return expr(as<UnaryOp>(e)->operand);
+    case ExprKind::BoolOp:
+      return exprs(as<BoolOp>(e)->values);
+    case ExprKind::Compare:
+      expr(as<Compare>(e)->left);
+      return exprs(as<Compare>(e)->comparators);
+    case ExprKind::IfExp:
+      expr(as<IfExp>(e)->test);
+      expr(as<IfExp>(e)->body);
+      return expr(as<IfExp>(e)->orelse);
+    case ExprKind::NamedExpr:
+      return named(as<NamedExpr>(e));
+    case ExprKind::Lambda:
+      return lambda(as<Lambda>(e));
+    case ExprKind::Dict:
+      exprs(as<Dict>(e)->keys);
+      return exprs(as<Dict>(e)->values);
+    case ExprKind::Set:
+      return exprs(as<Set>(e)->elts);
+    case ExprKind::ListExpr:
+      return exprs(as<ListExpr>(e)->elts);
+    case ExprKind::Tuple:
+      return exprs(as<Tuple>(e)->elts);
+    case ExprKind::Subscript:
+      expr(as<Subscript>(e)->value);
+      return expr(as<Subscript>(e)->slice);
+    case ExprKind::Starred:
+      return expr(as<Starred>(e)->value);
+    case ExprKind::Slice:
+      maybe(as<Slice>(e)->lower);
+      maybe(as<Slice>(e)->upper);
+      return maybe(as<Slice>(e)->step);
+    case ExprKind::JoinedStr:
+      return exprs(as<JoinedStr>(e)->values);
+    case ExprKind::FormattedValue:
+      expr(as<FormattedValue>(e)->value);
+      return maybe(as<FormattedValue>(e)->format_spec);
+    case ExprKind::Yield:
+      return yield(e, as<Yield>(e)->value);
+    case ExprKind::YieldFrom:
+      return yield(e, as<YieldFrom>(e)->value);
+    case ExprKind::ListComp: {
+      auto* c = as<ListComp>(e);
+      return comprehension(e, ScopeKind::Comprehension, "<listcomp>", c->scope, c->generators,
+                           c->elt, nullptr);
+    }
+    case ExprKind::SetComp: {
+      auto* c = as<SetComp>(e);
+      return comprehension(e, ScopeKind::Comprehension, "<setcomp>", c->scope, c->generators,
+                           c->elt, nullptr);
+    }
+    case ExprKind::DictComp: {
+      auto* c = as<DictComp>(e);
+      return comprehension(e, ScopeKind::Comprehension, "<dictcomp>", c->scope, c->generators,
+                           c->key, c->value);
+    }
+    case ExprKind::GeneratorExp: {
+      auto* c = as<GeneratorExp>(e);
+      return comprehension(e, ScopeKind::Generator, "<genexpr>", c->scope, c->generators, c->elt,
+                           nullptr);
+    }
+  }
+}
+
+}  // namespace tsc::lang

@@ -36,7 +36,6 @@ class Verifier {
       case OperandKind::Dst:
       case OperandKind::Src:
       case OperandKind::Upd:
-      case OperandKind::Out:
         return code_.register_count;
       case OperandKind::Const:
       case OperandKind::Wide:
@@ -119,6 +118,7 @@ class Verifier {
       const uint32_t values[] = {instruction.a, instruction.b, instruction.c};
       for (int i = 0; i < 3; ++i) {
         if (kinds[i] != OperandKind::Win) continue;
+        if (window_count(code_, instruction) == 0) continue;
         uint32_t above = values[i] + window_count(code_, instruction);
         for (uint32_t reg = above; reg < code_.register_count; ++reg) {
           if (live_registers(code_, pc).contains(reg)) report(pc, "a live register above a window");

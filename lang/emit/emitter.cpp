@@ -48,7 +48,8 @@ void Emitter::prologue() {
 
 void Emitter::emit_module_body(const Module& module) {
   prologue();
-  if (const Constant* text = docstring(module.body)) {
+  const Constant* text = context_.options.interactive ? nullptr : docstring(module.body);
+  if (text) {
     b_.code().has_docstring = true;
     b_.code().docstring = text->text;
     Operand value = constant(str_literal(text->text), {}, at(text));

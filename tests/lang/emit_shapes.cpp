@@ -60,7 +60,8 @@ TEST_CASE("an assignment's variable keeps its value when the right side fails ha
 TEST_CASE("constants are folded only exactly", "[emit]") {
   auto constants = [](const std::string& text) {
     std::string out;
-    for (const Literal& literal : compile_checked("x = " + text + "\n")->constants) {
+    CodeRef code = compile_checked("x = " + text + "\n");
+    for (const Literal& literal : code->constants) {
       out += literal_text(literal) + ";";
     }
     return out;
@@ -73,9 +74,7 @@ TEST_CASE("constants are folded only exactly", "[emit]") {
   CHECK(constants("1 / 0.0") == "0.0;1;");
   CHECK(constants("1 + 2.0") == "2.0;1;");
   CHECK(constants("y[1:2, None, ..., ::-1]") ==
-            "(slice(1, 2, None), None, Ellipsis, slice(None, None, -1));" ||
-        constants("y[1:2, None, ..., ::-1]") ==
-            "(slice(1, 2, None), None, ..., slice(None, None, -1));");
+        "(slice(1, 2, None), None, ..., slice(None, None, -1));");
 }
 
 TEST_CASE("equal looking constants of different kinds stay apart", "[emit]") {
@@ -114,7 +113,7 @@ TEST_CASE("one expression compiles to code that returns it", "[emit]") {
 TEST_CASE("docstrings and annotations are kept, never evaluated", "[emit]") {
   CodeRef code = function_code("def f(a: undefined.x = 1) -> 'text':\n  'doc'\n  b: nothing = a\n");
   CHECK(code->docstring == "doc");
-  CHECK(code->names.empty());
+  CHECK(count_ops(*code, Op::LoadGlobal) == 0);
   CodeRef module = compile_checked("def f(a: undefined.x = 1) -> 'text': pass\n");
   bool found = false;
   for (const Literal& literal : module->constants) {

@@ -1,0 +1,93 @@
+#include "jit/passes/cse.h"
+
+#include "jit/passes/rewrite.h"
+#include "runtime/base/hash.h"
+
+namespace tsc::jit {
+namespace {
+
+class Merger {
+ public:
+  explicit Merger(Region& region) : region_(region), escapes_(region) {}
+
+  bool run() {
+    visit(region_.body);
+    replacements_.apply_to(region_);
+    return !replacements_.empty();
+  }
+
+ private:
+  static bool mergeable(const Instruction& instruction) {
+    if (instruction.code == Code::Const || instruction.code == Code::Scalar) return true;
+    if (instruction.code != Code::Op || instruction.op == Op::copy) return false;
+    return !(op_row(instruction.op).flags & kDynamicSize);
+  }
+
+  // Everything that tells instructions apart, as bytes.
+  static std::string key(const Instruction& instruction) {
+    std::string bytes;
+    const auto put = [&bytes](uint64_t word) {
+      bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
+    };
+    put(static_cast<uint64_t>(instruction.code) << 32 | static_cast<uint64_t>(instruction.op) << 16 |
+        static_cast<uint64_t>(instruction.scalar_op) << 8 |
+        static_cast<uint64_t>(instruction.number.kind));
+    put(static_cast<uint64_t>(instruction.number.i));
+    put(static_cast<uint64_t>(instruction.attributes.dtype));
+    put(static_cast<uint64_t>(instruction.attributes.mode));
+    put(instruction.attributes.axes.size());
+    for (int64_t axis : instruction.attributes.axes) put(static_cast<uint64_t>(axis));
+    for (ValueId operand : instruction.operands) put(operand);
+    return bytes;
+  }
+
+  bool both_escape(const Instruction& first, const Instruction& second) const {
+    for (size_t i = 0; i < first.results.size(); ++i)
+      if (escapes_.contains(first.results[i]) && escapes_.contains(second.results[i])) return true;
+    return false;
+  }
+
+  void visit(Block& block) {
+    std::vector<std::string> added;
+    std::vector<Instruction> kept;
+    kept.reserve(block.instructions.size());
+    for (Instruction& instruction : block.instructions) {
+      replacements_.apply_to(instruction);
+      if (mergeable(instruction) && merge(instruction, &added)) continue;
+      for (const auto& inner : instruction.blocks) visit(*inner);
+      kept.push_back(std::move(instruction));
+    }
+    block.instructions = std::move(kept);
+    for (const std::string& text : added) seen_.erase(text);
+  }
+
+  bool merge(const Instruction& instruction, std::vector<std::string>* added) {
+    std::string text = key(instruction);
+    const auto found = seen_.find(text);
+    if (found == seen_.end()) {
+      Instruction same;
+      same.results = instruction.results;
+      seen_.emplace(text, std::move(same));
+      added->push_back(std::move(text));
+      return false;
+    }
+    const Instruction& first = found->second;
+    if (both_escape(first, instruction)) return false;
+    for (size_t i = 0; i < first.results.size(); ++i) {
+      replacements_.replace(instruction.results[i], first.results[i]);
+      if (escapes_.contains(instruction.results[i])) escapes_.add(first.results[i]);
+    }
+    return true;
+  }
+
+  Region& region_;
+  Escapes escapes_;
+  Replacements replacements_;
+  std::unordered_map<std::string, Instruction> seen_;
+};
+
+}  // namespace
+
+bool merge_common_subexpressions(Region& region) { return Merger(region).run(); }
+
+}  // namespace tsc::jit

@@ -1,0 +1,44 @@
+#pragma once
+// What passes share: replacing values everywhere, and which values' memory can be seen from outside.
+// Private to jit/passes.
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "jit/region/region.h"
+
+namespace tsc::jit {
+
+// Old value -> value to use instead. Collected during a walk, applied to the whole region at the end.
+class Replacements {
+ public:
+  void replace(ValueId old, ValueId with) { with_[old] = resolve(with); }
+  ValueId resolve(ValueId value) const;
+  bool empty() const { return with_.empty(); }
+  void apply_to(Instruction& instruction) const;
+  // Operands, sizes in types, assumptions (those that became trivial vanish).
+  void apply_to(Region& region) const;
+
+ private:
+  void apply_to(Block& block) const;
+  std::unordered_map<ValueId, ValueId> with_;
+};
+
+// Tensors whose memory may be seen outside the region's pure part (returned, given to the host, carried
+// through blocks), directly or through views. Two of them must not become one, and one of them must not
+// become another name of an input: a later in-place write would show in both.
+class Escapes {
+ public:
+  explicit Escapes(const Region& region);
+  bool contains(ValueId value) const { return escaping_.count(value) != 0; }
+  void add(ValueId value) { escaping_.insert(value); }
+
+ private:
+  void visit(const Region& region, const Block& block);
+  std::unordered_set<ValueId> escaping_;
+};
+
+// Calls visit for every block, outer before inner.
+void for_each_block(Region& region, const std::function<void(Block&)>& visit);
+
+}  // namespace tsc::jit

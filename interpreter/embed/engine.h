@@ -49,8 +49,7 @@ struct tsc_engine {
 
   // What a prompt's last expression gave; see run_entry.
   tsc::interp::Value displayed;
-  std::string disabled_passes, logs, emit;
-  bool jit = true, stress_break = false, strict_compiler = false;
+  std::string emitted;  // text of a compiler stage, while `emit` runs
 
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
 
@@ -81,6 +80,9 @@ tsc_status* guarded(tsc_engine* engine, Body&& body) noexcept {
     return current_exception_status(engine);
   }
 }
+
+// Compiles and runs a text in __main__; `interactive`: its last expression goes to `displayed`.
+tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive);
 
 inline tsc_value* new_value(tsc_engine* engine, interp::Value value) {
   return new tsc_value{engine, std::move(value)};

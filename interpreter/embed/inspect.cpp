@@ -1,11 +1,15 @@
 // Looking inside: stages of compilation, what the compiler did, what this machine offers.
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "interpreter/capture/compiler.h"
 #include "interpreter/embed/complete.h"
 #include "interpreter/embed/engine.h"
+#include "interpreter/embed/report_text.h"
 #include "jit/codegen_api.h"
+#include "lang/ast_print.h"
 #include "lang/bytecode/disassemble.h"
 #include "lang/emit/compile.h"
 #include "lang/layout.h"
@@ -14,6 +18,7 @@
 namespace tsc::embed {
 namespace {
 
+using interp::compiler_of;
 using Json = nlohmann::ordered_json;
 
 void send(tsc_sink sink, void* user, const std::string& text) {
@@ -36,7 +41,7 @@ tsc_status* emit_tree(const SourceRef& source, std::string& out) {
   lang::Arena arena;
   lang::ParseResult parsed = lang::parse_module(*source, arena);
   if (parsed.module == nullptr) return diagnostics_status(parsed.diagnostics, *source);
-  out = lang::print_tree(*parsed.module);
+  out = lang::print_ast(*parsed.module, true) + "\n";
   return nullptr;
 }
 
@@ -76,6 +81,30 @@ tsc_status* unknown_stage(const std::string& stage) {
   return bad_argument(message + "; the stages are " + known);
 }
 
+// A stage of the compiler: the program runs (what it prints goes to standard error, so that the
+// stage can be sent to a file), then the text of everything that was compiled is there.
+tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const std::string& name,
+                          std::string text, std::string& out) {
+  interp::Vm& vm = *engine.vm;
+  auto& options = compiler_of(vm)->options();
+  engine.emitted.clear();
+  options.jit.emit = stage;
+  options.jit.emitted = &engine.emitted;
+  const auto write = vm.config().write;
+  vm.config().write = [&](interp::Stream, std::string_view printed) {
+    write(interp::Stream::Error, printed);
+  };
+  tsc_status* status = execute(engine, name, std::move(text), false);
+  vm.config().write = write;
+  options.jit.emit.clear();
+  options.jit.emitted = nullptr;
+  out = compiler_of(vm)->emitted(stage) + engine.emitted;
+  if (out.empty() && status == nullptr)
+    vm.write(interp::Stream::Error, "nothing was compiled: --emit=" + stage +
+                                        " shows what functions marked @torch.compile become\n");
+  return status;
+}
+
 bool is_stage(const std::string& stage) {
   for (const char* const* name = kStages; *name != nullptr; ++name)
     if (stage == *name) return true;
@@ -86,15 +115,37 @@ tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const 
                  size_t size, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
     if (!is_stage(stage)) return unknown_stage(stage);
-    for (const TextStage& row : kTextStages) {
-      if (std::string_view(stage) != row.name) continue;
-      const auto source = std::make_shared<const lang::Source>(name, std::string(text, size));
-      std::string out;
-      tsc_status* status = row.emit(source, out);
-      send(sink, user, out);
-      return status;
+    std::string out;
+    tsc_status* status = nullptr;
+    const auto* row =
+        std::find_if(std::begin(kTextStages), std::end(kTextStages),
+                     [&](const TextStage& known) { return stage == std::string_view(known.name); });
+    if (row != std::end(kTextStages)) {
+      status = row->emit(std::make_shared<const lang::Source>(name, std::string(text, size)), out);
+    } else {
+      status = emit_compiled(*engine, stage, name, std::string(text, size), out);
     }
-    return emit_compiled(*engine, stage, name, {text, size}, sink, user);
+    send(sink, user, out);
+    return status;
+  });
+}
+
+// ---- the compiler's events ---------------------------------------------------------------------
+
+tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* user) {
+  return guarded(engine, [&]() -> tsc_status* {
+    const std::string_view wanted = format;
+    if (wanted == "json") {
+      send(sink, user, compiler_of(*engine->vm)->report().json());
+    } else if (wanted == "explain") {
+      send(sink, user, explain_text(compiler_of(*engine->vm)->report()));
+    } else if (wanted == "summary") {
+      send(sink, user, summary_text(compiler_of(*engine->vm)->report()));
+    } else {
+      return bad_argument("there is no report format '" + std::string(wanted) +
+                          "'; the formats are explain, summary and json");
+    }
+    return nullptr;
   });
 }
 

@@ -4,8 +4,11 @@
 #include <fstream>
 #include <sstream>
 
+#include "interpreter/capture/compiler.h"
 #include "interpreter/embed/engine.h"
+#include "interpreter/embed/report_text.h"
 #include "interpreter/tensor/tensor_object.h"
+#include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
 #include "lang/parse.h"
 #include "stdlib/embedded.h"
@@ -61,21 +64,27 @@ std::vector<EmbeddedFile> embedded_library() {
   return files;
 }
 
+CompileOptions compile_options(const tsc_engine_options& options) {
+  CompileOptions compile;
+  compile.enabled = options.jit != TSC_OFF;
+  compile.break_everywhere = options.stress_break != 0;
+  compile.strict = options.strict_compiler != 0;
+  for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes)))
+    compile.jit.disabled.push_back(name);
+  return compile;
+}
+
 }  // namespace
 
 tsc_engine::tsc_engine(const tsc_engine_options& options)
-    : disabled_passes(text_or_empty(options.disabled_passes)),
-      logs(text_or_empty(options.logs)),
-      emit(text_or_empty(options.emit)),
-      jit(options.jit != TSC_OFF),
-      stress_break(options.stress_break != 0),
-      strict_compiler(options.strict_compiler != 0),
-      device(static_cast<int>(options.threads)),
-      library(embedded_library()) {
+    : device(static_cast<int>(options.threads)), library(embedded_library()) {
   DeviceScope scope(device);
   vm = std::make_unique<Vm>(config_of(options, library));
   install_tensors(*vm);
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
+  install_compiler(*vm, compile_options(options));
+  embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
+                      [this](std::string_view line) { vm->write(Stream::Error, line); });
   main = make_module(*vm, "__main__");
   dict_set(*vm, vm->modules(), "__main__", main.value());
 }
@@ -119,20 +128,6 @@ void clear_interrupt(tsc_engine* engine) {
 }
 
 // ---- source -----------------------------------------------------------------------------------
-
-// Compiles and runs a text in __main__.
-tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
-  auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
-  lang::CompileOptions options;
-  options.interactive = interactive;
-  lang::CompileResult compiled = lang::compile_module(source, options);
-  if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
-  Vm& vm = *engine.vm;
-  if (!compiled.diagnostics.all().empty())
-    vm.write(Stream::Error, lang::render_all(compiled.diagnostics, *source, {}));
-  vm.run_code(make_code(vm, compiled.code), engine.main);
-  return nullptr;
-}
 
 tsc_status* run_source(tsc_engine* engine, const char* name, const char* text, size_t size) {
   return guarded(engine, [&] { return execute(*engine, name, std::string(text, size), false); });
@@ -314,6 +309,19 @@ tsc_status* define(tsc_engine* engine, const char* module, const char* name,
 }
 
 }  // namespace
+
+tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
+  auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
+  lang::CompileOptions options;
+  options.interactive = interactive;
+  lang::CompileResult compiled = lang::compile_module(source, options);
+  if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
+  Vm& vm = *engine.vm;
+  if (!compiled.diagnostics.all().empty())
+    vm.write(Stream::Error, lang::render_all(compiled.diagnostics, *source, {}));
+  vm.run_code(make_code(vm, compiled.code), engine.main);
+  return nullptr;
+}
 
 void fill_run_functions(tsc_api& api) {
   api.engine_new = engine_new;

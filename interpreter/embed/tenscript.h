@@ -99,7 +99,6 @@ typedef struct tsc_engine_options {
   size_t search_path_count;
   const char* disabled_passes; /* "fuse,memory": compiler passes to leave out */
   const char* logs;            /* "graph_breaks,recompiles": events to print as they come */
-  const char* emit;            /* a compiler stage to print for everything that is compiled */
   int stress_break;            /* tests: every captured statement leaves the compiled region */
   int strict_compiler;         /* tests: a fault of the compiler is an error, not a fallback */
 } tsc_engine_options;

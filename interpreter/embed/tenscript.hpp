@@ -156,7 +156,7 @@ struct Options {
   uint64_t seed = 0;
   unsigned max_depth = 0;
   std::vector<std::string> arguments, search_paths;
-  std::string disabled_passes, logs, emit;
+  std::string disabled_passes, logs;
   bool stress_break = false, strict_compiler = false;
   std::function<void(tsc_stream, std::string_view)> output;  // empty: the process's own
 };
@@ -201,7 +201,6 @@ class Engine {
     raw.search_path_count = paths.size();
     raw.disabled_passes = options_->disabled_passes.c_str();
     raw.logs = options_->logs.c_str();
-    raw.emit = options_->emit.c_str();
     raw.stress_break = options_->stress_break;
     raw.strict_compiler = options_->strict_compiler;
     if (options_->output) {

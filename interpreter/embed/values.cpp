@@ -52,7 +52,8 @@ tsc_status* list_new(tsc_engine* engine, tsc_value* const* items, size_t count, 
 }
 
 tsc_status* tuple_new(tsc_engine* engine, tsc_value* const* items, size_t count, tsc_value** out) {
-  return make(engine, out, [&] { return interp::make_tuple(*engine->vm, values_of(items, count)).take(); });
+  return make(engine, out,
+              [&] { return interp::make_tuple(*engine->vm, values_of(items, count)).take(); });
 }
 
 tsc_status* dict_new(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* items,

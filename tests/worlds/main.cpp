@@ -82,10 +82,8 @@ std::string check_counters(const Expectations& expected, const std::string& repo
   if (expected.counters.empty()) return "";
   const auto report = nlohmann::json::parse(test::read_file(report_file), nullptr, false);
   if (report.is_discarded() || !report.contains("totals")) return "no closing report was written";
-  static const std::map<std::string, std::string> names = {{"kernels", "kernels"},
-                                                           {"regions", "regions"},
-                                                           {"exits", "exits"},
-                                                           {"host", "host_statements"}};
+  static const std::map<std::string, std::string> names = {
+      {"kernels", "kernel"}, {"regions", "region"}, {"exits", "exit"}, {"host", "host_statement"}};
   std::string problems;
   for (const auto& [key, count] : expected.counters) {
     const long actual = report["totals"].value(names.at(key), -1L);

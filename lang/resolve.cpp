@@ -15,6 +15,7 @@ Resolution resolve(Module& module, Arena& arena, Diagnostics& diagnostics) {
   ScopeTable* top = walker.module(module);
   tables.finish();
   result.module = module.scope;
+  result.scopes = tables.scopes();
   std::unordered_set<Identifier> globals(walker.declared_globals().begin(),
                                          walker.declared_globals().end());
   for (Symbol* symbol : top->symbols)

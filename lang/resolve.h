@@ -56,6 +56,8 @@ struct Scope {
 
 struct Resolution {
   Scope* module = nullptr;
+  // All scopes, each after the one that encloses it.
+  List<Scope*> scopes;
   // Names read as globals that nothing in the module binds: builtins, or mistakes.
   std::vector<Name*> unbound_globals;
   // Names bound at module level or by a `global` declaration, sorted.

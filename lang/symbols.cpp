@@ -68,6 +68,12 @@ void SymbolTables::finish() {
   for (const Reference& reference : references_) *reference.out = binding_of(*reference.symbol);
 }
 
+List<Scope*> SymbolTables::scopes() {
+  List<Scope*> out = arena_.list<Scope*>(scopes_.size());
+  for (size_t i = 0; i < scopes_.size(); ++i) out[i] = scopes_[i].scope;
+  return out;
+}
+
 void SymbolTables::name_scope(ScopeTable& table) {
   Scope& scope = *table.scope;
   scope.qualname = scope.name;

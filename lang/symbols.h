@@ -62,6 +62,8 @@ class SymbolTables {
   // A mention whose answer goes to `out` once finish() has run.
   void refer(Symbol* symbol, Binding* out) { references_.push_back({symbol, out}); }
   void finish();
+  // In order of creation.
+  List<Scope*> scopes();
 
   Symbol* add_class_cell(ScopeTable* scope);
 

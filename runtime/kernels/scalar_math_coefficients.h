@@ -34,10 +34,10 @@ inline constexpr float kAsinTailF32[] = {
     0x1.5555ca0000000p-3f, 0x1.3301680000000p-4f, 0x1.748a680000000p-5f,
     0x1.8bb2e20000000p-6f, 0x1.59ce7c0000000p-5f,
 };
-// weighted error 2^-30.5 (before rounding 2^-30.5)
+// weighted error 2^-31.8 (before rounding 2^-31.9)
 inline constexpr float kAtanTailF32[] = {
-    -0x1.55554a0000000p-2f, 0x1.9991ea0000000p-3f,  -0x1.23ba760000000p-3f,
-    0x1.b232200000000p-4f,  -0x1.f32ee20000000p-5f,
+    -0x1.5555520000000p-2f, 0x1.9997480000000p-3f,  -0x1.2450a00000000p-3f,
+    0x1.c07ae40000000p-4f,  -0x1.482fb40000000p-4f, 0x1.4039860000000p-5f,
 };
 // weighted error 2^-29.9 (before rounding 2^-31.2)
 inline constexpr float kErfTailF32[] = {
@@ -54,26 +54,26 @@ inline constexpr float kTanhTailF32[] = {
     -0x1.55553e0000000p-2f, 0x1.1109c60000000p-3f,  -0x1.b89c580000000p-5f,
     0x1.54d0cc0000000p-6f,  -0x1.82ca2e0000000p-8f,
 };
-// weighted error 2^-24.0 (before rounding 2^-26.7)
+// weighted error 2^-24.9 (before rounding 2^-26.7)
 inline constexpr float kErfinvCentralF32[] = {
-    0x1.805c5e0000000p+0f,   0x1.f91e8c0000000p-3f,  -0x1.11c6c20000000p-8f,
-    -0x1.48676c0000000p-10f, 0x1.ca08440000000p-13f, -0x1.4c48600000000p-18f,
-    -0x1.d286f60000000p-19f, 0x1.f1bd580000000p-22f, 0x1.9f253a0000000p-26f,
-    -0x1.278e660000000p-27f,
+    0x1.c5bf880000000p-1f,   0x1.db2a460000000p-3f,   0x1.7a5fa20000000p-7f,
+    -0x1.31981c0000000p-9f,  -0x1.10c2460000000p-13f, 0x1.8167c00000000p-15f,
+    0x1.db69e20000000p-19f,  -0x1.fc30060000000p-20f, 0x1.c846040000000p-23f,
+    -0x1.2160f00000000p-27f,
 };
-// weighted error 2^-24.7 (before rounding 2^-24.9)
+// weighted error 2^-25.6 (before rounding 2^-28.0)
 inline constexpr float kErfinvTailF32[] = {
-    0x1.6a9efc0000000p+1f,  0x1.006dc60000000p+0f,   0x1.357b320000000p-7f,
-    -0x1.f487580000000p-8f, 0x1.75093c0000000p-8f,   -0x1.d7b2b80000000p-9f,
-    0x1.81e9f00000000p-10f, -0x1.a33ba00000000p-15f, -0x1.39a5640000000p-12f,
-    0x1.c6e1460000000p-14f,
+    0x1.6a9efc0000000p+1f,  0x1.006dca0000000p+0f,   0x1.357e1a0000000p-7f,
+    -0x1.f4e2600000000p-8f, 0x1.74dfb00000000p-8f,   -0x1.d384b20000000p-9f,
+    0x1.8198900000000p-10f, -0x1.f5e09a0000000p-14f, -0x1.1f42140000000p-12f,
+    0x1.4f1e740000000p-13f, -0x1.fa78aa0000000p-16f,
 };
 // weighted error 2^-37.9 (before rounding 2^-37.9)
 inline constexpr double kPowLog2[] = {
-    0x1.71547652b620cp+0, -0x1.71547651960e3p-1, 0x1.ec709ddd04b11p-2, -0x1.715478c0afd40p-2,
-    0x1.2776b9ae94cc8p-2, -0x1.ec6f14f2c12aep-3, 0x1.a61a793b21b20p-3, -0x1.718acaf0ede01p-3,
-    0x1.48352dd0af183p-3, -0x1.23cd253892c7ap-3, 0x1.09f77a21c677ap-3, -0x1.133c3c6f4a672p-3,
-    0x1.1291b3d0b65efp-3, -0x1.25bd08711ec16p-4,
+    0x1.71547652bc257p+0, -0x1.71547653263c4p-1, 0x1.ec709d8d71a97p-2, -0x1.715475564d1c6p-2,
+    0x1.2776e33909c22p-2, -0x1.ec7147b4a5d79p-3, 0x1.a60ad73113208p-3, -0x1.713b074298842p-3,
+    0x1.4986de1da6c5ap-3, -0x1.296c23694e0b7p-3, 0x1.f9c4bf882e1d4p-4, -0x1.c36506596a312p-4,
+    0x1.43296bc6bd7cdp-3, -0x1.3d04f7af36a90p-3,
 };
 // weighted error 2^-73.3 (before rounding 2^-73.3)
 inline constexpr double kPowTail[] = {
@@ -114,11 +114,12 @@ inline constexpr double kAsinTailF64[] = {
     0x1.6177a3f7c6cf2p-7, 0x1.e2895e39b36b7p-9, 0x1.64a24a8890de1p-6, -0x1.596a02027ea74p-6,
     0x1.0bb6f9aea93a0p-5,
 };
-// weighted error 2^-63.6 (before rounding 2^-64.2)
+// weighted error 2^-65.3 (before rounding 2^-70.6)
 inline constexpr double kAtanTailF64[] = {
-    -0x1.5555555555554p-2, 0x1.99999999995bdp-3, -0x1.24924924720e5p-3, 0x1.c71c71b5f4e70p-4,
-    -0x1.745d149154d2bp-4, 0x1.3b136b1cc8d36p-4, -0x1.110c4b30f4231p-4, 0x1.e16f4fb1d7613p-5,
-    -0x1.ab6df89252ee3p-5, 0x1.70b417197002fp-5, -0x1.11be3a525b39fp-5, 0x1.f0233272ef45fp-7,
+    -0x1.5555555555555p-2, 0x1.99999999998e0p-3, -0x1.249249248d738p-3, 0x1.c71c71c4f6430p-4,
+    -0x1.745d16fa95923p-4, 0x1.3b13aa6150600p-4, -0x1.1110a1724fc94p-4, 0x1.e1d7a4bdce9dfp-5,
+    -0x1.aed02c6aed3bep-5, 0x1.83e4c3e975d0dp-5, -0x1.59bc057a30181p-5, 0x1.2319994901199p-5,
+    -0x1.a33485dcb141ep-6, 0x1.b0a7e3c3efa4dp-7, -0x1.c0fda1554d009p-9,
 };
 // weighted error 2^-56.1 (before rounding 2^-62.4)
 inline constexpr double kErfTailF64[] = {
@@ -139,22 +140,24 @@ inline constexpr double kTanhTailF64[] = {
     -0x1.226e33f6caefap-7,  0x1.d6d38a10201e2p-9,  -0x1.7d9ebaa61d0b4p-10, 0x1.35223a5dc160fp-11,
     -0x1.f21f1ae32ecb8p-13, 0x1.8401c1502c7eap-14, -0x1.05b611234695fp-15, 0x1.b50dffc3ac2a4p-18,
 };
-// weighted error 2^-52.1 (before rounding 2^-52.2)
+// weighted error 2^-54.5 (before rounding 2^-58.9)
 inline constexpr double kErfinvCentralF64[] = {
-    0x1.a755e7c99ae86p+0,   0x1.ebd80d9b13e29p-3,   -0x1.8b6c33114f026p-8,  -0x1.84576948502a5p-11,
-    0x1.879c2a20eaa86p-13,  -0x1.d1d1f7b83e2a2p-17, -0x1.6e8a53ff9d7e6p-20, 0x1.c6b4f5c94ec4fp-22,
-    -0x1.f36ce1861caf4p-26, -0x1.1a9e37dd3dc95p-28, 0x1.20f4cdc868f67p-30,  -0x1.dc58696490153p-35,
-    -0x1.c891977a1409fp-37, 0x1.72a2c6aa2f620p-39,  -0x1.6dfd5bbe5fb45p-44, -0x1.6d393e9948b3dp-45,
-    0x1.dc0e6e3bd6729p-48,  0x1.8675c5ade3ab8p-56,  -0x1.2df618411b7e6p-53, 0x1.9b50c7bb79989p-57,
-    0x1.5d7f3b8e3ac15p-60,  -0x1.8d7001a6df21ep-63, -0x1.08d623fa4f315p-69,
+    0x1.c5bf891b4ef6bp-1,   0x1.db29fb2fee58ep-3,   0x1.7a72e72c24e8fp-7,   -0x1.3211025ec25dap-9,
+    -0x1.0c86b824d705bp-13, 0x1.87014c15fa2d9p-15,  0x1.0f1e7cf6592cbp-19,  -0x1.0fce4ddcb341bp-20,
+    -0x1.4077cb573e5d6p-25, 0x1.8819392b11ff5p-26,  0x1.888aab0771e0dp-31,  -0x1.0afe59f27d1ddp-31,
+    -0x1.82bc07a04d8f5p-35, 0x1.e6ec8e3c342f1p-36,  -0x1.be27c773b8731p-38, 0x1.186fddc509d8cp-39,
+    -0x1.58d454269866ap-41, 0x1.20715b3dd5b71p-43,  -0x1.34078227c33f4p-46, 0x1.75ee2e673373ep-50,
+    -0x1.f58f09fccdd95p-57, -0x1.4ba3085f8b3d1p-57, 0x1.4713975dafef8p-60,  -0x1.40e20f8841646p-64,
+    0x1.57554b40edca6p-69,  -0x1.4112a2e863c8ap-75,
 };
-// weighted error 2^-51.3 (before rounding 2^-51.8)
+// weighted error 2^-53.3 (before rounding 2^-58.1)
 inline constexpr double kErfinvMiddleF64[] = {
-    0x1.8abcc380d5a48p+1,   0x1.0158a6d641d39p+0,   0x1.5ffcfe5b6fcaap-8,   -0x1.ebadabb8909e2p-9,
-    0x1.468eeca715a49p-9,   -0x1.ba9241332d657p-10, 0x1.f3cc5538a1da5p-11,  -0x1.7448a893c5f30p-12,
-    0x1.932d4d9239e9fp-16,  0x1.1e684be0e6840p-14,  -0x1.8cf03f815d043p-15, 0x1.a29a2ff211371p-17,
-    0x1.889474287b94ap-19,  -0x1.0d5e4ef4df436p-18, 0x1.92b48783d54c6p-20,  0x1.3a04af4482ed1p-26,
-    -0x1.24f20d5002d48p-22, 0x1.85b8570162cf8p-24,  0x1.671f1fcdae3efp-30,
+    0x1.8abcc380d5a48p+1,   0x1.0158a6d641d55p+0,   0x1.5ffcfe5b69ae7p-8,   -0x1.ebadabba05392p-9,
+    0x1.468eecaa32b88p-9,   -0x1.ba9240d80600ep-10, 0x1.f3cc541cfff81p-11,  -0x1.7448bcdca2f13p-12,
+    0x1.932edd172837fp-16,  0x1.1e6abdde1bfd8p-14,  -0x1.8cf541ba22f8cp-15, 0x1.a24189f3fddbfp-17,
+    0x1.89ccd832e76f5p-19,  -0x1.0b78c3b8c6879p-18, 0x1.8cd15536227e3p-20,  -0x1.dc1d6236ff7acp-26,
+    -0x1.02953839dccf6p-22, 0x1.1abf1405d7ab3p-23,  -0x1.a64eec42b11bdp-26, -0x1.076641f835955p-26,
+    0x1.3247a29e5bd6cp-27,
 };
 // weighted error 2^-53.2 (before rounding 2^-54.8)
 inline constexpr double kErfinvTailF64[] = {

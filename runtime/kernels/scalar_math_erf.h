@@ -47,13 +47,13 @@ TSC_MATH FloatOf<M> inverse_erf_ratio(M& m, FloatOf<M> w) {
   auto root = m.sqrt(w);
   auto shifted = [&](FloatOf<M> value, double middle) { return m.sub(value, m.constant(middle)); };
   if constexpr (M::kDouble) {
-    auto central = polynomial(m, shifted(w, 3.125), coefficients::kErfinvCentralF64);
+    auto central = polynomial(m, w, coefficients::kErfinvCentralF64);
     auto middle = polynomial(m, shifted(root, 3.25), coefficients::kErfinvMiddleF64);
     auto tail = polynomial(m, shifted(root, 5.0), coefficients::kErfinvTailF64);
     auto outer = m.select(m.lt(w, m.constant(16.0)), middle, tail);
     return m.select(m.lt(w, m.constant(6.25)), central, outer);
   } else {
-    auto central = polynomial(m, shifted(w, 2.5), coefficients::kErfinvCentralF32);
+    auto central = polynomial(m, w, coefficients::kErfinvCentralF32);
     auto tail = polynomial(m, shifted(root, 3.0), coefficients::kErfinvTailF32);
     return m.select(m.lt(w, m.constant(5.0)), central, tail);
   }

@@ -71,16 +71,17 @@ TSC_MATH FloatOf<M> exp2(M& m, FloatOf<M> x) {
 template <class M>
 TSC_MATH FloatOf<M> expm1(M& m, FloatOf<M> x) {
   auto bounded = at_least(m, at_most(m, x, kExpMost<M>), M::kDouble ? -40.0 : -20.0);
-  auto reduced = reduce_exp(m, bounded);
-  auto r = reduced.r;
-  auto minus_one = m.fma(m.mul(r, r), exp_tail(m, r), r);
+  auto [k, r] = reduce_exp(m, bounded);
+  auto before = m.fma(m.neg(k), part(m, kLn2Split, 0), bounded);
+  auto lost = m.fma(m.neg(k), part(m, kLn2Split, 1), m.sub(before, r));
+  auto tail = m.fma(m.mul(r, r), exp_tail(m, r), lost);  // exp(r) - 1 - r
   // 2^(k-1) stays finite where 2^k would not; the doubling then overflows only when it should.
-  auto half_scale = power_of_two(m, m.sub(reduced.k, m.constant(1.0)));
-  auto half = m.fma(half_scale, minus_one, m.sub(half_scale, m.constant(0.5)));
-  auto result = m.add(half, half);
+  auto scale = power_of_two(m, m.sub(k, m.constant(1.0)));
+  auto linear = m.fma(scale, r, m.sub(scale, m.constant(0.5)));
+  auto half = m.fma(scale, tail, linear);
   // Keeps -0, and denormals that halving would round.
   auto is_tiny = m.lt(m.abs(x), m.constant(M::kDouble ? 0x1p-54 : 0x1p-25));
-  return m.select(is_tiny, x, result);
+  return m.select(is_tiny, x, m.add(half, half));
 }
 
 template <class M>

@@ -63,8 +63,8 @@ struct ArcTangent {
 };
 template <class M>
 TSC_MATH ArcTangent<M> reduce_arc_tangent(M& m, FloatOf<M> a, FloatOf<M> b) {
-  constexpr double kTanEighth = 0x1.a8279ap-2;  // tan(pi/8), about
-  auto is_large = m.lt(m.mul(b, m.constant(kTanEighth)), a);
+  // From b / 2 on, a - b is exact.
+  auto is_large = m.lt(m.mul(b, m.constant(0.5)), a);
   auto t = m.div(m.select(is_large, m.sub(a, b), a), m.select(is_large, m.add(a, b), b));
   auto square = m.mul(t, t);
   auto tail = polynomial(m, square, coefficients::kAtanTailF32, coefficients::kAtanTailF64);

@@ -93,13 +93,15 @@ TSC_MATH typename M::F power_of_two(M& m, typename M::F k) {
   return m.as_float(m.int_add(exponent, m.integer(Format::kOneBits)));
 }
 
-// Machine::scale by two exact-then-rounded multiplications with 2^(k/2): the first product is
-// exact.
+// Machine::scale by two multiplications with about 2^(k/2): the first is exact, the second rounds.
 template <class M>
 TSC_MATH typename M::F scale_in_two_steps(M& m, typename M::F x, typename M::F k) {
-  auto half = m.floor(m.mul(k, m.constant(0.5)));
-  auto first = m.mul(x, power_of_two(m, half));
-  return m.mul(first, power_of_two(m, m.sub(k, half)));
+  using Format = FormatOf<M>;
+  auto magic = m.constant(Format::kRoundMagic);
+  auto half_bits = m.fma(k, m.constant(0.5), magic);  // k / 2, rounded, in its low bits
+  auto exponent = m.shift_left(m.as_int(half_bits), Format::kMantissaBits);
+  auto power = m.as_float(m.int_add(exponent, m.integer(Format::kOneBits)));
+  return m.mul(m.mul(x, power), power_of_two(m, m.sub(k, m.sub(half_bits, magic))));
 }
 
 namespace TSC_ISA {

@@ -132,35 +132,40 @@ TSC_MATH Angle<M> reduce_angle(M& m, FloatOf<M> x) {
   return {quadrant, high, low};
 }
 
+// Of the reduced angle; high + low is the value, not yet rounded.
 template <class M>
-TSC_MATH FloatOf<M> sin_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
-  auto tail = polynomial(m, square, coefficients::kSinTailF32, coefficients::kSinTailF64);
-  auto cube = m.mul(square, angle.high);
-  return m.add(angle.high, m.fma(cube, tail, angle.low));
-}
-
+struct SineCosine {
+  Pair<M> sine, cosine;
+};
 template <class M>
-TSC_MATH FloatOf<M> cos_near_zero(M& m, const Angle<M>& angle, FloatOf<M> square) {
-  auto tail = polynomial(m, square, coefficients::kCosTailF32, coefficients::kCosTailF64);
+TSC_MATH SineCosine<M> sine_and_cosine(M& m, const Angle<M>& angle) {
+  auto r = angle.high;
+  auto square = m.mul(r, r);
+  auto sine_tail = polynomial(m, square, coefficients::kSinTailF32, coefficients::kSinTailF64);
+  auto sine_low = m.fma(m.mul(square, r), sine_tail, angle.low);
+  auto cosine_tail = polynomial(m, square, coefficients::kCosTailF32, coefficients::kCosTailF64);
   auto one = m.constant(1.0);
   auto half = m.mul(square, m.constant(0.5));
   auto high = m.sub(one, half);
   auto lost = m.sub(m.sub(one, high), half);
-  auto small = m.fma(m.mul(square, square), tail, m.sub(lost, m.mul(angle.high, angle.low)));
-  return m.add(high, small);
+  auto cosine_low = m.fma(m.mul(square, square), cosine_tail, m.fma(m.neg(r), angle.low, lost));
+  return {{r, sine_low}, {high, cosine_low}};
+}
+
+template <class M>
+TSC_MATH typename M::Mask is_even(M& m, typename M::I i) {
+  return m.int_eq(m.int_and(i, m.integer(1)), m.integer(0));
 }
 
 // sin(x + turns * pi/2), for x of any size.
 template <class M>
 TSC_MATH FloatOf<M> sin_shifted(M& m, FloatOf<M> x, int turns) {
   auto angle = reduce_angle(m, x);
-  auto square = m.mul(angle.high, angle.high);
-  auto sine = sin_near_zero(m, angle, square);
-  auto cosine = cos_near_zero(m, angle, square);
+  auto [sine, cosine] = sine_and_cosine(m, angle);
   auto quadrant = m.as_int(m.add(angle.quadrant, m.constant(FormatOf<M>::kRoundMagic + turns)));
-  auto is_even = m.int_eq(m.int_and(quadrant, m.integer(1)), m.integer(0));
+  auto value =
+      m.select(is_even(m, quadrant), m.add(sine.high, sine.low), m.add(cosine.high, cosine.low));
   auto sign = m.shift_left(m.int_and(quadrant, m.integer(2)), M::kDouble ? 62 : 30);
-  auto value = m.select(is_even, sine, cosine);
   return m.as_float(m.int_xor(m.as_int(value), sign));
 }
 
@@ -184,14 +189,19 @@ TSC_MATH FloatOf<M> cos(M& m, FloatOf<M> x) {
 template <class M>
 TSC_MATH FloatOf<M> tan(M& m, FloatOf<M> x) {
   auto angle = reduce_angle(m, x);
-  auto square = m.mul(angle.high, angle.high);
-  auto sine = sin_near_zero(m, angle, square);
-  auto cosine = cos_near_zero(m, angle, square);
+  auto raw = sine_and_cosine(m, angle);
+  auto sine = fast_two_sum(m, raw.sine.high, raw.sine.low);
+  auto cosine = fast_two_sum(m, raw.cosine.high, raw.cosine.low);
   auto quadrant = m.as_int(m.add(angle.quadrant, m.constant(FormatOf<M>::kRoundMagic)));
-  auto is_even = m.int_eq(m.int_and(quadrant, m.integer(1)), m.integer(0));
-  auto numerator = m.select(is_even, sine, m.neg(cosine));
-  auto denominator = m.select(is_even, cosine, sine);
-  return or_tiny(m, x, m.div(numerator, denominator));
+  auto even = is_even(m, quadrant);
+  auto choose = [&](FloatOf<M> yes, FloatOf<M> no) { return m.select(even, yes, no); };
+  auto top = choose(sine.high, m.neg(cosine.high)), top_low = choose(sine.low, m.neg(cosine.low));
+  auto bottom = choose(cosine.high, sine.high), bottom_low = choose(cosine.low, sine.low);
+  // The quotient of the high parts, corrected by its remainder and the low parts.
+  auto quotient = m.div(top, bottom);
+  auto minus = m.neg(quotient);
+  auto remainder = m.add(m.fma(minus, bottom, top), m.fma(minus, bottom_low, top_low));
+  return or_tiny(m, x, m.add(quotient, m.div(remainder, bottom)));
 }
 
 }  // namespace tsc::scalar_math

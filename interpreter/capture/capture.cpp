@@ -44,6 +44,8 @@ void Capture::enter_frame(const Frame& frame) {
   entered.module = frame.function->module;
   entered.host_function = Local<FunctionObject>(frame.function);
   entered.pc = frame.pc;
+  plan_.entry_code = entered.code;
+  plan_.entry_pc = frame.pc;
   entered.registers.resize(frame.register_count);
   for (const Local<CellObject>& cell : frame.function->closure)
     entered.closure.push_back(Av::constant(cell.value()));
@@ -87,11 +89,18 @@ void Capture::step() {
     break_here(BreakReason::too_large);
   builder_.origin = current_origin();
   uint32_t pc = frame.pc;
+  if (break_everywhere && plan_.instructions && frames_.size() == 1 && begins_statement(frame))
+    break_here(BreakReason::instruction, "every statement breaks");
   size_t depth = frames_.size();
   step_handler(instruction.op)(*this, instruction);
   ++plan_.instructions;
   // Handlers that jump set pc themselves and leave it at the target; calls push a frame.
   if (!done_ && frames_.size() == depth && frames_.back().pc == pc) ++frames_.back().pc;
+}
+
+bool Capture::begins_statement(const AFrame& frame) const {
+  int32_t index = lang::statement_at(*frame.code->code, frame.pc);
+  return index >= 0 && frame.code->code->statements[static_cast<size_t>(index)].begin == frame.pc;
 }
 
 void Capture::break_here(BreakReason reason, std::string detail) {
@@ -257,7 +266,8 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
 void Capture::return_from(const Av& result) {
   AFrame finished = std::move(frames_.back());
   frames_.pop_back();
-  if (!finished.discard_result) write(finished.destination, result);
+  if (!finished.constructed.is_undefined()) write(finished.destination, finished.constructed);
+  else if (!finished.discard_result) write(finished.destination, result);
   ++frames_.back().pc;
   origin_pc_ = ~0u;
 }

@@ -10,6 +10,7 @@
 
 #include "interpreter/capture/plan.h"
 #include "jit/region/builder.h"
+#include "interpreter/vm/inspect.h"
 #include "lang/bytecode/liveness.h"
 
 namespace tsc::interp {
@@ -38,6 +39,9 @@ struct CaptureMemory {
   void make_dynamic(const Cell& cell, const Value& holder);
 };
 
+// A call whose result nobody takes.
+inline constexpr uint16_t kNoDestination = 0xFFFF;
+
 struct AFrame {
   Av function;                    // constant function or VFunction; Undefined for the entered frame
   Local<CodeObject> code;
@@ -47,7 +51,8 @@ struct AFrame {
   std::vector<Av> registers;
   uint32_t pc = 0;
   uint16_t destination = 0;       // register of the caller that gets the result
-  bool discard_result = false;
+  bool discard_result = false;    // __init__ (the instance is in `constructed`) or __setitem__
+  Av constructed;
   uint32_t call_origin = 0;       // origin of the caller's call instruction
 };
 
@@ -75,11 +80,17 @@ class Capture {
   // Raises CaptureRestart after changing `memory`; the caller constructs a new Capture.
   CaptureResult run();
 
+  struct CallArguments {
+    std::vector<Av> positional;
+    std::vector<std::pair<Local<StrObject>, Av>> keywords;
+  };
+
   // ---- used by the instruction and native handlers (step_*.cpp, natives_*.cpp) ----
   Vm& vm() { return vm_; }
   CaptureBuilder& builder() { return builder_; }
   AFrame& frame() { return frames_.back(); }
   bool grad_enabled = true;
+  bool break_everywhere = false;  // every statement leaves its region (a test world)
   [[noreturn]] void break_here(BreakReason reason, std::string detail = {});
 
   // Registers of the current frame.
@@ -98,22 +109,44 @@ class Capture {
   void assume_unchanged(Object* holder, const Value& key);
   void assume_length(const Value& container);
 
-  // Attributes, items, calls on abstract values.
+  // Attributes, items, calls on abstract values. An attribute that is a property comes back Undefined,
+  // with its getter in pending_getter_; the instruction then calls it.
   Av get_attribute(const Av& object, StrObject* name);
   void set_attribute(const Av& object, StrObject* name, const Av& value);
   // The function and self of object.name(...) without making a bound method; self Undefined: none.
   std::pair<Av, Av> load_method(const Av& object, StrObject* name);
+  std::pair<Av, CallArguments> take_pending_getter() { return std::move(pending_getter_); }
+  Type* type_of_av(const Av& av);
+  const Value* class_attribute(Type* type, StrObject* name, Type** owner);
+  void set_field(VInstance& instance, StrObject* name, const Av& value);
   Av get_item(const Av& container, const Av& key);
+  bool is_dict(const Av& av) const;
+  std::vector<Av> dict_keys(const Av& dict);
+  Av dict_find(const Av& dict, const Av& key);  // Undefined: absent
+  std::shared_ptr<VSlice> slice_of(const Av& key);  // null: no slice
   void set_item(const Av& container, const Av& key, const Av& value);
   // Starts a call whose result goes to `destination`; returns at once for natives (the result is written),
   // pushes an abstract frame for script functions.
-  struct CallArguments {
-    std::vector<Av> positional;
-    std::vector<std::pair<Local<StrObject>, Av>> keywords;
-  };
   void call(const Av& callee, CallArguments arguments, uint16_t destination,
             bool discard_result = false);
   Av call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination);
+
+  // Calls made behind the scenes (script_calls.cpp).
+  void call_library(const char* name, std::vector<Av> arguments, uint16_t destination);
+  bool call_binary_dunder(BinaryOp op, const Av& left, const Av& right, uint16_t destination);
+  bool call_item_dunder(const Av& object, std::vector<Av> arguments, const char* name,
+                        uint16_t destination);
+  Av call_dunder(const Av& self, Type* type, const char* name);
+  Av call_pending_getter();
+  bool has_attribute(const Av& object, StrObject* name);
+  Av class_cell();
+  Av first_argument();
+  void forbid_reads(const Value& holder);
+  void store_free_cell(const Av& cell, const Av& value);
+  void store_global(StrObject* name, const Av& value);
+  ValueId fill_value(const Av& av, size_t position, Op op);
+  size_t frame_depth() const { return frames_.size() - 1; }
+  AFrame& frame_at(size_t depth) { return frames_[depth]; }
 
   // Numbers.
   Av binary(BinaryOp op, const Av& left, const Av& right);
@@ -126,6 +159,17 @@ class Capture {
   bool truth(const Av& av);
   int64_t concrete_int(const Av& av);
   bool is_identical(const Av& a, const Av& b);
+  Av scalar_av(ValueId id);
+  std::vector<ValueId> matched(std::span<const Av> operands, bool force_float);
+  Av binary_sequence(BinaryOp op, const Av& left, const Av& right);
+  bool sequences_equal(const Av& left, const Av& right);
+  bool truth_of_instance(Type* type);
+  void assume_truth(const Av& number, bool now);
+  bool is_plain_data(const Value& v) const;
+  bool is_sequence_of(const Av& av, Kind kind) const;  // virtual or constant list / tuple
+  bool is_sequence(const Av& av) const {
+    return is_sequence_of(av, Kind::List) || is_sequence_of(av, Kind::Tuple);
+  }
 
   // Tensors.
   VTensor* tensor_of(const Av& av);
@@ -135,7 +179,10 @@ class Capture {
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
   void assign(const std::shared_ptr<VTensor>& target, const Av& value);
+  void add_written(uint32_t source);
+  void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient);
+  void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
@@ -178,8 +225,30 @@ class Capture {
 
  private:
   friend class ExitBuilder;
+  friend class RecipeWriter;
+  struct OverlayKey {
+    Object* holder;
+    Object* name;
+    int64_t index;
+    bool operator==(const OverlayKey&) const = default;
+  };
+  Av bind(const Value& attribute, const Av& self, bool through_class);
+  Av tensor_attribute(const Av& object, VTensor& tensor, StrObject* name);
+  Av read_class_attribute(const Value& attribute, const Av& self);
+  Av host_attribute(const Av& object, StrObject* name);
+  Av super_attribute(VSuper& super, StrObject* name);
+  void store_host_attribute(const Av& object, StrObject* name, const Av& value);
+  void set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name, const Av& value);
+  std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);
+  std::vector<Av> unbind(const Av& av, VTensor& tensor);
+  Av slice_items(const std::vector<Av>& items, const VSlice& slice, bool list);
+  size_t checked_index(const Av& key, size_t size);
+  void store_dict(const Av& container, const Av& key, const Av& value);
+  void written_by_region(const OverlayKey& place, const Value& holder);
+  Av snapshot(const Av& av);
   void enter_frame(const Frame& frame);
   void step();
+  bool begins_statement(const AFrame& frame) const;
   void leave_with_break(const BreakHere& reason);
   void return_from(const Av& result);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
@@ -204,16 +273,13 @@ class Capture {
   CaptureBuilder builder_;
   RegionPlan plan_;
   std::vector<AFrame> frames_;
+  std::pair<Av, CallArguments> pending_getter_;
+  uint16_t call_destination_ = 0;
+  std::vector<Value> forbidden_;
   uint32_t objects_made_ = 0;
   bool done_ = false;
   uint32_t steps_ = 0;
 
-  struct OverlayKey {
-    Object* holder;
-    Object* name;
-    int64_t index;
-    bool operator==(const OverlayKey&) const = default;
-  };
   struct OverlayHash {
     size_t operator()(const OverlayKey& k) const {
       return hash_mix(reinterpret_cast<uint64_t>(k.holder),

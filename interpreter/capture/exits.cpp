@@ -151,6 +151,7 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
   ExitFrame out;
   out.pc = frame.pc;
   out.discards_result = frame.discard_result;
+  out.constructed = writer.write(frame.constructed);
   if (!frame.function.is_undefined()) out.function_recipe = writer.write(frame.function);
   const lang::RegisterSet& here = lang::live_registers(code, frame.pc);
   // An outer frame stands at its call: what it needs is what lives behind the call. The window of the

@@ -32,6 +32,9 @@ uint32_t Capture::add_source(EntrySource source) {
 void Capture::note_fact(std::string text) { plan_.facts.push_back(std::move(text)); }
 
 void Capture::assume_unchanged(Object* holder, const Value& key) {
+  for (const Value& forbidden : forbidden_)
+    if (forbidden.object() == holder)
+      break_here(BreakReason::escape, "a list from outside is changed and read");
   plan_.watched.push_back({Value(holder), key});
 }
 

@@ -120,8 +120,8 @@ struct ExitFrame {
   Recipe function_recipe;          // of functions made in the region
   uint32_t pc = 0;
   std::vector<std::pair<uint32_t, Recipe>> registers;
-  std::vector<Recipe> cells;
-  bool discards_result = false;    // an __init__ whose instance stands in the caller already
+  bool discards_result = false;    // nobody takes the result
+  Recipe constructed;              // of an __init__: the instance
 };
 
 struct ExitPlan {
@@ -159,7 +159,10 @@ struct RegionPlan {
   std::vector<Origin> origins;  // index 0 unused
   std::vector<Watched> watched;
   std::vector<std::string> facts;  // for explain
-  std::vector<ValueId> written_inputs;
+  std::vector<uint32_t> written_sources;
+  Local<FunctionObject> function;  // of a closure: the region knows its cells by identity
+  Local<CodeObject> entry_code;
+  uint32_t entry_pc = 0;
   bool grad_enabled = true;
   uint32_t instructions = 0;    // bytecode instructions captured
 };

@@ -2,7 +2,6 @@
 // write makes a new version of the base.
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/elementwise.h"
-#include "jit/autodiff/region_autodiff.h"
 
 namespace tsc::interp {
 namespace {
@@ -387,8 +386,14 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
       if (t.get() == root) return;
     for (const std::shared_ptr<VTensor>& t : inputs_)
       if (t.get() == root) dirty_.push_back(t);
-    plan_.written_inputs.push_back(root->input);
+    add_written(root->source);
   }
+}
+
+void Capture::add_written(uint32_t source) {
+  for (uint32_t known : plan_.written_sources)
+    if (known == source) return;
+  plan_.written_sources.push_back(source);
 }
 
 void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {

@@ -43,11 +43,11 @@ DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType d
 
 OperatorPrimitive primitive_of(BinaryOp op) {
   static constexpr OperatorPrimitive kTable[] = {
-      {true, Op::add},         {true, Op::sub},       {true, Op::mul},
-      {true, Op::div},         {true, Op::floor_div}, {true, Op::remainder},
-      {},                      {},                    {true, Op::bitwise_and},
-      {true, Op::bitwise_or},  {true, Op::bitwise_xor}, {true, Op::shift_left},
-      {true, Op::shift_right},
+      {true, Op::add},         {true, Op::sub},         {true, Op::mul},
+      {true, Op::div},         {true, Op::floor_div},   {true, Op::remainder},
+      {},                      {},                      {true, Op::shift_left},
+      {true, Op::shift_right}, {true, Op::bitwise_and}, {true, Op::bitwise_or},
+      {true, Op::bitwise_xor},
   };
   static_assert(std::size(kTable) == static_cast<size_t>(BinaryOp::kCount));
   return kTable[static_cast<int>(op)];
@@ -55,9 +55,10 @@ OperatorPrimitive primitive_of(BinaryOp op) {
 
 OperatorPrimitive primitive_of(CompareOp op) {
   static constexpr OperatorPrimitive kTable[] = {
-      {true, Op::eq}, {true, Op::ne}, {true, Op::lt},
-      {true, Op::le}, {true, Op::lt, true}, {true, Op::le, true},
+      {true, Op::lt}, {true, Op::le},       {true, Op::eq},
+      {true, Op::ne}, {true, Op::lt, true}, {true, Op::le, true},
   };
+  static_assert(std::size(kTable) == static_cast<size_t>(CompareOp::kCount));
   return kTable[static_cast<int>(op)];
 }
 

@@ -13,7 +13,8 @@ struct GeneratorObject;
 
 enum class FrameReturn : uint8_t {
   Store,      // the result goes to the destination register of the caller's current instruction
-  Discard,    // __init__: the caller's destination already holds the instance
+  Construct,  // __init__: the result is the instance in `extra`
+  Ignore,     // __setattr__ and the like: the result is dropped
   Leave,      // the dispatch loop returns to its C++ caller
   Iterate,    // the frame of a generator advanced by a for loop of the caller
 };
@@ -27,19 +28,26 @@ struct Frame {
   uint32_t register_count = 0;
   uint32_t pc = 0;  // the instruction in progress; saved before anything that can raise or call
   FrameReturn on_return = FrameReturn::Store;
+  // Set by CompilerHooks when a compiled region left this frame half way: hooks->enter_at is asked in front
+  // of every instruction; `skip_step` lets the one instruction run that the region could not take.
+  bool stepping = false;
+  bool skip_step = false;
   GeneratorObject* generator = nullptr;  // the owner of a generator's frame
   Value handled;                         // the exception it is handling
-  Value class_namespace;                 // of a class body
+  Value extra;                           // namespace dict of a class body; instance of a Construct
+
 };
 
-// A frame to be built: registers by number, Undefined for dead ones; cells are registers too. In a stack of frames every frame
-// but the innermost stands at the call instruction whose callee is the next frame.
+// A frame to be built: registers by number, Undefined for dead ones; cells are registers too. In a
+// stack of frames every frame but the innermost stands at the call instruction whose callee is the
+// next frame.
 struct FrameState {
   Local<FunctionObject> function;
   uint32_t pc = 0;
   std::vector<Value> registers;
   Value handled;                  // the exception being handled, Undefined when none
-  Value class_namespace;          // of a class body
+  Value extra;                    // as Frame::extra
+  FrameReturn on_return = FrameReturn::Store;  // Store, Construct or Ignore
 };
 
 }  // namespace tsc::interp

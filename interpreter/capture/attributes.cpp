@@ -1,0 +1,232 @@
+// Attributes while capturing: own attributes of host objects are loads, class attributes are watched,
+// methods become (function, self) pairs so that calls inline.
+#include "interpreter/capture/capture.h"
+#include "interpreter/vm/inspect.h"
+
+namespace tsc::interp {
+namespace {
+
+bool is_callable_function(const Value& v) {
+  return is_kind(v, Kind::Function) || is_kind(v, Kind::NativeFunction);
+}
+
+}  // namespace
+
+// What a class attribute becomes when read through an instance (or the class itself).
+Av Capture::bind(const Value& attribute, const Av& self, bool through_class) {
+  if (is_kind(attribute, Kind::StaticMethod))
+    return Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
+  if (is_kind(attribute, Kind::ClassMethod)) {
+    auto bound = make<VBoundMethod>();
+    bound->function = Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
+    bound->self = through_class ? self : Av::constant(Value(type_of_av(self)));
+    return Av::of(bound);
+  }
+  bool method = is_kind(attribute, Kind::Function) ||
+                (is_kind(attribute, Kind::NativeFunction) && cast<NativeFunction>(attribute)->is_method);
+  if (method && !through_class) {
+    auto bound = make<VBoundMethod>();
+    bound->function = Av::constant(attribute);
+    bound->self = self;
+    return Av::of(bound);
+  }
+  bool descriptor = attribute.is_object() && attribute.object()->type->slots.bind &&
+                    !is_callable_function(attribute);
+  if (descriptor) break_here(BreakReason::unknown_call, "descriptor");
+  return Av::constant(attribute);
+}
+
+Type* Capture::type_of_av(const Av& av) {
+  if (av.is_constant()) return type_of(vm_, av.value);
+  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
+  if (VTensor* tensor = as<VTensor>(av))
+    return tensor->host.is_undefined() ? tensors_.tensor_type : tensor->host.object()->type;
+  if (VTuple* tuple = as<VTuple>(av)) return tuple->is_size ? tensors_.size_type : vm_.types().tuple;
+  if (as<VList>(av)) return vm_.types().list;
+  if (as<VDict>(av)) return vm_.types().dict;
+  if (as<VRange>(av)) return vm_.types().range;
+  if (as<VSlice>(av)) return vm_.types().slice;
+  if (as<VText>(av)) return vm_.types().str;
+  if (as<VFunction>(av)) return vm_.types().function;
+  if (as<VBoundMethod>(av)) return vm_.types().bound_method;
+  if (av.is_number())
+    return av.scalar_kind == jit::ValueKind::Int     ? vm_.types().integer
+           : av.scalar_kind == jit::ValueKind::Float ? vm_.types().real
+                                                     : vm_.types().boolean;
+  break_here(BreakReason::unknown_object, "type of an unknown value");
+}
+
+const Value* Capture::class_attribute(Type* type, StrObject* name, Type** owner) {
+  const Value* found = lookup_in_type(type, name, owner);
+  // Any class of the MRO may get or lose the name.
+  for (Type* t : type->mro)
+    if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
+  return found;
+}
+
+Av Capture::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name) {
+  std::string_view text = name->view();
+  if (text == "shape") return shape_of(tensor);
+  if (text == "dtype") return Av::constant(dtype_value(tensors_, region_.type(current(tensor)).dtype));
+  if (text == "ndim") return Av::integer(static_cast<int64_t>(region_.type(current(tensor)).sizes.size()));
+  if (text == "requires_grad") return Av::boolean(tensor.requires_grad);
+  if (text == "is_leaf") return Av::boolean(tensor.leaf);
+  if (text == "grad") return load_gradient(tensor);
+  if (text == "data") return emit(Op::detach, {&object, 1}, {}, {});
+  if (!tensor.host.is_undefined()) {
+    InstanceState* state = instance_state(tensor.host.object());
+    Value own = state ? get_own_attribute(vm_, tensor.host.object(), name) : Value();
+    if (!own.is_undefined()) return load_attribute_cell(tensor.host, name, own);
+  }
+  Type* owner = nullptr;
+  const Value* found = class_attribute(type_of_av(object), name, &owner);
+  if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(text));
+  return read_class_attribute(*found, object);
+}
+
+// Properties are calls of their getter: the instruction that reads the attribute becomes the call.
+Av Capture::read_class_attribute(const Value& attribute, const Av& self) {
+  if (is_kind(attribute, Kind::Property)) {
+    CallArguments arguments;
+    arguments.positional.push_back(self);
+    pending_getter_ = {Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments)};
+    return Av();
+  }
+  if (is_kind(attribute, Kind::NativeProperty))
+    break_here(BreakReason::unknown_call, "property " + cast<NativeProperty>(attribute)->name);
+  return bind(attribute, self, false);
+}
+
+Av Capture::host_attribute(const Av& object, StrObject* name) {
+  AttributeSite site = inspect_attribute(vm_, object.value, name);
+  switch (site.found) {
+    case Found::Absent: break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+    case Found::InstanceSlot: {
+      class_attribute(object.value.object()->type, name, nullptr);
+      return load_attribute_cell(object.value, name, site.value);
+    }
+    case Found::ModuleGlobal: return load_attribute_cell(Value(site.holder), name, site.value);
+    case Found::ClassAttribute: {
+      OverlayKey place{object.value.object(), name, 0};
+      if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
+      bool type_itself = is_kind(object.value, Kind::Type);
+      watch_attribute(vm_, object.value, name, site);
+      assume_unchanged(object.value.object(), Value(name));
+      if (site.owner) assume_unchanged(site.owner, Value(name));
+      class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
+      if (type_itself) return bind(site.value, object, true);
+      return read_class_attribute(site.value, object);
+    }
+    default: break;
+  }
+  OverlayKey place{object.value.object(), name, 0};
+  if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
+  if (is_plain_data(object.value) && !is_kind(object.value, Kind::Module))
+    return Av::constant(interp::get_attribute(vm_, object.value, name));
+  break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
+}
+
+Av Capture::get_attribute(const Av& object, StrObject* name) {
+  if (VTensor* tensor = tensor_of(object)) return tensor_attribute(object, *tensor, name);
+  if (VInstance* instance = as<VInstance>(object)) {
+    Type* owner = nullptr;
+    const Value* found = class_attribute(instance->type.get(), name, &owner);
+    bool property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
+    if (!property)
+      for (auto& [field, value] : instance->fields)
+        if (field.get() == name) return value;
+    if (found) return read_class_attribute(*found, object);
+    if (name == vm_.names().class_.get()) return Av::constant(instance->type.value());
+    break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+  }
+  if (VSuper* super = as<VSuper>(object)) return super_attribute(*super, name);
+  if (object.is_constant() && object.value.is_object()) return host_attribute(object, name);
+  if (VSlice* slice = as<VSlice>(object)) {
+    if (name->view() == "start") return slice->start;
+    if (name->view() == "stop") return slice->stop;
+    if (name->view() == "step") return slice->step;
+  }
+  const Value* found = lookup_in_type(type_of_av(object), name);
+  if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+  return read_class_attribute(*found, object);
+}
+
+Av Capture::super_attribute(VSuper& super, StrObject* name) {
+  bool is_class = super.self.is_constant() && is_kind(super.self.value, Kind::Type);
+  Type* type = is_class ? cast<Type>(super.self.value) : type_of_av(super.self);
+  bool behind = false;
+  for (Type* t : type->mro) {
+    if (behind) {
+      if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
+      Value found = dict_get(vm_, t->attributes, Value(name));
+      if (!found.is_undefined())
+        return is_class ? bind(found, super.self, true) : read_class_attribute(found, super.self);
+    }
+    behind |= t == super.start.get();
+  }
+  break_here(BreakReason::raises, "AttributeError: super");
+}
+
+std::pair<Av, Av> Capture::load_method(const Av& object, StrObject* name) {
+  Av attribute = get_attribute(object, name);
+  if (VBoundMethod* bound = as<VBoundMethod>(attribute)) return {bound->function, bound->self};
+  return {attribute, Av()};
+}
+
+void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) {
+  if (VTensor* tensor = tensor_of(object)) return set_tensor_attribute(object, *tensor, name, value);
+  if (VInstance* instance = as<VInstance>(object)) {
+    if (!(instance->type->type_flags & kPlainSetAttribute))
+      break_here(BreakReason::unknown_call, "__setattr__");
+    const Value* found = class_attribute(instance->type.get(), name, nullptr);
+    if (found && found->is_object() && found->object()->type->slots.bind_set)
+      break_here(BreakReason::unknown_call, "property setter");
+    return set_field(*instance, name, value);
+  }
+  if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
+    break_here(BreakReason::unknown_object, "store to an attribute of an unknown value");
+  Type* type = object.value.object()->type;
+  if (!(type->type_flags & kPlainSetAttribute)) break_here(BreakReason::unknown_call, "__setattr__");
+  store_host_attribute(object, name, value);
+}
+
+void Capture::set_field(VInstance& instance, StrObject* name, const Av& value) {
+  for (auto& [field, current_value] : instance.fields)
+    if (field.get() == name) {
+      current_value = value;
+      return;
+    }
+  instance.fields.push_back({Local<StrObject>(name), value});
+}
+
+void Capture::store_host_attribute(const Av& object, StrObject* name, const Av& value) {
+  const Value* found = class_attribute(object.value.object()->type, name, nullptr);
+  if (found && found->is_object() && found->object()->type->slots.bind_set)
+    break_here(BreakReason::unknown_call, "property setter");
+  OverlayKey place{object.value.object(), name, 0};
+  written_by_region(place, object.value);
+  HostAction action;
+  action.form = HostAction::Form::SetAttribute;
+  action.reason = BreakReason::host_store;
+  action.name = Local<StrObject>(name);
+  host_action(std::move(action), {object, value});
+  overlay_[place] = value;
+}
+
+void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name,
+                                   const Av& value) {
+  std::string_view text = name->view();
+  if (text == "grad") {
+    if (!value.is_none() && !tensor_of(value)) break_here(BreakReason::raises, "TypeError: grad");
+    return set_gradient(share_tensor(object), value);
+  }
+  if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
+    if (!is_floating(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
+    tensor.requires_grad = interp::truth(vm_, value.value);
+    if (tensor.requires_grad) leaves_.push_back(share_tensor(object));
+    return;
+  }
+  break_here(BreakReason::unknown_call, "store to tensor attribute " + std::string(text));
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,193 @@
+// Calls while capturing: primitives are emitted, known natives handled, classes constructed as virtual
+// instances, objects called through __call__. What is not known breaks the region.
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/exits.h"
+#include "interpreter/capture/native_table.h"
+#include "interpreter/tensor/data.h"
+#include "interpreter/tensor/prim_signature.h"
+
+namespace tsc::interp {
+namespace {
+
+// Arguments in the order of the native's signature; Undefined where omitted without default.
+std::vector<Av> bind_native(Capture& capture, NativeFunction* function,
+                            Capture::CallArguments& arguments) {
+  const Signature& signature = *function->signature;
+  std::vector<Av> out(signature.parameters().size());
+  if (arguments.positional.size() > out.size())
+    capture.break_here(BreakReason::raises, "TypeError: too many arguments");
+  for (size_t i = 0; i < arguments.positional.size(); ++i) out[i] = arguments.positional[i];
+  for (auto& [name, value] : arguments.keywords) {
+    bool found = false;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (signature.parameters()[i].name != name->view()) continue;
+      out[i] = value;
+      found = true;
+    }
+    if (!found) capture.break_here(BreakReason::raises, "TypeError: keyword argument");
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const Signature::Parameter& parameter = signature.parameters()[i];
+    if (!out[i].is_undefined()) continue;
+    if (parameter.required) capture.break_here(BreakReason::raises, "TypeError: missing argument");
+    out[i] = Av::constant(parameter.default_value);
+  }
+  return out;
+}
+
+Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
+  if (is_elementwise(op) && op != Op::cast && op != Op::bitcast) {
+    Av result = capture.elementwise(op, arguments);
+    if (result.is_undefined()) capture.break_here(BreakReason::raises, "TypeError: operand");
+    return result;
+  }
+  PrimSignature signature = prim_signature(op);
+  std::vector<Av> tensors;
+  std::vector<ValueId> scalars;
+  OpAttributes attributes;
+  for (size_t i = 0; i < signature.parameters.size(); ++i) {
+    const Av& av = arguments[i];
+    switch (signature.parameters[i]) {
+      case PrimParameter::Tensor: tensors.push_back(av); break;
+      case PrimParameter::TensorList: tensors = capture.items_of(av); break;
+      case PrimParameter::Axis: attributes.axes = Sizes{capture.concrete_int(av)}; break;
+      case PrimParameter::Axes:
+        for (const Av& axis : capture.items_of(av)) attributes.axes.push_back(capture.concrete_int(axis));
+        break;
+      case PrimParameter::Number:
+        scalars.push_back(op == Op::full || op == Op::pad ? capture.fill_value(av, i, op)
+                                                          : capture.int_id(av));
+        break;
+      case PrimParameter::Sizes:
+        for (const Av& size : capture.items_of(av)) scalars.push_back(capture.int_id(size));
+        break;
+      case PrimParameter::DType:
+        if (!av.is_constant()) capture.break_here(BreakReason::unknown_object, "dtype");
+        attributes.dtype = expect_dtype(capture.vm(), av.value, "dtype");
+        break;
+      case PrimParameter::Descending: attributes.mode = capture.truth(av); break;
+    }
+  }
+  if (op == Op::sort) {
+    auto [values, indices] = capture.emit_pair(op, tensors[0], attributes);
+    return capture.make_tuple_av({values, indices});
+  }
+  return capture.emit(op, tensors, scalars, attributes);
+}
+
+}  // namespace
+
+// The value of full and pad (its first number) may be any number; the other numbers of pad are ints.
+ValueId Capture::fill_value(const Av& av, size_t position, Op op) {
+  bool is_value = op == Op::full || position == 2;
+  if (!is_value) return int_id(av);
+  if (VTensor* tensor = tensor_of(av)) return read_item(*tensor).id;
+  return number_id(av);
+}
+
+Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination) {
+  if (function->code == prim_native_code())
+    return call_primitive(*this, prim_op(function), bind_native(*this, function, arguments));
+  if (NativeHandler handler = find_native_handler(function)) {
+    if (function->signature && !handles_own_arguments(function)) {
+      CallArguments bound;
+      bound.positional = bind_native(*this, function, arguments);
+      call_destination_ = destination;
+      return handler(*this, bound);
+    }
+    call_destination_ = destination;
+    return handler(*this, arguments);
+  }
+  bool constant = arguments.keywords.empty();
+  for (const Av& av : arguments.positional) constant &= av.is_constant() && is_plain_data(av.value);
+  if (constant && is_pure_native(function)) {
+    std::vector<Value> values;
+    for (const Av& av : arguments.positional) values.push_back(av.value);
+    return Av::constant(interp::call(vm_, Value(function), values));
+  }
+  KnownHostCall known = known_host_call(function);
+  if (!known.known)
+    break_here(BreakReason::unknown_call,
+               (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
+  may_raise();
+  HostAction action;
+  action.reason = known.reason;
+  action.has_result = known.has_result;
+  action.result = known.result;
+  std::vector<Av> values = {Av::constant(Value(function))};
+  values.insert(values.end(), arguments.positional.begin(), arguments.positional.end());
+  for (auto& [name, value] : arguments.keywords) {
+    action.keywords.push_back(name);
+    values.push_back(value);
+  }
+  if (known.has_result) return host_action_with_result(std::move(action), std::move(values));
+  host_action(std::move(action), std::move(values));
+  return Av::none();
+}
+
+void Capture::construct(Type* type, CallArguments& arguments, uint16_t destination) {
+  if (NativeHandler handler = find_type_handler(vm_, type)) {
+    call_destination_ = destination;
+    Av result = handler(*this, arguments);
+    if (!result.is_undefined()) write(destination, result);
+    return;
+  }
+  bool plain = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
+               !type->slots.construct;
+  if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
+  const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
+  auto instance = make<VInstance>();
+  instance->type = Local<Type>(type);
+  Av self = Av::of(instance);
+  if (!init || !is_kind(*init, Kind::Function)) {
+    if (!arguments.positional.empty() || !arguments.keywords.empty())
+      break_here(BreakReason::unknown_call, type->name + "()");
+    return write(destination, self);
+  }
+  arguments.positional.insert(arguments.positional.begin(), self);
+  Av function = Av::constant(*init);
+  size_t depth = frames_.size();
+  call(function, std::move(arguments), destination, true);
+  frames_[depth].constructed = self;
+}
+
+void Capture::call_object(const Av& callee, CallArguments arguments, uint16_t destination) {
+  Type* type = type_of_av(callee);
+  const Value* method = class_attribute(type, vm_.names().call.get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function))
+    break_here(BreakReason::unknown_call, "call of a " + type->name);
+  arguments.positional.insert(arguments.positional.begin(), callee);
+  call(Av::constant(*method), std::move(arguments), destination, false);
+}
+
+// ---- host instructions ----
+
+void Capture::host_action(HostAction action, std::vector<Av> values) {
+  if (action.form == HostAction::Form::Call) flush_writes();
+  RecipeWriter writer(*this, action.materials);
+  for (const Av& av : values) action.values.push_back(writer.write(av));
+  if (!writer.history_values.empty() && action.form != HostAction::Form::Call)
+    break_here(BreakReason::history, "a tensor with gradient history is stored");
+  action.origin = builder_.origin;
+  std::vector<jit::Type> results;
+  uint32_t id = static_cast<uint32_t>(plan_.actions.size());
+  builder_.host(id, action.materials.live, results);
+  plan_.actions.push_back(std::move(action));
+}
+
+Av Capture::host_action_with_result(HostAction action, std::vector<Av> values) {
+  flush_writes();
+  RecipeWriter writer(*this, action.materials);
+  for (const Av& av : values) action.values.push_back(writer.write(av));
+  action.origin = builder_.origin;
+  jit::Type type;
+  type.kind = action.result;
+  uint32_t id = static_cast<uint32_t>(plan_.actions.size());
+  std::vector<ValueId> results = builder_.host(id, action.materials.live, {&type, 1});
+  jit::ValueKind kind = action.result;
+  plan_.actions.push_back(std::move(action));
+  if (kind == jit::ValueKind::Object) return Av::opaque(results[0]);
+  return Av::number(kind, results[0], Value());
+}
+
+}  // namespace tsc::interp

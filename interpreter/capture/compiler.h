@@ -1,0 +1,119 @@
+#pragma once
+// The running side of capture: which function is compiled, its variants, the check at entry, the run, the
+// exits back into frames; and the watchers that invalidate a variant when something it assumed is stored.
+// One Compiler per Vm. The interpreter reaches it only through CompilerHooks and Watchers.
+#include <unordered_map>
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/materialize.h"
+#include "jit/compile.h"
+#include "jit/report.h"
+
+namespace tsc::interp {
+
+struct CompileOptions {
+  bool enabled = true;           // --no-jit
+  bool break_everywhere = false; // TENSCRIPT_STRESS_BREAK: every statement leaves its region
+  bool strict = false;           // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
+  jit::CompileOptions jit;       // passes, code generation
+};
+
+struct Variant {
+  std::string name;
+  RegionPlan plan;
+  std::unique_ptr<jit::Executable> executable;
+  std::string region_text;       // for --emit=region
+  bool valid = true;
+  bool running = false;
+  std::string invalidated_by;
+  uint64_t runs = 0;
+};
+
+// torch.compile's mark on a function.
+struct CompiledMark : CompiledEntry {
+  bool fullgraph = false;
+  bool never = false;            // torch.compiler.disable
+};
+
+class Compiler : public CompilerHooks, public Watchers {
+ public:
+  Compiler(Vm& vm, CompileOptions options);
+  ~Compiler() override;
+
+  EnterResult enter_function(Vm& vm, Frame& frame, Value& result) override;
+  EnterResult enter_at(Vm& vm, Frame& frame, Value& result) override;
+  void on_store(Object* holder, const Value& key) override;
+
+  CompileOptions& options() { return options_; }
+  jit::Report& report() { return report_; }
+  // Forgets every variant.
+  void reset();
+  // Text of every region captured so far, for --emit.
+  std::string emitted(const std::string& stage);
+
+ private:
+  struct Site {
+    std::vector<std::shared_ptr<Variant>> variants;
+    CaptureMemory memory;
+    bool hopeless = false;
+    uint32_t captures = 0;
+    std::string last_reason;
+  };
+  struct SiteKey {
+    const CodeObject* code;
+    uint32_t pc;
+    bool operator==(const SiteKey&) const = default;
+  };
+  struct SiteHash {
+    size_t operator()(const SiteKey& k) const {
+      return hash_mix(reinterpret_cast<uint64_t>(k.code), k.pc);
+    }
+  };
+  struct WatchEntry {
+    Value key;
+    std::weak_ptr<Variant> variant;
+  };
+
+  EnterResult enter(Frame& frame, Value& result);
+  bool fits(const Variant& variant, const Frame& frame, std::vector<Value>& entry);
+  bool check_source(const EntrySource& source, const Value& v) const;
+  Value fetch(const EntrySource& source, const Frame& frame, const std::vector<Value>& entry) const;
+  bool inputs_overlap(const Variant& variant, const std::vector<Value>& entry);
+  // False: an entry condition failed and nothing happened.
+  bool run(const std::shared_ptr<Variant>& variant, Frame& frame, std::vector<Value>& entry,
+           EnterResult* outcome, Value& result);
+  void resume(const Variant& variant, const ExitPlan& exit, Frame& frame, Materializer& materializer,
+              std::span<const jit::RunValue> live);
+  void attach_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
+                      std::span<const jit::RunValue> live, const std::vector<Value>& entry);
+  [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
+  std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
+  void watch(const std::shared_ptr<Variant>& variant);
+  void remember_dynamic(const Variant& variant, Object* holder, const Value& key);
+  // reporting.cpp
+  void report_variant(const Variant& variant, const Frame& frame);
+  void report_recompile(const Variant& variant, const Site& site, const Frame& frame);
+  void report_fallback(const Frame& frame, const std::string& reason);
+
+  Vm& vm_;
+  CompileOptions options_;
+  jit::Report report_;
+  std::unordered_map<SiteKey, Site, SiteHash> sites_;
+  std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
+  std::unordered_map<Object*, std::vector<WatchEntry>> watches_;
+  std::vector<std::shared_ptr<Variant>> all_;
+  uint64_t epoch_ = 0;  // of the overlap test's marks
+  bool fallback_printed_ = false;
+};
+
+// "train.tsc:17" of an instruction.
+std::string place_text(const CodeObject* code, uint32_t pc);
+
+// Module `_compiler`: what torch.compile, torch.compiler and torch._dynamo call.
+void register_compiler_module(Vm& vm);
+
+// Installs hooks, watchers and the functions of module `_compiler`.
+void install_compiler(Vm& vm, CompileOptions options);
+Compiler* compiler_of(Vm& vm);
+
+}  // namespace tsc::interp

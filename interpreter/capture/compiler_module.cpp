@@ -1,0 +1,93 @@
+// Module `_compiler`: the functions behind torch.compile, torch.compiler and torch._dynamo.explain, which
+// are script functions of the library.
+#include "interpreter/capture/compiler.h"
+
+namespace tsc::interp {
+namespace {
+
+FunctionObject* function_of(Vm& vm, const Value& v) {
+  if (FunctionObject* function = try_cast<FunctionObject>(v)) return function;
+  if (BoundMethod* bound = try_cast<BoundMethod>(v))
+    if (FunctionObject* function = try_cast<FunctionObject>(bound->function)) return function;
+  raise_type_error(vm, "expected a script function or method, not '" + type_name(vm, v) + "'");
+}
+
+Value mark_compiled(Vm& vm, Args& args) {
+  FunctionObject* function = function_of(vm, args[0]);
+  auto mark = std::make_shared<CompiledMark>();
+  mark->fullgraph = truth(vm, args[1]);
+  function->compiled = mark;
+  return args[0];
+}
+
+Value mark_never(Vm& vm, Args& args) {
+  auto mark = std::make_shared<CompiledMark>();
+  mark->never = true;
+  function_of(vm, args[0])->compiled = mark;
+  return args[0];
+}
+
+Value reset(Vm& vm, Args&) {
+  compiler_of(vm)->reset();
+  return Value::none();
+}
+
+Value set_enabled(Vm& vm, Args& args) {
+  bool& enabled = compiler_of(vm)->options().enabled;
+  bool before = std::exchange(enabled, truth(vm, args[0]));
+  return Value::boolean(before);
+}
+
+Value report_json(Vm& vm, Args&) { return str_value(vm, compiler_of(vm)->report().json()); }
+
+Value report_clear(Vm& vm, Args&) {
+  compiler_of(vm)->report().clear();
+  return Value::none();
+}
+
+// {"region": n, "kernel": n, ..., "compile_ms": x}
+Value report_totals(Vm& vm, Args&) {
+  jit::Report& report = compiler_of(vm)->report();
+  Local<DictObject> dict = make_dict(vm);
+  for (int i = 0; i < jit::kEventKinds; ++i) {
+    jit::EventKind kind = static_cast<jit::EventKind>(i);
+    dict_set(vm, dict.get(), jit::event_kind_name(kind), Value::integer(report.total(kind)));
+  }
+  dict_set(vm, dict.get(), "compile_ms",
+           Value::real(report.total_ms(jit::EventKind::CompileTime)));
+  return dict.take();
+}
+
+// One line of text per event.
+Value report_lines(Vm& vm, Args&) {
+  Local<ListObject> lines = make_list(vm);
+  for (const jit::Event& event : compiler_of(vm)->report().events())
+    list_append(vm, lines.get(), str_value(vm, jit::describe(event)));
+  return lines.take();
+}
+
+Local<ModuleObject> make_compiler_module(Vm& vm) {
+  ModuleBuilder module(vm, "_compiler");
+  module.function("compile", "function, fullgraph=False", mark_compiled)
+      .function("disable", "function", mark_never)
+      .function("reset", "", reset)
+      .function("set_enabled", "mode", set_enabled)
+      .function("report_json", "", report_json)
+      .function("report_clear", "", report_clear)
+      .function("report_totals", "", report_totals)
+      .function("report_lines", "", report_lines);
+  return module.finish();
+}
+
+}  // namespace
+
+bool is_never_compiled(const FunctionObject* function) {
+  auto* mark = static_cast<const CompiledMark*>(function->compiled.get());
+  return mark && mark->never;
+}
+
+void register_compiler_module(Vm& vm) {
+  register_native_module(vm, "_compiler", make_compiler_module);
+}
+
+}  // namespace tsc::interp

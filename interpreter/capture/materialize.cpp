@@ -1,0 +1,197 @@
+#include "interpreter/capture/materialize.h"
+
+#include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/print_tensor.h"
+#include "lang/bytecode/bytecode.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::interp {
+
+Value run_value_to_script(Vm& vm, const jit::RunValue& v) {
+  switch (v.kind) {
+    case jit::ValueKind::Int: return Value::integer(v.scalar.i);
+    case jit::ValueKind::Float: return Value::real(v.scalar.f);
+    case jit::ValueKind::Bool: return Value::boolean(v.scalar.i != 0);
+    case jit::ValueKind::Tensor: return make_tensor(vm, v.tensor).take();
+    case jit::ValueKind::Object: break;
+  }
+  return v.object ? Value(static_cast<Object*>(v.object)) : Value::none();
+}
+
+Value Materializer::build(const Recipe& recipe, const Materials& materials,
+                          std::span<const jit::RunValue> live) {
+  switch (recipe.form) {
+    case Recipe::Form::Undefined: return Value();
+    case Recipe::Form::Constant: return recipe.constant;
+    case Recipe::Form::Live: return run_value_to_script(vm_, live[recipe.index]);
+    case Recipe::Form::Entry: return entry_[recipe.index];
+    case Recipe::Form::Object: return build_object(recipe.index, materials, live);
+  }
+  return Value();
+}
+
+TensorObject* Materializer::tensor(uint32_t number) {
+  auto found = objects_.find(number);
+  return found == objects_.end() ? nullptr : cast<TensorObject>(found->second);
+}
+
+Value Materializer::build_object(uint32_t index, const Materials& materials,
+                                 std::span<const jit::RunValue> live) {
+  const ObjectRecipe& recipe = materials.objects[index];
+  if (auto found = objects_.find(recipe.number); found != objects_.end()) return found->second;
+  switch (recipe.kind) {
+    case VirtualKind::Tensor: return objects_[recipe.number] = build_tensor(recipe, materials, live);
+    case VirtualKind::List:
+    case VirtualKind::Dict:
+    case VirtualKind::Instance:
+    case VirtualKind::Cell: return build_container(recipe, materials, live);
+    default: return objects_[recipe.number] = build_plain(recipe, materials, live);
+  }
+}
+
+Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& materials,
+                                 std::span<const jit::RunValue> live) {
+  if (recipe.is_view) {
+    Value parent = build(recipe.parts[0], materials, live);
+    SmallVector<Scalar, 6> scalars;
+    for (size_t i = 1; i < recipe.parts.size(); ++i)
+      scalars.push_back(live[recipe.parts[i].index].scalar);
+    bool& grad = tensor_state(vm_).grad_enabled;
+    bool before = std::exchange(grad, recipe.has_history);
+    TensorObject* operands[] = {cast<TensorObject>(parent)};
+    Value made = run_eager(vm_, recipe.view_op, operands, scalars, recipe.attributes).first.take();
+    grad = before;
+    return made;
+  }
+  Tensor elements = live[recipe.parts[0].index].tensor;
+  // Two objects never share the memory of one region value, nor that of an input.
+  for (const Value& v : entry_) {
+    TensorObject* input = as_tensor(tensor_state(vm_), v);
+    if (input && input->tensor.storage() == elements.storage())
+      elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
+  }
+  for (const auto& [number, value] : objects_) {
+    TensorObject* other = as_tensor(tensor_state(vm_), value);
+    if (other && other->tensor.storage() == elements.storage())
+      elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
+  }
+  Local<TensorObject> made = make_tensor(vm_, std::move(elements));
+  made->requires_grad = recipe.requires_grad;
+  return made.take();
+}
+
+Value Materializer::build_container(const ObjectRecipe& recipe, const Materials& materials,
+                                    std::span<const jit::RunValue> live) {
+  auto part = [&](size_t i) { return build(recipe.parts[i], materials, live); };
+  switch (recipe.kind) {
+    case VirtualKind::List: {
+      Local<ListObject> list = make_list(vm_, recipe.parts.size());
+      objects_[recipe.number] = list.value();
+      for (size_t i = 0; i < recipe.parts.size(); ++i) list_append(vm_, list.get(), part(i));
+      return list.take();
+    }
+    case VirtualKind::Dict: {
+      Local<DictObject> dict = make_dict(vm_);
+      objects_[recipe.number] = dict.value();
+      for (size_t i = 0; i < recipe.parts.size(); i += 2)
+        dict_set(vm_, dict.get(), part(i), part(i + 1));
+      return dict.take();
+    }
+    case VirtualKind::Cell: {
+      Local<CellObject> cell = make_cell(vm_, Value());
+      objects_[recipe.number] = cell.value();
+      cell->content = part(0);
+      return cell.take();
+    }
+    default: break;
+  }
+  Local<Instance> instance = vm_.heap().make<Instance>(recipe.type.get());
+  objects_[recipe.number] = instance.value();
+  for (size_t i = 0; i < recipe.parts.size(); ++i)
+    set_own_attribute(vm_, instance.get(), recipe.names[i].get(), part(i));
+  return instance.take();
+}
+
+Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& materials,
+                                std::span<const jit::RunValue> live) {
+  std::vector<Value> parts;
+  for (const Recipe& part : recipe.parts) parts.push_back(build(part, materials, live));
+  switch (recipe.kind) {
+    case VirtualKind::Tuple: {
+      Local<TupleObject> tuple = interp::make_tuple(vm_, parts);
+      if (!recipe.is_size) return tuple.take();
+      Sizes sizes;
+      for (const Value& v : parts) sizes.push_back(v.as_int());
+      return size_tuple(vm_, sizes);
+    }
+    case VirtualKind::Range:
+      return make_range(vm_, parts[0].as_int(), parts[1].as_int(), parts[2].as_int()).take();
+    case VirtualKind::Slice: return make_slice(vm_, parts[0], parts[1], parts[2]).take();
+    case VirtualKind::BoundMethod: return make_bound_method(vm_, parts[0], parts[1]);
+    case VirtualKind::Super:
+      return call(vm_, Value(vm_.types().super), {recipe.type.value(), parts[0]});
+    case VirtualKind::Function: return build_function(recipe, parts);
+    case VirtualKind::Iterator: return build_iterator(recipe, parts);
+    case VirtualKind::Text: return build_text(recipe, parts);
+    default: TSC_CHECK(false, "recipe of a container"); return Value();
+  }
+}
+
+Value Materializer::build_function(const ObjectRecipe& recipe, const std::vector<Value>& parts) {
+  Local<FunctionObject> function = vm_.heap().make<FunctionObject>(vm_.types().function);
+  function->code = recipe.code;
+  function->module = recipe.module;
+  function->name = intern(vm_, recipe.code->code->name);
+  function->qualified_name = intern(vm_, recipe.code->code->qualname);
+  function->doc = recipe.code->code->has_docstring ? str_value(vm_, recipe.code->code->docstring)
+                                                   : Value::none();
+  size_t i = 0;
+  for (uint32_t k = 0; k < recipe.counts[0]; ++k) function->defaults.push_back(parts[i++]);
+  for (uint32_t k = 0; k < recipe.counts[1]; ++k) function->keyword_defaults.push_back(parts[i++]);
+  for (uint32_t k = 0; k < recipe.counts[2]; ++k)
+    function->closure.push_back(Local<CellObject>(cast<CellObject>(parts[i++])));
+  return function.take();
+}
+
+Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector<Value>& parts) {
+  switch (recipe.iterator) {
+    case VIterator::Form::Items: {
+      std::span<const Value> rest(parts);
+      return iterate(vm_, make_list(vm_, rest.subspan(static_cast<size_t>(recipe.position))).take());
+    }
+    case VIterator::Form::Live: {
+      Value iterator = iterate(vm_, parts[0]);
+      Value skipped;
+      for (int64_t i = 0; i < recipe.position; ++i) iterate_next(vm_, iterator, skipped);
+      return iterator;
+    }
+    case VIterator::Form::Enumerate: {
+      Value enumerate = dict_get(vm_, vm_.builtins()->globals.get(), "enumerate");
+      return call(vm_, enumerate, {parts[0], Value::integer(recipe.position)});
+    }
+    case VIterator::Form::Zip: {
+      Value zip = dict_get(vm_, vm_.builtins()->globals.get(), "zip");
+      return call(vm_, zip, parts);
+    }
+  }
+  return Value();
+}
+
+Value Materializer::build_text(const ObjectRecipe& recipe, const std::vector<Value>& parts) {
+  std::string text;
+  size_t next = 0;
+  for (const VText::Part& part : recipe.text) {
+    if (part.formatted.is_undefined()) {
+      text += part.text;
+      continue;
+    }
+    const Value& v = parts[next++];
+    std::string piece = part.conversion == 2   ? repr(vm_, v)
+                        : part.conversion == 1 ? to_string(vm_, v)
+                                               : format(vm_, v, part.spec);
+    text += piece;
+  }
+  return str_value(vm_, text);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,39 @@
+#pragma once
+// Builds script values from recipes while a region runs or leaves. One Materializer serves one run: an
+// object of the region is built once, however many instructions mention it.
+#include <unordered_map>
+
+#include "interpreter/capture/plan.h"
+
+namespace tsc::interp {
+
+class Materializer {
+ public:
+  // `entry`: the value of every entry source in this run.
+  Materializer(Vm& vm, const std::vector<Value>& entry) : vm_(vm), entry_(entry) {}
+
+  Value build(const Recipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
+  // The tensor object of object `number`, if it was built.
+  TensorObject* tensor(uint32_t number);
+
+ private:
+  Value build_object(uint32_t index, const Materials& materials, std::span<const jit::RunValue> live);
+  Value build_tensor(const ObjectRecipe& recipe, const Materials& materials,
+                     std::span<const jit::RunValue> live);
+  Value build_plain(const ObjectRecipe& recipe, const Materials& materials,
+                    std::span<const jit::RunValue> live);
+  Value build_function(const ObjectRecipe& recipe, const std::vector<Value>& parts);
+  Value build_iterator(const ObjectRecipe& recipe, const std::vector<Value>& parts);
+  Value build_text(const ObjectRecipe& recipe, const std::vector<Value>& parts);
+  // Containers that may contain themselves: made first, filled after.
+  Value build_container(const ObjectRecipe& recipe, const Materials& materials,
+                        std::span<const jit::RunValue> live);
+
+  Vm& vm_;
+  const std::vector<Value>& entry_;
+  std::unordered_map<uint32_t, Value> objects_;
+};
+
+Value run_value_to_script(Vm& vm, const jit::RunValue& v);
+
+}  // namespace tsc::interp

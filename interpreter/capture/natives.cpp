@@ -1,0 +1,337 @@
+// Native functions that capture understands: the table at the end, by owner and name. A handler receives
+// the arguments bound to the native's signature, or as they stand for natives without one.
+#include <cmath>
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/native_table.h"
+
+namespace tsc::interp {
+namespace {
+
+using Arguments = Capture::CallArguments;
+
+Av at(const Arguments& arguments, size_t i) {
+  return i < arguments.positional.size() ? arguments.positional[i] : Av();
+}
+
+Av call_len(Capture& capture, Arguments& arguments) {
+  const Av& av = arguments.positional[0];
+  if (VTensor* tensor = capture.tensor_of(av)) {
+    const jit::Type& type = capture.builder().region().type(capture.current(*tensor));
+    if (type.sizes.empty()) capture.break_here(BreakReason::raises, "len() of a 0-d tensor");
+    return capture.int_av(type.sizes[0]);
+  }
+  if (av.is_constant() && capture.is_plain_data(av.value))
+    return Av::integer(length(capture.vm(), av.value));
+  if (VInstance* instance = as<VInstance>(av)) return capture.call_dunder(Av::of(av.object), instance->type.get(), "__len__");
+  if (av.is_constant() && is_kind(av.value, Kind::Instance))
+    return capture.call_dunder(av, av.value.object()->type, "__len__");
+  return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
+}
+
+bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
+  if (!classes.is_constant()) {
+    for (const Av& one : capture.items_of(classes))
+      if (is_instance_of_class(capture, av, one)) return true;
+    return false;
+  }
+  if (is_kind(classes.value, Kind::Tuple)) {
+    for (const Value& one : cast<TupleObject>(classes.value)->span())
+      if (is_instance_of_class(capture, av, Av::constant(one))) return true;
+    return false;
+  }
+  Type* wanted = try_cast<Type>(classes.value);
+  if (!wanted) capture.break_here(BreakReason::raises, "TypeError: isinstance");
+  return capture.type_of_av(av)->is_subtype_of(wanted);
+}
+
+Av call_isinstance(Capture& capture, Arguments& arguments) {
+  return Av::boolean(is_instance_of_class(capture, at(arguments, 0), at(arguments, 1)));
+}
+
+Av call_range(Capture& capture, Arguments& arguments) {
+  auto range = capture.make<VRange>();
+  size_t n = arguments.positional.size();
+  if (n == 0 || n > 3) capture.break_here(BreakReason::raises, "TypeError: range");
+  range->start = n > 1 ? at(arguments, 0) : Av::integer(0);
+  range->stop = n > 1 ? at(arguments, 1) : at(arguments, 0);
+  range->step = n > 2 ? at(arguments, 2) : Av::integer(1);
+  return Av::of(range);
+}
+
+Av call_enumerate(Capture& capture, Arguments& arguments) {
+  auto iterator = capture.make<VIterator>();
+  iterator->form = VIterator::Form::Enumerate;
+  iterator->inner = {capture.iterate(at(arguments, 0))};
+  Av start = at(arguments, 1);
+  for (auto& [name, value] : arguments.keywords)
+    if (name->view() == "start") start = value;
+  iterator->count = start.is_undefined() ? 0 : capture.concrete_int(start);
+  return Av::of(iterator);
+}
+
+Av call_zip(Capture& capture, Arguments& arguments) {
+  if (!arguments.keywords.empty()) capture.break_here(BreakReason::unknown_call, "zip(strict=)");
+  auto iterator = capture.make<VIterator>();
+  iterator->form = VIterator::Form::Zip;
+  for (const Av& av : arguments.positional) iterator->inner.push_back(capture.iterate(av));
+  return Av::of(iterator);
+}
+
+Av call_iter(Capture& capture, Arguments& arguments) { return capture.iterate(at(arguments, 0)); }
+
+Av call_next(Capture& capture, Arguments& arguments) {
+  VIterator* iterator = as<VIterator>(at(arguments, 0));
+  if (!iterator) capture.break_here(BreakReason::unknown_object, "next() of an unknown iterator");
+  Av out;
+  if (capture.next(*iterator, &out)) return out;
+  if (at(arguments, 1).is_undefined()) capture.break_here(BreakReason::raises, "StopIteration");
+  return at(arguments, 1);
+}
+
+Av call_reversed(Capture& capture, Arguments& arguments) {
+  std::vector<Av> items = capture.items_of(at(arguments, 0));
+  auto iterator = capture.make<VIterator>();
+  iterator->items.assign(items.rbegin(), items.rend());
+  return Av::of(iterator);
+}
+
+Av call_tuple(Capture& capture, Arguments& arguments) {
+  return capture.make_tuple_av(arguments.positional.empty() ? std::vector<Av>()
+                                                            : capture.items_of(at(arguments, 0)));
+}
+
+Av call_list(Capture& capture, Arguments& arguments) {
+  return capture.make_list_av(arguments.positional.empty() ? std::vector<Av>()
+                                                           : capture.items_of(at(arguments, 0)));
+}
+
+Av call_dict(Capture& capture, Arguments& arguments) {
+  auto dict = capture.make<VDict>();
+  if (!arguments.positional.empty()) {
+    const Av& source = arguments.positional[0];
+    if (!capture.is_dict(source)) capture.break_here(BreakReason::unknown_object, "dict()");
+    for (const Av& key : capture.dict_keys(source))
+      dict->items.push_back({key, capture.dict_find(source, key)});
+  }
+  Av made = Av::of(dict);
+  for (auto& [name, value] : arguments.keywords)
+    capture.set_item(made, Av::constant(name.value()), value);
+  return made;
+}
+
+Av call_size(Capture& capture, Arguments& arguments) {
+  Av tuple = call_tuple(capture, arguments);
+  as<VTuple>(tuple)->is_size = true;
+  return tuple;
+}
+
+Av call_int(Capture& capture, Arguments& arguments) {
+  Av av = at(arguments, 0);
+  if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
+  if (av.is_constant() && capture.is_plain_data(av.value))
+    return Av::constant(call(capture.vm(), Value(capture.vm().types().integer), {av.value}));
+  if (!av.is_number()) capture.break_here(BreakReason::unknown_object, "int()");
+  if (av.scalar_kind == jit::ValueKind::Int) return av;
+  if (av.scalar_kind == jit::ValueKind::Bool) return capture.scalar(jit::ScalarOp::add, {av, Av::integer(0)});
+  return capture.scalar(jit::ScalarOp::float_to_int, {av});
+}
+
+Av call_float(Capture& capture, Arguments& arguments) {
+  Av av = at(arguments, 0);
+  if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
+  if (av.is_constant() && capture.is_plain_data(av.value))
+    return Av::constant(call(capture.vm(), Value(capture.vm().types().real), {av.value}));
+  if (!av.is_number()) capture.break_here(BreakReason::unknown_object, "float()");
+  if (av.scalar_kind == jit::ValueKind::Float) return av;
+  return capture.scalar(jit::ScalarOp::mul, {av, Av::constant(Value::real(1.0))});
+}
+
+Av call_bool(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.empty()) return Av::boolean(false);
+  const Av& av = arguments.positional[0];
+  if (VTensor* tensor = capture.tensor_of(av)) {
+    Av item = capture.read_item(*tensor);
+    if (item.scalar_kind == jit::ValueKind::Bool) return item;
+    return capture.compare(CompareOp::Ne, item, Av::integer(0));
+  }
+  return Av::boolean(capture.truth(av));
+}
+
+Av call_abs(Capture& capture, Arguments& arguments) {
+  return capture.unary(UnaryOp::Absolute, at(arguments, 0));
+}
+
+Av fold_extreme(Capture& capture, Arguments& arguments, jit::ScalarOp op, CompareOp better) {
+  if (!arguments.keywords.empty()) capture.break_here(BreakReason::unknown_call, "min/max(key=)");
+  std::vector<Av> items = arguments.positional;
+  if (items.size() == 1) items = capture.items_of(items[0]);
+  if (items.empty()) capture.break_here(BreakReason::raises, "ValueError: empty sequence");
+  Av best = items[0];
+  for (size_t i = 1; i < items.size(); ++i) {
+    bool numbers = (best.is_number() || best.is_constant()) &&
+                   (items[i].is_number() || items[i].is_constant()) &&
+                   capture.type_of_av(best) == capture.type_of_av(items[i]) &&
+                   capture.type_of_av(best) != capture.vm().types().str &&
+                   capture.type_of_av(best) != capture.vm().types().real;
+    if (numbers && (best.is_number() || items[i].is_number())) {
+      best = capture.scalar(op, {best, items[i]});
+    } else if (capture.truth(capture.compare(better, items[i], best))) {
+      best = items[i];
+    }
+  }
+  return best;
+}
+
+Av call_min(Capture& capture, Arguments& arguments) {
+  return fold_extreme(capture, arguments, jit::ScalarOp::minimum, CompareOp::Lt);
+}
+Av call_max(Capture& capture, Arguments& arguments) {
+  return fold_extreme(capture, arguments, jit::ScalarOp::maximum, CompareOp::Gt);
+}
+
+Av call_sum(Capture& capture, Arguments& arguments) {
+  Av total = at(arguments, 1);
+  for (auto& [name, value] : arguments.keywords) total = value;
+  if (total.is_undefined()) total = Av::integer(0);
+  for (const Av& item : capture.items_of(at(arguments, 0)))
+    total = capture.binary(BinaryOp::Add, total, item);
+  return total;
+}
+
+Av call_any(Capture& capture, Arguments& arguments) {
+  for (const Av& item : capture.items_of(at(arguments, 0)))
+    if (capture.truth(item)) return Av::boolean(true);
+  return Av::boolean(false);
+}
+Av call_all(Capture& capture, Arguments& arguments) {
+  for (const Av& item : capture.items_of(at(arguments, 0)))
+    if (!capture.truth(item)) return Av::boolean(false);
+  return Av::boolean(true);
+}
+
+StrObject* name_argument(Capture& capture, const Av& av, Local<StrObject>* held) {
+  if (!av.is_constant() || !is_kind(av.value, Kind::Str))
+    capture.break_here(BreakReason::unknown_number, "attribute name");
+  *held = intern(capture.vm(), cast<StrObject>(av.value));
+  return held->get();
+}
+
+Av call_getattr(Capture& capture, Arguments& arguments) {
+  Local<StrObject> held;
+  StrObject* name = name_argument(capture, at(arguments, 1), &held);
+  if (arguments.positional.size() > 2 && !capture.has_attribute(at(arguments, 0), name))
+    return at(arguments, 2);
+  Av result = capture.get_attribute(at(arguments, 0), name);
+  if (result.is_undefined()) return capture.call_pending_getter();
+  return result;
+}
+
+Av call_hasattr(Capture& capture, Arguments& arguments) {
+  Local<StrObject> held;
+  StrObject* name = name_argument(capture, at(arguments, 1), &held);
+  return Av::boolean(capture.has_attribute(at(arguments, 0), name));
+}
+
+Av call_setattr(Capture& capture, Arguments& arguments) {
+  Local<StrObject> held;
+  StrObject* name = name_argument(capture, at(arguments, 1), &held);
+  capture.set_attribute(at(arguments, 0), name, at(arguments, 2));
+  return Av::none();
+}
+
+Av call_callable(Capture& capture, Arguments& arguments) {
+  const Av& av = arguments.positional[0];
+  if (as<VFunction>(av) || as<VBoundMethod>(av)) return Av::boolean(true);
+  Type* type = capture.type_of_av(av);
+  return Av::boolean(type->slots.call != nullptr || (av.is_constant() && is_kind(av.value, Kind::Function)));
+}
+
+Av call_type(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.size() != 1) capture.break_here(BreakReason::unknown_call, "type()");
+  return Av::constant(Value(capture.type_of_av(arguments.positional[0])));
+}
+
+Av call_super(Capture& capture, Arguments& arguments) {
+  auto super = capture.make<VSuper>();
+  if (arguments.positional.size() == 2) {
+    Type* start = arguments.positional[0].is_constant() ? try_cast<Type>(arguments.positional[0].value) : nullptr;
+    if (!start) capture.break_here(BreakReason::unknown_call, "super()");
+    super->start = Local<Type>(start);
+    super->self = arguments.positional[1];
+    return Av::of(super);
+  }
+  Av cell = capture.class_cell();
+  if (!cell.is_constant() || !is_kind(cell.value, Kind::Type))
+    capture.break_here(BreakReason::unknown_call, "super()");
+  super->start = Local<Type>(cast<Type>(cell.value));
+  super->self = capture.first_argument();
+  return Av::of(super);
+}
+
+Av call_str(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.empty()) return Av::constant(str_value(capture.vm(), ""));
+  return capture.text_of_value(at(arguments, 0), 1, "");
+}
+
+Av call_slice(Capture& capture, Arguments& arguments) {
+  auto slice = capture.make<VSlice>();
+  size_t n = arguments.positional.size();
+  slice->start = n > 1 ? at(arguments, 0) : Av::none();
+  slice->stop = n > 1 ? at(arguments, 1) : at(arguments, 0);
+  slice->step = n > 2 ? at(arguments, 2) : Av::none();
+  return Av::of(slice);
+}
+
+Av call_map(Capture& capture, Arguments& arguments) {
+  // Handled only for natives: a script function would have to be called between two items.
+  Av function = at(arguments, 0);
+  if (!function.is_constant() || !is_kind(function.value, Kind::Type))
+    capture.break_here(BreakReason::unknown_call, "map()");
+  NativeHandler handler = find_type_handler(capture.vm(), cast<Type>(function.value));
+  if (!handler || arguments.positional.size() != 2)
+    capture.break_here(BreakReason::unknown_call, "map()");
+  auto iterator = capture.make<VIterator>();
+  for (const Av& item : capture.items_of(at(arguments, 1))) {
+    Arguments one;
+    one.positional = {item};
+    iterator->items.push_back(handler(capture, one));
+  }
+  return Av::of(iterator);
+}
+
+constexpr NativeRow kBuiltins[] = {
+    {"len", call_len},           {"isinstance", call_isinstance}, {"iter", call_iter},
+    {"next", call_next},         {"abs", call_abs},               {"min", call_min},
+    {"max", call_max},           {"sum", call_sum},               {"any", call_any},
+    {"all", call_all},           {"getattr", call_getattr},       {"hasattr", call_hasattr},
+    {"setattr", call_setattr},   {"callable", call_callable},     {"range", call_range},
+    {"enumerate", call_enumerate}, {"zip", call_zip},             {"reversed", call_reversed},
+    {"map", call_map},           {"sorted", nullptr},
+};
+
+}  // namespace
+
+NativeHandler find_type_handler(Vm& vm, Type* type) {
+  const Types& types = vm.types();
+  if (type == types.tuple) return call_tuple;
+  if (type == types.list) return call_list;
+  if (type == types.dict) return call_dict;
+  if (type == types.integer) return call_int;
+  if (type == types.real) return call_float;
+  if (type == types.boolean) return call_bool;
+  if (type == types.str) return call_str;
+  if (type == types.range) return call_range;
+  if (type == types.slice) return call_slice;
+  if (type == types.super) return call_super;
+  if (type == types.type) return call_type;
+  if (type == tensor_state(vm).size_type) return call_size;
+  if (type->type_flags & kScriptClass) return nullptr;
+  for (const NativeRow& row : kBuiltins)
+    if (type->name == row.name) return row.handler;
+  return nullptr;
+}
+
+std::span<const NativeRow> builtin_natives() { return kBuiltins; }
+
+}  // namespace tsc::interp

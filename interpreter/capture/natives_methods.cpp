@@ -1,0 +1,313 @@
+// Methods of containers and strings, math functions, and natives of the tensor binding.
+#include "interpreter/capture/native_table.h"
+#include "interpreter/tensor/data.h"
+
+namespace tsc::interp {
+namespace {
+
+using Arguments = Capture::CallArguments;
+
+Av at(const Arguments& arguments, size_t i) {
+  return i < arguments.positional.size() ? arguments.positional[i] : Av();
+}
+
+VList& virtual_list(Capture& capture, const Arguments& arguments) {
+  VList* list = as<VList>(at(arguments, 0));
+  if (!list) capture.break_here(BreakReason::escape, "a list from outside the region is changed");
+  return *list;
+}
+
+Av host_method(Capture& capture, const char* name, Arguments& arguments) {
+  // A list of the host: the interpreter does it in place, in order; later reads here would be stale.
+  const Av& self = arguments.positional[0];
+  if (!self.is_constant()) capture.break_here(BreakReason::unknown_object, name);
+  capture.may_raise();
+  HostAction action;
+  action.reason = BreakReason::host_call;
+  const Value* method = lookup_in_type(self.value.object()->type,
+                                       intern(capture.vm(), name).get());
+  std::vector<Av> values = {Av::constant(*method)};
+  values.insert(values.end(), arguments.positional.begin(), arguments.positional.end());
+  capture.forbid_reads(self.value);
+  capture.host_action(std::move(action), std::move(values));
+  return Av::none();
+}
+
+Av list_append(Capture& capture, Arguments& arguments) {
+  if (VList* list = as<VList>(at(arguments, 0))) {
+    list->items.push_back(at(arguments, 1));
+    return Av::none();
+  }
+  return host_method(capture, "append", arguments);
+}
+
+Av list_extend(Capture& capture, Arguments& arguments) {
+  std::vector<Av> items = capture.items_of(at(arguments, 1));
+  VList& list = virtual_list(capture, arguments);
+  list.items.insert(list.items.end(), items.begin(), items.end());
+  return Av::none();
+}
+
+Av list_pop(Capture& capture, Arguments& arguments) {
+  VList& list = virtual_list(capture, arguments);
+  Av index = at(arguments, 1);
+  int64_t i = index.is_undefined() ? -1 : capture.concrete_int(index);
+  if (i < 0) i += static_cast<int64_t>(list.items.size());
+  if (i < 0 || i >= static_cast<int64_t>(list.items.size()))
+    capture.break_here(BreakReason::raises, "IndexError: pop");
+  Av item = list.items[static_cast<size_t>(i)];
+  list.items.erase(list.items.begin() + i);
+  return item;
+}
+
+Av list_insert(Capture& capture, Arguments& arguments) {
+  VList& list = virtual_list(capture, arguments);
+  int64_t n = static_cast<int64_t>(list.items.size());
+  int64_t i = capture.concrete_int(at(arguments, 1));
+  if (i < 0) i = std::max<int64_t>(0, i + n);
+  list.items.insert(list.items.begin() + std::min(i, n), at(arguments, 2));
+  return Av::none();
+}
+
+Av list_reverse(Capture& capture, Arguments& arguments) {
+  VList& list = virtual_list(capture, arguments);
+  std::reverse(list.items.begin(), list.items.end());
+  return Av::none();
+}
+
+Av list_copy(Capture& capture, Arguments& arguments) {
+  return capture.make_list_av(capture.items_of(at(arguments, 0)));
+}
+
+Av dict_get(Capture& capture, Arguments& arguments) {
+  Av found = capture.dict_find(at(arguments, 0), at(arguments, 1));
+  if (!found.is_undefined()) return found;
+  return at(arguments, 2).is_undefined() ? Av::none() : at(arguments, 2);
+}
+
+Av dict_keys(Capture& capture, Arguments& arguments) {
+  auto iterator = capture.make_tuple_av(capture.dict_keys(at(arguments, 0)));
+  return iterator;
+}
+
+Av dict_values(Capture& capture, Arguments& arguments) {
+  std::vector<Av> values;
+  for (const Av& key : capture.dict_keys(at(arguments, 0)))
+    values.push_back(capture.dict_find(at(arguments, 0), key));
+  return capture.make_tuple_av(std::move(values));
+}
+
+Av dict_items(Capture& capture, Arguments& arguments) {
+  std::vector<Av> items;
+  for (const Av& key : capture.dict_keys(at(arguments, 0)))
+    items.push_back(capture.make_tuple_av({key, capture.dict_find(at(arguments, 0), key)}));
+  return capture.make_tuple_av(std::move(items));
+}
+
+Av dict_update(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.size() > 1)
+    for (const Av& key : capture.dict_keys(at(arguments, 1)))
+      capture.set_item(at(arguments, 0), key, capture.dict_find(at(arguments, 1), key));
+  for (auto& [name, value] : arguments.keywords)
+    capture.set_item(at(arguments, 0), Av::constant(name.value()), value);
+  return Av::none();
+}
+
+// ---- math ----
+
+template <jit::ScalarOp op>
+Av math_function(Capture& capture, Arguments& arguments) {
+  Av av = at(arguments, 0);
+  if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
+  if (av.is_constant() && capture.is_plain_data(av.value)) {
+    ValueId id = capture.builder().scalar(op, capture.matched({&av, 1}, true));
+    return capture.scalar_av(id);
+  }
+  return capture.scalar(op, {av});
+}
+
+template <jit::ScalarOp op>
+Av math_rounding(Capture& capture, Arguments& arguments) {
+  Av rounded = math_function<op>(capture, arguments);
+  return capture.scalar(jit::ScalarOp::float_to_int, {rounded});
+}
+
+Av math_pow(Capture& capture, Arguments& arguments) {
+  return capture.scalar(jit::ScalarOp::pow, {at(arguments, 0), at(arguments, 1)});
+}
+
+// ---- tensor binding ----
+
+Av prim_assign(Capture& capture, Arguments& arguments) {
+  capture.assign(capture.share_tensor(at(arguments, 0)), at(arguments, 1));
+  return at(arguments, 0);
+}
+
+Av prim_rng_bits(Capture& capture, Arguments& arguments) {
+  OpAttributes attributes;
+  attributes.dtype = expect_dtype(capture.vm(), at(arguments, 1).value, "dtype");
+  ValueId seed;
+  ValueId offset = capture.rng_offset(&seed);
+  std::vector<ValueId> scalars = {seed, offset};
+  for (const Av& size : capture.items_of(at(arguments, 0))) scalars.push_back(capture.int_id(size));
+  return capture.emit(Op::rng_bits, {}, scalars, attributes);
+}
+
+Av prim_set_grad_enabled(Capture& capture, Arguments& arguments) {
+  bool before = capture.grad_enabled;
+  capture.grad_enabled = capture.truth(at(arguments, 0));
+  return Av::boolean(before);
+}
+
+Av prim_grad_enabled(Capture& capture, Arguments&) { return Av::boolean(capture.grad_enabled); }
+
+Av prim_item(Capture& capture, Arguments& arguments) {
+  return capture.read_item(*capture.share_tensor(at(arguments, 0)));
+}
+
+Av prim_is_tensor(Capture& capture, Arguments& arguments) {
+  return Av::boolean(capture.tensor_of(at(arguments, 0)) != nullptr);
+}
+
+Av prim_default_dtype(Capture& capture, Arguments&) {
+  TensorState& state = tensor_state(capture.vm());
+  return Av::constant(dtype_value(state, state.default_dtype));
+}
+
+Av prim_tensor(Capture& capture, Arguments& arguments) {
+  const Av& data = arguments.positional[0];
+  bool number = data.is_number() || (data.is_constant() && !data.value.is_object());
+  if (!number) capture.break_here(BreakReason::unknown_call, "torch.tensor of a list");
+  OpAttributes attributes;
+  Av dtype = at(arguments, 1);
+  Type* type = capture.type_of_av(data);
+  attributes.dtype = type == capture.vm().types().real     ? tensor_state(capture.vm()).default_dtype
+                     : type == capture.vm().types().boolean ? DType::Bool
+                                                            : DType::I64;
+  if (!dtype.is_none() && !dtype.is_undefined())
+    attributes.dtype = expect_dtype(capture.vm(), dtype.value, "dtype");
+  ValueId id = capture.number_id(data);
+  return capture.emit(Op::full, {}, {&id, 1}, attributes);
+}
+
+Av prim_backward(Capture& capture, Arguments& arguments) {
+  std::vector<Av> roots = capture.items_of(at(arguments, 0));
+  std::vector<Av> gradients = capture.items_of(at(arguments, 1));
+  if (roots.size() != 1) capture.break_here(BreakReason::unknown_call, "backward of several tensors");
+  if (capture.truth(at(arguments, 3))) capture.break_here(BreakReason::history, "create_graph");
+  capture.backward(roots[0], gradients[0]);
+  return Av::none();
+}
+
+Av tensor_numel(Capture& capture, Arguments& arguments) {
+  std::shared_ptr<VTensor> tensor = capture.share_tensor(at(arguments, 0));
+  Av count = Av::integer(1);
+  Av shape = capture.shape_of(*tensor);
+  for (const Av& size : as<VTuple>(shape)->items) count = capture.binary(BinaryOp::Mul, count, size);
+  return count;
+}
+
+Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {
+  std::shared_ptr<VTensor> tensor = capture.share_tensor(at(arguments, 0));
+  if (tensor->contiguous) return Av::boolean(true);
+  if (!tensor->view) return Av::boolean(false);
+  capture.break_here(BreakReason::unknown_call, "is_contiguous() of a view");
+}
+
+constexpr NativeRow kMethods[] = {
+    {"list.append", list_append},   {"list.extend", list_extend},   {"list.pop", list_pop},
+    {"list.insert", list_insert},   {"list.reverse", list_reverse}, {"list.copy", list_copy},
+    {"dict.get", dict_get},         {"dict.keys", dict_keys},       {"dict.values", dict_values},
+    {"dict.items", dict_items},     {"dict.update", dict_update},
+    {"math.sqrt", math_function<jit::ScalarOp::sqrt>},
+    {"math.exp", math_function<jit::ScalarOp::exp>},
+    {"math.sin", math_function<jit::ScalarOp::sin>},
+    {"math.cos", math_function<jit::ScalarOp::cos>},
+    {"math.tanh", math_function<jit::ScalarOp::tanh>},
+    {"math.floor", math_rounding<jit::ScalarOp::floor>},
+    {"math.ceil", math_rounding<jit::ScalarOp::ceil>},
+    {"math.pow", math_pow},
+};
+
+constexpr NativeRow kTensorNatives[] = {
+    {"_prims.assign_", prim_assign},
+    {"_prims.rng_bits", prim_rng_bits},
+    {"_prims.set_grad_enabled", prim_set_grad_enabled},
+    {"_prims.grad_enabled", prim_grad_enabled},
+    {"_prims.item", prim_item},
+    {"_prims.is_tensor", prim_is_tensor},
+    {"_prims.default_dtype", prim_default_dtype},
+    {"_prims.tensor", prim_tensor},
+    {"_prims.backward", prim_backward},
+    {"Tensor.item", prim_item},
+    {"Tensor.numel", tensor_numel},
+    {"Tensor.is_contiguous", tensor_is_contiguous},
+    {"Size.numel", nullptr},
+};
+
+struct HostCallRow {
+  const char* name;
+  bool has_result;
+  jit::ValueKind result;
+  BreakReason reason;
+};
+constexpr HostCallRow kHostCalls[] = {
+    {"print", false, jit::ValueKind::Object, BreakReason::print_call},
+    {"time.time", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"time.perf_counter", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"time.monotonic", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"time.sleep", false, jit::ValueKind::Object, BreakReason::host_call},
+    {"random.random", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"sys.stdout.flush", false, jit::ValueKind::Object, BreakReason::host_call},
+};
+
+// Natives that only compute: owners whose every function is pure, and single ones.
+constexpr const char* kPureOwners[] = {"str", "math", "int", "float", "bytes", "tuple"};
+constexpr const char* kPureNames[] = {"ord", "chr", "round", "divmod", "pow", "hash", "repr", "format",
+                                      "min", "max", "sum", "sorted", "issubclass", "bool",
+                                      "_prims.promote_types"};
+
+std::string full_name(const NativeFunction* function) {
+  bool plain = function->owner.empty() || function->owner == "builtins";
+  return plain ? function->name : function->owner + "." + function->name;
+}
+
+}  // namespace
+
+std::span<const NativeRow> method_natives() { return kMethods; }
+std::span<const NativeRow> tensor_natives() { return kTensorNatives; }
+
+NativeHandler find_native_handler(const NativeFunction* function) {
+  std::string name = full_name(function);
+  for (std::span<const NativeRow> table : {builtin_natives(), method_natives(), tensor_natives()})
+    for (const NativeRow& row : table)
+      if (name == row.name) return row.handler;
+  return nullptr;
+}
+
+bool handles_own_arguments(const NativeFunction* function) {
+  static constexpr const char* kOwn[] = {"min", "max",  "sum",         "enumerate", "zip",
+                                         "getattr", "next", "dict.update", "map",   "list.pop"};
+  std::string name = full_name(function);
+  for (const char* own : kOwn)
+    if (name == own) return true;
+  return false;
+}
+
+bool is_pure_native(const NativeFunction* function) {
+  for (const char* owner : kPureOwners)
+    if (function->owner == owner) return true;
+  std::string name = full_name(function);
+  for (const char* pure : kPureNames)
+    if (name == pure) return true;
+  return false;
+}
+
+KnownHostCall known_host_call(const NativeFunction* function) {
+  std::string name = full_name(function);
+  for (const HostCallRow& row : kHostCalls)
+    if (name == row.name) return {true, row.has_result, row.result, row.reason};
+  return {};
+}
+
+}  // namespace tsc::interp

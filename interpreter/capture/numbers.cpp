@@ -1,0 +1,303 @@
+// Numbers while capturing: constants are computed at once with the interpreter's own operations, registers
+// become scalar instructions. Branches on registers become entry conditions when the value follows from
+// entry values alone.
+#include "interpreter/capture/capture.h"
+#include "interpreter/tensor/elementwise.h"
+
+namespace tsc::interp {
+namespace {
+
+using jit::ScalarOp;
+using jit::ValueKind;
+
+bool is_plain_number(const Av& av) {
+  return av.is_number() ||
+         (av.is_constant() && (av.value.is_int() || av.value.is_float() || av.value.is_bool()));
+}
+
+ValueKind kind_of_number(const Av& av) {
+  if (av.is_number()) return av.scalar_kind;
+  if (av.value.is_bool()) return ValueKind::Bool;
+  return av.value.is_int() ? ValueKind::Int : ValueKind::Float;
+}
+
+std::optional<ScalarOp> scalar_op_of(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Add: return ScalarOp::add;
+    case BinaryOp::Sub: return ScalarOp::sub;
+    case BinaryOp::Mul: return ScalarOp::mul;
+    case BinaryOp::TrueDiv: return ScalarOp::true_div;
+    case BinaryOp::FloorDiv: return ScalarOp::floor_div;
+    case BinaryOp::Mod: return ScalarOp::mod;
+    case BinaryOp::Pow: return ScalarOp::pow;
+    default: return std::nullopt;
+  }
+}
+
+struct CompareRow {
+  ScalarOp op;
+  bool swapped;
+};
+constexpr CompareRow kCompareRows[] = {{ScalarOp::lt, false}, {ScalarOp::le, false},
+                                       {ScalarOp::eq, false}, {ScalarOp::ne, false},
+                                       {ScalarOp::lt, true},  {ScalarOp::le, true}};
+
+}  // namespace
+
+ValueId Capture::number_id(const Av& av) {
+  if (av.is_number()) return av.id;
+  if (!is_plain_number(av)) break_here(BreakReason::unknown_object, "expected a number");
+  if (av.value.is_bool()) return builder_.constant_bool(av.value.as_bool());
+  if (av.value.is_int()) return builder_.constant(av.value.as_int());
+  return builder_.constant(av.value.as_float());
+}
+
+ValueId Capture::int_id(const Av& av) {
+  if (VTensor* tensor = tensor_of(av)) {
+    Av item = read_item(*tensor);
+    if (item.scalar_kind == ValueKind::Float) break_here(BreakReason::raises, "a float as index");
+    return int_id(item);
+  }
+  if (!is_plain_number(av)) break_here(BreakReason::raises, "expected an int");
+  ValueKind kind = kind_of_number(av);
+  if (kind == ValueKind::Float) break_here(BreakReason::raises, "a float where an int is needed");
+  if (av.is_constant()) return builder_.constant(int64_t{av.value.as_int()});
+  if (kind == ValueKind::Int) return av.id;
+  return builder_.scalar(ScalarOp::bool_to_int, {&av.id, 1});
+}
+
+// A constant when everything is known for ever, a register otherwise.
+Av Capture::scalar_av(ValueId id) {
+  ValueKind kind = region_.type(id).kind;
+  if (std::optional<Scalar> known = builder_.known(id)) {
+    if (kind == ValueKind::Bool) return Av::boolean(known->i != 0);
+    return Av::constant(kind == ValueKind::Int ? Value::integer(known->i) : Value::real(known->f));
+  }
+  std::optional<Scalar> now = hint(id);
+  if (!now) return Av::number(kind, id, Value());
+  Value value = kind == ValueKind::Bool  ? Value::boolean(now->i != 0)
+                : kind == ValueKind::Int ? Value::integer(now->i)
+                                         : Value::real(now->f);
+  return Av::number(kind, id, value);
+}
+
+// Operands of one kind: bools count as ints, ints become floats beside a float.
+std::vector<ValueId> Capture::matched(std::span<const Av> operands, bool force_float) {
+  bool any_float = force_float;
+  for (const Av& av : operands) any_float |= kind_of_number(av) == ValueKind::Float;
+  std::vector<ValueId> ids;
+  for (const Av& av : operands) {
+    ValueId id = number_id(av);
+    ValueKind kind = kind_of_number(av);
+    if (kind == ValueKind::Bool) {
+      id = builder_.scalar(ScalarOp::bool_to_int, {&id, 1});
+      kind = ValueKind::Int;
+    }
+    if (any_float && kind == ValueKind::Int) id = builder_.scalar(ScalarOp::int_to_float, {&id, 1});
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+Av Capture::scalar(ScalarOp op, std::vector<Av> operands) {
+  bool as_float = op == ScalarOp::pow || op >= ScalarOp::sqrt;
+  if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
+  return scalar_av(builder_.scalar(op, matched(operands, as_float)));
+}
+
+Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
+  const Av operands[] = {left, right};
+  if (tensor_of(left) || tensor_of(right)) {
+    OperatorPrimitive primitive = primitive_of(op);
+    Av result = primitive.exists ? elementwise(primitive.op, operands) : Av();
+    if (result.is_undefined()) break_here(BreakReason::unknown_object, "operand of a tensor operator");
+    return result;
+  }
+  if (left.is_constant() && right.is_constant() && is_plain_data(left.value) &&
+      is_plain_data(right.value))
+    return Av::constant(interp::binary(vm_, op, left.value, right.value));
+  if (is_plain_number(left) && is_plain_number(right)) {
+    std::optional<ScalarOp> scalar_op = scalar_op_of(op);
+    bool ints = kind_of_number(left) != ValueKind::Float && kind_of_number(right) != ValueKind::Float;
+    if (scalar_op && op == BinaryOp::Pow && ints) {
+      if (right.is_constant_int() && right.value.as_int() == 2)
+        return scalar(ScalarOp::mul, {left, left});
+      return binary(op, Av::integer(concrete_int(left)), Av::integer(concrete_int(right)));
+    }
+    if (scalar_op) return scalar(*scalar_op, {left, right});
+    return binary(op, Av::integer(concrete_int(left)), Av::integer(concrete_int(right)));
+  }
+  return binary_sequence(op, left, right);
+}
+
+Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
+  bool lists = is_sequence_of(left, Kind::List) && is_sequence_of(right, Kind::List);
+  bool tuples = is_sequence_of(left, Kind::Tuple) && is_sequence_of(right, Kind::Tuple);
+  if (op == BinaryOp::Add && (lists || tuples)) {
+    std::vector<Av> items = items_of(left), more = items_of(right);
+    items.insert(items.end(), more.begin(), more.end());
+    return lists ? make_list_av(std::move(items)) : make_tuple_av(std::move(items));
+  }
+  bool list = is_sequence_of(left, Kind::List), tuple = is_sequence_of(left, Kind::Tuple);
+  if (op == BinaryOp::Mul && (list || tuple) && is_plain_number(right)) {
+    std::vector<Av> items = items_of(left), out;
+    int64_t times = concrete_int(right);
+    if (times > 0 && static_cast<int64_t>(items.size()) * times > 100000)
+      break_here(BreakReason::too_large);
+    for (int64_t i = 0; i < times; ++i) out.insert(out.end(), items.begin(), items.end());
+    return list ? make_list_av(std::move(out)) : make_tuple_av(std::move(out));
+  }
+  break_here(BreakReason::unknown_object, "operator on values the compiler does not know");
+}
+
+Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
+  OperatorPrimitive primitive = primitive_of(op);
+  if (tensor_of(left) || tensor_of(right)) {
+    const Av operands[] = {primitive.swapped ? right : left, primitive.swapped ? left : right};
+    Av result = elementwise(primitive.op, operands);
+    if (!result.is_undefined()) return result;
+    if (op == CompareOp::Eq) return Av::boolean(false);
+    if (op == CompareOp::Ne) return Av::boolean(true);
+    break_here(BreakReason::raises, "comparison of a tensor");
+  }
+  if (left.is_constant() && right.is_constant() && is_plain_data(left.value) &&
+      is_plain_data(right.value))
+    return Av::constant(interp::compare(vm_, op, left.value, right.value));
+  if (is_plain_number(left) && is_plain_number(right)) {
+    const CompareRow& row = kCompareRows[static_cast<int>(op)];
+    return row.swapped ? scalar(row.op, {right, left}) : scalar(row.op, {left, right});
+  }
+  bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
+  if (equality && (is_sequence(left) || is_sequence(right))) {
+    bool same = is_sequence(left) && is_sequence(right) && sequences_equal(left, right);
+    return Av::boolean(same == (op == CompareOp::Eq));
+  }
+  if (equality && (left.is_none() || right.is_none()))
+    return Av::boolean((left.is_none() && right.is_none()) == (op == CompareOp::Eq));
+  break_here(BreakReason::unknown_object, "comparison of values the compiler does not know");
+}
+
+bool Capture::sequences_equal(const Av& left, const Av& right) {
+  std::vector<Av> a = items_of(left), b = items_of(right);
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!is_identical(a[i], b[i]) && !truth(compare(CompareOp::Eq, a[i], b[i]))) return false;
+  return true;
+}
+
+Av Capture::unary(UnaryOp op, const Av& operand) {
+  static constexpr Op kTensorOps[] = {Op::neg, Op::neg, Op::bitwise_not, Op::abs};
+  if (tensor_of(operand))
+    return op == UnaryOp::Positive ? operand
+                                   : elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
+  if (operand.is_constant() && is_plain_data(operand.value))
+    return Av::constant(interp::unary(vm_, op, operand.value));
+  if (is_plain_number(operand)) {
+    switch (op) {
+      case UnaryOp::Negative: return scalar(ScalarOp::neg, {operand});
+      case UnaryOp::Absolute: return scalar(ScalarOp::abs, {operand});
+      case UnaryOp::Positive: return scalar(ScalarOp::add, {operand, Av::integer(0)});
+      default: return unary(op, Av::integer(concrete_int(operand)));
+    }
+  }
+  break_here(BreakReason::unknown_object, "operator on a value the compiler does not know");
+}
+
+bool Capture::truth(const Av& av) {
+  if (av.is_constant()) {
+    if (as_tensor(tensors_, av.value)) break_here(BreakReason::tensor_branch);
+    if (is_plain_data(av.value)) return interp::truth(vm_, av.value);
+    if (is_kind(av.value, Kind::List) || is_kind(av.value, Kind::Dict)) {
+      assume_length(av.value);
+      return length(vm_, av.value) != 0;
+    }
+    if (is_kind(av.value, Kind::Instance)) return truth_of_instance(av.value.object()->type);
+    return true;
+  }
+  if (av.is_number()) {
+    if (av.value.is_undefined()) break_here(BreakReason::unknown_number);
+    bool now = interp::truth(vm_, av.value);
+    assume_truth(av, now);
+    return now;
+  }
+  if (VTensor* tensor = as<VTensor>(av)) {
+    (void)tensor;
+    break_here(BreakReason::tensor_branch);
+  }
+  if (VInstance* instance = as<VInstance>(av)) return truth_of_instance(instance->type.get());
+  if (is_sequence(av) || as<VDict>(av)) return !items_of(av).empty();
+  if (as<VText>(av) || av.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
+  return true;
+}
+
+bool Capture::truth_of_instance(Type* type) {
+  if (type->slots.truth || type->slots.length) break_here(BreakReason::unknown_call, "__bool__");
+  return true;
+}
+
+void Capture::assume_truth(const Av& number, bool now) {
+  ValueId condition = number.id;
+  if (number.scalar_kind != ValueKind::Bool) {
+    const ValueId operands[] = {number.id, number.scalar_kind == ValueKind::Int
+                                               ? builder_.constant(int64_t{0})
+                                               : builder_.constant(0.0)};
+    condition = builder_.scalar(now ? ScalarOp::ne : ScalarOp::eq, operands);
+  } else if (!now) {
+    condition = builder_.scalar(ScalarOp::logical_not, {&condition, 1});
+  }
+  if (!assume_at_entry(condition)) break_here(BreakReason::unknown_number);
+}
+
+int64_t Capture::concrete_int(const Av& av) {
+  if (av.is_constant_int()) return av.value.as_int();
+  if (VTensor* tensor = tensor_of(av)) return concrete_int(read_item(*tensor));
+  if (!av.is_number() || av.scalar_kind == ValueKind::Float)
+    break_here(BreakReason::raises, "expected an int");
+  if (av.value.is_undefined()) break_here(BreakReason::unknown_number);
+  ValueId id = int_id(av);
+  const ValueId operands[] = {id, builder_.constant(av.value.as_int())};
+  if (!assume_at_entry(builder_.scalar(ScalarOp::eq, operands)))
+    break_here(BreakReason::unknown_number);
+  note_fact("a number is " + std::to_string(av.value.as_int()) + " (it decides a loop or a structure)");
+  return av.value.as_int();
+}
+
+bool Capture::is_identical(const Av& a, const Av& b) {
+  if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) return a.object == b.object;
+  if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
+  const Av& other = a.is_constant() ? b : a;
+  if (VTensor* tensor = as<VTensor>(other)) {
+    const Av& fixed = a.is_constant() ? a : b;
+    return fixed.is_constant() && !tensor->host.is_undefined() && tensor->host.is(fixed.value);
+  }
+  if (a.is_none() || b.is_none()) {
+    if (other.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
+    return false;
+  }
+  if (other.is_number() || other.kind == Av::Kind::Opaque)
+    break_here(BreakReason::unknown_object, "`is` on a number");
+  return false;
+}
+
+// Constants whose operations run no script code and have no effect.
+bool Capture::is_plain_data(const Value& v) const {
+  if (!v.is_object()) return true;
+  switch (v.object()->kind) {
+    case Kind::Str:
+    case Kind::Bytes: return true;
+    case Kind::Tuple:
+      for (const Value& item : cast<TupleObject>(v)->span())
+        if (!is_plain_data(item)) return false;
+      return true;
+    case Kind::Native: return v.object()->type == tensors_.dtype_type;
+    case Kind::Type:
+    case Kind::Function:
+    case Kind::NativeFunction:
+    case Kind::Module:
+    case Kind::Range:
+    case Kind::Slice: return true;
+    default: return v.is(vm_.ellipsis()) || v.is(vm_.not_implemented());
+  }
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,24 @@
+#pragma once
+// The host side of one run of a region: does what its host instructions say, with real script values.
+#include "interpreter/capture/compiler.h"
+
+namespace tsc::interp {
+
+class RegionHost : public jit::Host {
+ public:
+  RegionHost(Vm& vm, const Variant& variant, Materializer& materializer)
+      : vm_(vm), variant_(variant), materializer_(materializer) {}
+  void host(uint32_t id, std::span<const jit::RunValue> arguments,
+            std::span<jit::RunValue> results) override;
+  void poll() override;
+
+ private:
+  Value call_action(const HostAction& action, const std::vector<Value>& values);
+
+  Vm& vm_;
+  const Variant& variant_;
+  Materializer& materializer_;
+  std::vector<Value> held_;  // objects that the region's object registers refer to
+};
+
+}  // namespace tsc::interp

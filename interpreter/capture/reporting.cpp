@@ -1,0 +1,104 @@
+// Events of capture: regions, host statements, exits, facts, recompiles, fallbacks.
+#include "interpreter/capture/compiler.h"
+
+namespace tsc::interp {
+
+std::string place_text(const CodeObject* code, uint32_t pc) {
+  return std::string(code->code->file()) + ":" + std::to_string(code->code->line_of(pc));
+}
+
+namespace {
+
+std::string origin_place(const RegionPlan& plan, uint32_t origin) {
+  const Origin& place = plan.origins[origin];
+  return place.code ? place_text(place.code.get(), place.pc) : std::string();
+}
+
+std::string reason_text(BreakReason reason, const std::string& detail) {
+  std::string text = break_row(reason).explanation;
+  if (!detail.empty()) text += " (" + detail + ")";
+  return text;
+}
+
+}  // namespace
+
+void Compiler::report_variant(const Variant& variant, const Frame& frame) {
+  const RegionPlan& plan = variant.plan;
+  jit::Event region;
+  region.kind = jit::EventKind::Region;
+  region.region = variant.name;
+  region.id = "region";
+  region.place = place_text(frame.code, frame.pc);
+  region.subject = std::to_string(plan.instructions) + " instructions";
+  report_.add(region);
+  for (const HostAction& action : plan.actions) {
+    if (action.form == HostAction::Form::SetGradient) continue;
+    jit::Event event;
+    event.kind = jit::EventKind::HostStatement;
+    event.region = variant.name;
+    event.id = break_row(action.reason).id;
+    event.place = origin_place(plan, action.origin);
+    event.reason = break_row(action.reason).explanation;
+    event.hint = break_row(action.reason).hint;
+    report_.add(std::move(event));
+  }
+  for (const ExitPlan& exit : plan.exits) {
+    if (exit.form != ExitPlan::Form::Resume) continue;
+    jit::Event event;
+    event.kind = jit::EventKind::Exit;
+    event.region = variant.name;
+    event.id = break_row(exit.reason).id;
+    event.place = origin_place(plan, exit.origin);
+    event.reason = reason_text(exit.reason, exit.detail);
+    event.hint = break_row(exit.reason).hint;
+    report_.add(std::move(event));
+  }
+  for (const std::string& fact : plan.facts) {
+    jit::Event event;
+    event.kind = jit::EventKind::Fact;
+    event.region = variant.name;
+    event.id = "fact";
+    event.subject = fact;
+    report_.add(std::move(event));
+  }
+}
+
+void Compiler::report_recompile(const Variant& variant, const Site& site, const Frame& frame) {
+  jit::Event event;
+  event.kind = jit::EventKind::Recompile;
+  event.region = variant.name;
+  event.id = "recompile";
+  event.place = place_text(frame.code, frame.pc);
+  event.reason = "variant " + std::to_string(site.captures);
+  for (auto old = all_.rbegin(); old != all_.rend(); ++old) {
+    if ((*old)->plan.entry_code.get() != frame.code || (*old)->plan.entry_pc != frame.pc) continue;
+    event.reason += (*old)->valid ? ": the arguments differ" : ": '" + (*old)->invalidated_by + "' changed";
+    break;
+  }
+  report_.add(std::move(event));
+}
+
+void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
+  jit::Event event;
+  event.kind = jit::EventKind::Fallback;
+  event.region = frame.code->code->name;
+  event.id = "internal";
+  event.place = place_text(frame.code, frame.pc);
+  event.reason = reason;
+  report_.add(event);
+  if (options_.strict)
+    raise(vm_, vm_.exceptions().RuntimeError, "internal compiler error at " + event.place + ": " + reason);
+  if (fallback_printed_) return;
+  fallback_printed_ = true;
+  vm_.write(Stream::Error, "warning: the compiler failed at " + event.place +
+                               "; the interpreter goes on (" + reason + ")\n");
+}
+
+std::string Compiler::emitted(const std::string& stage) {
+  std::string out;
+  for (const std::shared_ptr<Variant>& variant : all_)
+    if (stage == "region") out += variant->region_text + "\n";
+  return out;
+}
+
+}  // namespace tsc::interp

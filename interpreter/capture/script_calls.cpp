@@ -1,0 +1,212 @@
+// Calls that an instruction makes behind the scenes (dunder methods, library functions of Tensor, property
+// getters) and gradients.
+#include "interpreter/capture/capture.h"
+#include "jit/autodiff/gradient.h"
+
+namespace tsc::interp {
+
+// Tensor operators that are library functions: the installed script function is called inline.
+void Capture::call_library(const char* name, std::vector<Av> arguments, uint16_t destination) {
+  Local<StrObject> key = intern(vm_, name);
+  const Value* method = lookup_in_type(tensors_.tensor_type, key.get());
+  if (!method) break_here(BreakReason::raises, "torch is not imported");
+  CallArguments call_arguments;
+  call_arguments.positional = std::move(arguments);
+  call(Av::constant(*method), std::move(call_arguments), destination,
+       destination == kNoDestination);
+}
+
+namespace {
+
+Type* script_type_of(Capture& capture, const Av& av) {
+  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
+  (void)capture;
+  if (av.is_constant() && is_kind(av.value, Kind::Instance)) return av.value.object()->type;
+  return nullptr;
+}
+
+}  // namespace
+
+// Operators of script classes: only the plain case, the left operand's method. True: the call started.
+bool Capture::call_binary_dunder(BinaryOp op, const Av& left, const Av& right, uint16_t destination) {
+  Type* type = script_type_of(*this, left);
+  if (!type) {
+    if (script_type_of(*this, right)) break_here(BreakReason::unknown_call, "reflected operator");
+    return false;
+  }
+  break_here(BreakReason::unknown_call, kBinaryOps[static_cast<int>(op)].method);
+  (void)destination;
+}
+
+bool Capture::call_item_dunder(const Av& object, std::vector<Av> arguments, const char* name,
+                               uint16_t destination) {
+  Type* type = script_type_of(*this, object);
+  if (!type) return false;
+  Local<StrObject> key = intern(vm_, name);
+  const Value* method = class_attribute(type, key.get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::raises, name);
+  CallArguments call_arguments;
+  call_arguments.positional = std::move(arguments);
+  call(Av::constant(*method), std::move(call_arguments), destination);
+  return true;
+}
+
+// From inside a native handler: the result goes to the destination of the native's call.
+Av Capture::call_dunder(const Av& self, Type* type, const char* name) {
+  Local<StrObject> key = intern(vm_, name);
+  const Value* method = class_attribute(type, key.get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::raises, name);
+  CallArguments arguments;
+  arguments.positional.push_back(self);
+  call(Av::constant(*method), std::move(arguments), call_destination_);
+  return Av();
+}
+
+Av Capture::call_pending_getter() {
+  auto [getter, arguments] = take_pending_getter();
+  call(getter, std::move(arguments), call_destination_);
+  return Av();
+}
+
+bool Capture::has_attribute(const Av& object, StrObject* name) {
+  if (VInstance* instance = as<VInstance>(object)) {
+    for (auto& [field, value] : instance->fields)
+      if (field.get() == name) return true;
+    return class_attribute(instance->type.get(), name, nullptr) != nullptr;
+  }
+  if (tensor_of(object)) {
+    if (lookup_in_type(type_of_av(object), name)) return true;
+    break_here(BreakReason::unknown_object, "hasattr of a tensor");
+  }
+  if (object.is_constant() && object.value.is_object()) {
+    AttributeSite site = inspect_attribute(vm_, object.value, name);
+    if (site.found == Found::MissingHook || site.found == Found::Custom)
+      break_here(BreakReason::unknown_call, "__getattr__");
+    OverlayKey place{object.value.object(), name, 0};
+    assume_unchanged(object.value.object(), Value(name));
+    watch_attribute(vm_, object.value, name, site);
+    for (Type* t : type_of(vm_, object.value)->mro)
+      if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
+    return overlay_.count(place) || site.found != Found::Absent;
+  }
+  return lookup_in_type(type_of_av(object), name) != nullptr;
+}
+
+// The cell `__class__` that super() without arguments reads, and the method's self.
+Av Capture::class_cell() {
+  const lang::CodeObject& code = *frame().code->code;
+  for (size_t i = 0; i < code.free_names.size(); ++i)
+    if (code.free_names[i] == "__class__") return load_cell(frame().closure[i]);
+  break_here(BreakReason::unknown_call, "super() outside a method");
+}
+
+Av Capture::first_argument() {
+  if (frame().registers.empty()) break_here(BreakReason::raises, "super(): no arguments");
+  Av self = frame().registers[0];
+  if (VCell* cell = as<VCell>(self)) return cell->content;
+  if (self.is_undefined()) {
+    // The parameter moved into its cell.
+    const lang::CodeObject& code = *frame().code->code;
+    for (uint32_t reg = code.cell_begin; reg < code.cell_end; ++reg)
+      if (code.register_names[reg] == code.register_names[0])
+        if (VCell* cell = as<VCell>(frame().registers[reg])) return cell->content;
+    break_here(BreakReason::unknown_call, "super()");
+  }
+  return self;
+}
+
+// A host list that the region appends to is not read again: its content here would be stale.
+void Capture::forbid_reads(const Value& holder) {
+  for (const Watched& watched : plan_.watched)
+    if (watched.holder.is(holder))
+      break_here(BreakReason::escape, "a list from outside is read and changed");
+  forbidden_.push_back(holder);
+}
+
+void Capture::store_free_cell(const Av& cell, const Av& value) {
+  if (VCell* made = as<VCell>(cell)) {
+    made->content = value;
+    return;
+  }
+  OverlayKey place{cell.value.object(), nullptr, 0};
+  written_by_region(place, cell.value);
+  HostAction action;
+  action.form = HostAction::Form::SetContent;
+  action.reason = BreakReason::host_store;
+  host_action(std::move(action), {cell, value});
+  overlay_[place] = value;
+}
+
+void Capture::store_global(StrObject* name, const Av& value) {
+  Value globals(frame().module->globals.get());
+  OverlayKey place{globals.object(), name, 0};
+  written_by_region(place, globals);
+  HostAction action;
+  action.form = HostAction::Form::SetGlobal;
+  action.reason = BreakReason::host_store;
+  action.name = Local<StrObject>(name);
+  host_action(std::move(action), {Av::constant(globals), value});
+  overlay_[place] = value;
+}
+
+// `x += y` keeps x's dtype and shape, or raises.
+void Capture::check_in_place(VTensor& target, const Av& result) {
+  const jit::Type& own = region_.type(current(target));
+  const jit::Type& made = region_.type(tensor_of(result)->id);
+  bool fits = category_of(made.dtype) <= category_of(own.dtype) && made.sizes.size() == own.sizes.size();
+  for (size_t i = 0; fits && i < own.sizes.size(); ++i)
+    fits = builder_.known_equal(own.sizes[i], made.sizes[i]);
+  if (!fits) break_here(BreakReason::raises, "in-place result does not fit");
+}
+
+void Capture::backward(const Av& loss, const Av& gradient) {
+  std::shared_ptr<VTensor> root = share_tensor(loss);
+  ValueId value = current(*root);
+  if (!root->requires_grad || !grad_enabled) break_here(BreakReason::raises, "backward()");
+  ValueId seed;
+  if (gradient.is_none()) {
+    for (ValueId size : region_.type(value).sizes)
+      if (builder_.known_int(size) != 1) break_here(BreakReason::raises, "backward() of several elements");
+    std::vector<ValueId> sizes(region_.type(value).sizes.begin(), region_.type(value).sizes.end());
+    sizes.insert(sizes.begin(), builder_.constant(1.0));
+    OpAttributes attributes;
+    attributes.dtype = region_.type(value).dtype;
+    seed = builder_.op(Op::full, {}, sizes, attributes);
+  } else {
+    seed = current(*share_tensor(gradient));
+  }
+  std::vector<std::shared_ptr<VTensor>> leaves;
+  std::vector<ValueId> wrt;
+  for (const auto& list : {inputs_, leaves_}) {
+    for (const std::shared_ptr<VTensor>& tensor : list) {
+      if (!tensor->requires_grad || tensor->view) continue;
+      leaves.push_back(tensor);
+      // A written input that is no leaf any more still begins at its input value.
+      wrt.push_back(tensor->leaf ? tensor->id : tensor->input);
+    }
+  }
+  jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  const jit::GradientSeed seeds[] = {{value, seed}};
+  std::vector<ValueId> gradients = jit::append_backward(builder_, seeds, wrt, stops);
+  for (size_t i = 0; i < leaves.size(); ++i)
+    if (gradients[i] != kNoValue && !leaves[i]->leaf)
+      break_here(BreakReason::history, "the loss depends on a tensor computed outside");
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (gradients[i] == kNoValue) continue;
+    accumulate(leaves[i], gradients[i]);
+  }
+}
+
+void Capture::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient) {
+  Av existing = load_gradient(*leaf);
+  Av added = new_tensor(gradient, false);
+  if (existing.is_none()) return set_gradient(leaf, added);
+  bool before = grad_enabled;
+  grad_enabled = false;
+  const Av operands[] = {existing, added};
+  Av total = elementwise(Op::add, operands);
+  assign(share_tensor(existing), total);
+  grad_enabled = before;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,330 @@
+// Containers while capturing: virtual lists, tuples and dicts, host ones read element by element.
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/exits.h"
+
+namespace tsc::interp {
+
+Av Capture::make_tuple_av(std::vector<Av> items) {
+  auto tuple = make<VTuple>();
+  tuple->items = std::move(items);
+  return Av::of(tuple);
+}
+
+Av Capture::make_list_av(std::vector<Av> items) {
+  auto list = make<VList>();
+  list->items = std::move(items);
+  return Av::of(list);
+}
+
+bool Capture::is_sequence_of(const Av& av, Kind kind) const {
+  if (av.is_constant()) return is_kind(av.value, kind);
+  if (av.kind != Av::Kind::Virtual) return false;
+  return av.object->kind == (kind == Kind::List ? VirtualKind::List : VirtualKind::Tuple);
+}
+
+namespace {
+
+std::vector<Av> constants_of(std::span<const Value> items) {
+  std::vector<Av> out;
+  for (const Value& v : items) out.push_back(Av::constant(v));
+  return out;
+}
+
+}  // namespace
+
+std::vector<Av> Capture::dict_keys(const Av& dict) {
+  std::vector<Av> keys;
+  if (VDict* made = as<VDict>(dict)) {
+    for (const auto& [key, value] : made->items) keys.push_back(key);
+    return keys;
+  }
+  DictObject* host = cast<DictObject>(dict.value);
+  assume_length(dict.value);
+  for (uint32_t i = 0; i < host->table.used(); ++i)
+    if (!host->table.entry(i).key.is_undefined()) keys.push_back(Av::constant(host->table.entry(i).key));
+  return keys;
+}
+
+bool Capture::is_dict(const Av& av) const {
+  return as<VDict>(av) || (av.is_constant() && is_kind(av.value, Kind::Dict));
+}
+
+std::vector<Av> Capture::range_items(const Av& start, const Av& stop, const Av& step) {
+  int64_t first = concrete_int(start), last = concrete_int(stop), by = concrete_int(step);
+  if (by == 0) break_here(BreakReason::raises, "range() step is 0");
+  std::vector<Av> items;
+  for (int64_t i = first; by > 0 ? i < last : i > last; i += by) {
+    if (items.size() > 100000) break_here(BreakReason::too_large, "loop of more than 100000 rounds");
+    items.push_back(Av::integer(i));
+  }
+  return items;
+}
+
+std::vector<Av> Capture::items_of(const Av& av) {
+  if (VTuple* tuple = as<VTuple>(av)) return tuple->items;
+  if (VList* list = as<VList>(av)) return list->items;
+  if (VRange* range = as<VRange>(av)) return range_items(range->start, range->stop, range->step);
+  if (VIterator* iterator = as<VIterator>(av)) {
+    std::vector<Av> items;
+    Av item;
+    while (next(*iterator, &item)) items.push_back(item);
+    return items;
+  }
+  if (is_dict(av)) return dict_keys(av);
+  if (VTensor* tensor = tensor_of(av)) return unbind(av, *tensor);
+  if (!av.is_constant() || !av.value.is_object())
+    break_here(BreakReason::unknown_object, "iteration over an unknown value");
+  Object* object = av.value.object();
+  switch (object->kind) {
+    case Kind::Tuple: return constants_of(cast<TupleObject>(av.value)->span());
+    case Kind::List: {
+      ListObject* list = cast<ListObject>(av.value);
+      assume_length(av.value);
+      std::vector<Av> items;
+      for (size_t i = 0; i < list->items.size(); ++i)
+        items.push_back(load_element(list, static_cast<int64_t>(i)));
+      return items;
+    }
+    case Kind::Range: {
+      RangeObject* range = cast<RangeObject>(av.value);
+      return range_items(Av::integer(range->start), Av::integer(range->stop), Av::integer(range->step));
+    }
+    case Kind::Str: return constants_of(to_list(vm_, av.value)->items);
+    default: break_here(BreakReason::unknown_object, "iteration over " + type_name(vm_, av.value));
+  }
+}
+
+std::vector<Av> Capture::unbind(const Av& av, VTensor& tensor) {
+  const jit::Type type = region_.type(current(tensor));
+  if (type.sizes.empty()) break_here(BreakReason::raises, "iteration over a 0-d tensor");
+  int64_t count = concrete_int(int_av(type.sizes[0]));
+  if (count > 10000) break_here(BreakReason::too_large, "iteration over a long tensor");
+  std::vector<Av> items;
+  std::vector<ValueId> row(type.sizes.begin() + 1, type.sizes.end());
+  ValueId one = builder_.constant(int64_t{1});
+  OpAttributes attributes;
+  attributes.axes = Sizes{0};
+  for (int64_t i = 0; i < count; ++i) {
+    const ValueId scalars[] = {builder_.constant(i), one, one};
+    Av part = emit(Op::slice, {&av, 1}, scalars, attributes);
+    items.push_back(emit(Op::reshape, {&part, 1}, row, {}));
+  }
+  return items;
+}
+
+Av Capture::iterate(const Av& av) {
+  if (as<VIterator>(av)) return av;
+  auto iterator = make<VIterator>();
+  if (as<VList>(av)) {
+    iterator->form = VIterator::Form::Live;
+    iterator->items = {av};
+  } else {
+    iterator->items = items_of(av);
+  }
+  return Av::of(iterator);
+}
+
+bool Capture::next(VIterator& iterator, Av* out) {
+  switch (iterator.form) {
+    case VIterator::Form::Items:
+      if (iterator.position >= iterator.items.size()) return false;
+      *out = iterator.items[iterator.position++];
+      return true;
+    case VIterator::Form::Live: {
+      VList* list = as<VList>(iterator.items[0]);
+      if (iterator.position >= list->items.size()) return false;
+      *out = list->items[iterator.position++];
+      return true;
+    }
+    case VIterator::Form::Enumerate: {
+      Av item;
+      if (!next(*as<VIterator>(iterator.inner[0]), &item)) return false;
+      *out = make_tuple_av({Av::integer(iterator.count++), item});
+      return true;
+    }
+    case VIterator::Form::Zip: {
+      std::vector<Av> parts;
+      for (const Av& inner : iterator.inner) {
+        Av item;
+        if (!next(*as<VIterator>(inner), &item)) return false;
+        parts.push_back(item);
+      }
+      if (parts.empty()) return false;
+      *out = make_tuple_av(std::move(parts));
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- items ----
+
+Av Capture::slice_items(const std::vector<Av>& items, const VSlice& slice, bool list) {
+  auto part = [&](const Av& av) {
+    return av.is_none() ? Value::none() : Value::integer(concrete_int(av));
+  };
+  Local<SliceObject> host = make_slice(vm_, part(slice.start), part(slice.stop), part(slice.step));
+  SliceRange range = resolve_slice(vm_, host.get(), static_cast<int64_t>(items.size()));
+  std::vector<Av> out;
+  for (int64_t i = 0; i < range.count; ++i)
+    out.push_back(items[static_cast<size_t>(range.start + i * range.step)]);
+  return list ? make_list_av(std::move(out)) : make_tuple_av(std::move(out));
+}
+
+std::shared_ptr<VSlice> Capture::slice_of(const Av& key) {
+  if (key.kind == Av::Kind::Virtual && key.object->kind == VirtualKind::Slice)
+    return std::static_pointer_cast<VSlice>(key.object);
+  if (!key.is_constant() || !is_kind(key.value, Kind::Slice)) return nullptr;
+  SliceObject* host = cast<SliceObject>(key.value);
+  auto slice = make<VSlice>();
+  slice->start = Av::constant(host->start);
+  slice->stop = Av::constant(host->stop);
+  slice->step = Av::constant(host->step);
+  return slice;
+}
+
+size_t Capture::checked_index(const Av& key, size_t size) {
+  int64_t index = concrete_int(key);
+  if (index < 0) index += static_cast<int64_t>(size);
+  if (index < 0 || index >= static_cast<int64_t>(size)) break_here(BreakReason::raises, "IndexError");
+  return static_cast<size_t>(index);
+}
+
+Av Capture::get_item(const Av& container, const Av& key) {
+  if (tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
+  if (is_dict(container)) {
+    Av found = dict_find(container, key);
+    if (found.is_undefined()) break_here(BreakReason::raises, "KeyError");
+    return found;
+  }
+  if (is_sequence(container)) {
+    bool list = is_sequence_of(container, Kind::List);
+    if (std::shared_ptr<VSlice> slice = slice_of(key)) {
+      if (container.is_constant() && list) assume_length(container.value);
+      return slice_items(items_of(container), *slice, list);
+    }
+    if (container.is_constant() && list) {
+      ListObject* host = cast<ListObject>(container.value);
+      assume_length(container.value);
+      return load_element(host, static_cast<int64_t>(checked_index(key, host->items.size())));
+    }
+    if (container.is_constant()) {
+      std::span<const Value> items = cast<TupleObject>(container.value)->span();
+      return Av::constant(items[checked_index(key, items.size())]);
+    }
+    VTuple* tuple = as<VTuple>(container);
+    const std::vector<Av>& items = tuple ? tuple->items : as<VList>(container)->items;
+    return items[checked_index(key, items.size())];
+  }
+  if (container.is_constant() && key.is_constant() && is_plain_data(container.value) &&
+      !is_kind(container.value, Kind::Type))
+    return Av::constant(interp::get_item(vm_, container.value, key.value));
+  break_here(BreakReason::unknown_object, "item of a value the compiler does not know");
+}
+
+Av Capture::dict_find(const Av& dict, const Av& key) {
+  if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
+  if (VDict* made = as<VDict>(dict)) {
+    for (auto& [k, v] : made->items)
+      if (equal(vm_, k.value, key.value)) return v;
+    return Av();
+  }
+  return load_dict_entry(cast<DictObject>(dict.value), key.value);
+}
+
+void Capture::set_item(const Av& container, const Av& key, const Av& value) {
+  if (VList* list = as<VList>(container)) {
+    list->items[checked_index(key, list->items.size())] = value;
+    return;
+  }
+  if (VDict* dict = as<VDict>(container)) {
+    if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
+    for (auto& [k, v] : dict->items)
+      if (equal(vm_, k.value, key.value)) {
+        v = value;
+        return;
+      }
+    dict->items.push_back({key, value});
+    return;
+  }
+  if (container.is_constant() && is_kind(container.value, Kind::Dict) && key.is_constant() &&
+      is_kind(key.value, Kind::Str))
+    return store_dict(container, key, value);
+  if (container.is_constant() && is_kind(container.value, Kind::List)) {
+    ListObject* host = cast<ListObject>(container.value);
+    assume_length(container.value);
+    size_t index = checked_index(key, host->items.size());
+    OverlayKey place{host, nullptr, static_cast<int64_t>(index) + 1};
+    written_by_region(place, container.value);
+    overlay_[place] = value;
+    HostAction action;
+    action.form = HostAction::Form::SetItem;
+    action.reason = BreakReason::host_store;
+    return host_action(std::move(action), {container, Av::integer(static_cast<int64_t>(index)), value});
+  }
+  break_here(BreakReason::unknown_object, "store into a value the compiler does not know");
+}
+
+void Capture::store_dict(const Av& container, const Av& key, const Av& value) {
+  DictObject* host = cast<DictObject>(container.value);
+  Local<StrObject> name = intern(vm_, cast<StrObject>(key.value));
+  OverlayKey place{host, name.get(), 0};
+  bool present = !dict_get(vm_, host, name.value()).is_undefined() || overlay_.count(place);
+  if (!present) break_here(BreakReason::escape, "a new key of a dict outside the region");
+  written_by_region(place, container.value);
+  overlay_[place] = value;
+  HostAction action;
+  action.form = HostAction::Form::SetItem;
+  action.reason = BreakReason::host_store;
+  host_action(std::move(action), {container, Av::constant(name.value()), value});
+}
+
+// A cell that the region writes must not be one it assumed: then it is read at every entry instead.
+void Capture::written_by_region(const OverlayKey& place, const Value& holder) {
+  CaptureMemory::Cell cell{place.holder, place.name, place.index};
+  if (!constant_cells_.count(place) || memory_.is_dynamic(cell)) return;
+  memory_.make_dynamic(cell, holder);
+  if (place.name) memory_.keep_alive.push_back(Value(place.name));
+  throw CaptureRestart{};
+}
+
+// ---- text ----
+
+Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
+  if (av.is_constant() && is_plain_data(av.value)) {
+    std::string text;
+    if (conversion == 2) text = repr(vm_, av.value);
+    else if (conversion == 1) text = to_string(vm_, av.value);
+    else text = format(vm_, av.value, spec);
+    return Av::constant(str_value(vm_, text));
+  }
+  if (VText* text = as<VText>(av); text && spec.empty() && conversion < 2) return av;
+  bool printable = av.is_number() || tensor_of(av) || as<VTuple>(av) || as<VList>(av) || as<VText>(av);
+  if (!printable) break_here(BreakReason::unknown_call, "text of a value the compiler does not know");
+  auto text = make<VText>();
+  VText::Part part;
+  part.formatted = snapshot(av);
+  part.conversion = conversion;
+  part.spec = std::move(spec);
+  text->parts.push_back(std::move(part));
+  return Av::of(text);
+}
+
+// The value as it is now, for text that is formatted later: tensors and lists may be written meanwhile.
+Av Capture::snapshot(const Av& av) {
+  if (VTensor* tensor = tensor_of(av)) {
+    ValueId id = current(*tensor);
+    Av out = new_tensor(builder_.op(Op::copy, {&id, 1}, {}, {}), false);
+    as<VTensor>(out)->requires_grad = tensor->requires_grad;
+    as<VTensor>(out)->leaf = true;
+    return out;
+  }
+  if (is_sequence(av)) {
+    std::vector<Av> items;
+    for (const Av& item : items_of(av)) items.push_back(snapshot(item));
+    return is_sequence_of(av, Kind::List) ? make_list_av(std::move(items)) : make_tuple_av(std::move(items));
+  }
+  return av;
+}
+
+}  // namespace tsc::interp

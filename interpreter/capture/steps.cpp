@@ -1,0 +1,244 @@
+// One handler per instruction: moves, cells, names, arithmetic, jumps. The rest is in steps_objects.cpp.
+#include "interpreter/capture/steps.h"
+
+namespace tsc::interp {
+namespace {
+
+using lang::Instruction;
+
+void step_nop(Capture&, const Instruction&) {}
+
+void step_move(Capture& c, const Instruction& i) { c.write(i.a, c.read(i.b)); }
+
+void step_load_const(Capture& c, const Instruction& i) {
+  c.write(i.a, Av::constant(c.frame().code->constants[i.wide()]));
+}
+
+void step_clear(Capture& c, const Instruction& i) { c.write(i.a, Av()); }
+
+void step_check_bound(Capture& c, const Instruction& i) { c.read(i.a); }
+
+void step_make_cell(Capture& c, const Instruction& i) {
+  auto cell = c.make<VCell>();
+  cell->content = c.frame().registers[i.a];
+  c.write(i.a, Av::of(cell));
+}
+
+Av loaded_cell(Capture& c, const Av& cell) {
+  Av content = c.load_cell(cell);
+  if (content.is_undefined()) c.break_here(BreakReason::raises, "NameError: unbound");
+  return content;
+}
+
+void step_load_cell(Capture& c, const Instruction& i) { c.write(i.a, loaded_cell(c, c.read(i.b))); }
+
+void store_cell(Capture& c, const Av& cell, const Av& value) {
+  VCell* made = as<VCell>(cell);
+  if (!made) c.break_here(BreakReason::unknown_object, "store to a variable of an outer function");
+  made->content = value;
+}
+
+void step_store_cell(Capture& c, const Instruction& i) { store_cell(c, c.read(i.a), c.read(i.b)); }
+
+void step_load_free(Capture& c, const Instruction& i) {
+  c.write(i.a, loaded_cell(c, c.frame().closure[i.b]));
+}
+
+void step_store_free(Capture& c, const Instruction& i) {
+  c.store_free_cell(c.frame().closure[i.a], c.read(i.b));
+}
+
+void step_load_free_cell(Capture& c, const Instruction& i) { c.write(i.a, c.frame().closure[i.b]); }
+
+void step_load_global(Capture& c, const Instruction& i) {
+  c.write(i.a, c.load_global(site_name(c, i.b)));
+}
+
+void step_store_global(Capture& c, const Instruction& i) {
+  c.store_global(site_name(c, i.a), c.read(i.b));
+}
+
+// ---- arithmetic ----
+
+struct BinaryForm {
+  BinaryOp op;
+  bool in_place;
+  bool constant;
+};
+
+void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
+  Av right = form.constant ? Av::constant(c.frame().code->constants[i.c]) : c.read(i.c);
+  Av left = c.read(i.b);
+  bool tensors = c.tensor_of(left) || c.tensor_of(right);
+  if (form.in_place && c.tensor_of(left)) {
+    std::shared_ptr<VTensor> target = c.share_tensor(left);
+    if (form.op == BinaryOp::MatMul || form.op == BinaryOp::Pow) {
+      c.break_here(BreakReason::instruction, "in-place @ or ** of a tensor");
+    }
+    Av result = c.binary(form.op, left, right);
+    c.check_in_place(*target, result);
+    c.assign(target, result);
+    c.write(i.a, left);
+    return;
+  }
+  if (tensors && (form.op == BinaryOp::MatMul || form.op == BinaryOp::Pow))
+    return c.call_library(form.op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right}, i.a);
+  VList* list = as<VList>(left);
+  if (form.in_place && list && form.op == BinaryOp::Add) {
+    std::vector<Av> more = c.items_of(right);
+    list->items.insert(list->items.end(), more.begin(), more.end());
+    return c.write(i.a, left);
+  }
+  if (c.call_binary_dunder(form.op, left, right, i.a)) return;
+  c.write(i.a, c.binary(form.op, left, right));
+}
+
+template <BinaryOp op, bool in_place, bool constant>
+void step_binary(Capture& c, const Instruction& i) {
+  run_binary(c, i, {op, in_place, constant});
+}
+
+template <UnaryOp op>
+void step_unary(Capture& c, const Instruction& i) {
+  c.write(i.a, c.unary(op, c.read(i.b)));
+}
+
+void step_not(Capture& c, const Instruction& i) { c.write(i.a, Av::boolean(!c.truth(c.read(i.b)))); }
+
+template <CompareOp op, bool constant>
+void step_compare(Capture& c, const Instruction& i) {
+  Av right = constant ? Av::constant(c.frame().code->constants[i.c]) : c.read(i.c);
+  c.write(i.a, c.compare(op, c.read(i.b), right));
+}
+
+template <bool negated>
+void step_is(Capture& c, const Instruction& i) {
+  c.write(i.a, Av::boolean(c.is_identical(c.read(i.b), c.read(i.c)) != negated));
+}
+
+bool contains(Capture& c, const Av& item, const Av& container) {
+  if (c.tensor_of(container) || c.tensor_of(item)) c.break_here(BreakReason::tensor_branch, "in");
+  if (c.is_dict(container)) return !c.dict_find(container, item).is_undefined();
+  if (container.is_constant() && item.is_constant() && c.is_plain_data(container.value) &&
+      c.is_plain_data(item.value))
+    return interp::contains(c.vm(), container.value, item.value);
+  for (const Av& one : c.items_of(container)) {
+    bool identical = one.is_constant() && item.is_constant() && one.value.is(item.value);
+    if (identical || c.truth(c.compare(CompareOp::Eq, one, item))) return true;
+  }
+  return false;
+}
+
+template <bool negated>
+void step_in(Capture& c, const Instruction& i) {
+  c.write(i.a, Av::boolean(contains(c, c.read(i.b), c.read(i.c)) != negated));
+}
+
+// ---- jumps ----
+
+void jump(Capture& c, const Instruction& i) { c.frame().pc = lang::jump_target(i, c.frame().pc); }
+
+void step_jump(Capture& c, const Instruction& i) { jump(c, i); }
+
+template <bool wanted>
+void step_jump_if(Capture& c, const Instruction& i) {
+  if (c.truth(c.read(i.a)) == wanted) jump(c, i);
+}
+
+template <bool wanted>
+void step_jump_if_none(Capture& c, const Instruction& i) {
+  const Av& av = c.read(i.a);
+  if (av.kind == Av::Kind::Opaque) c.break_here(BreakReason::unknown_object);
+  if (av.is_none() == wanted) jump(c, i);
+}
+
+template <CompareOp op, bool constant>
+void step_jump_compare(Capture& c, const Instruction& i) {
+  Av right = constant ? Av::constant(c.frame().code->constants[i.b]) : c.read(i.b);
+  bool result = c.truth(c.compare(op, c.read(i.a), right));
+  if (result == (i.mode() != 0)) jump(c, i);
+}
+
+constexpr StepRow kRows[] = {
+    {lang::Op::Nop, step_nop},
+    {lang::Op::Move, step_move},
+    {lang::Op::LoadConst, step_load_const},
+    {lang::Op::Clear, step_clear},
+    {lang::Op::CheckBound, step_check_bound},
+    {lang::Op::MakeCell, step_make_cell},
+    {lang::Op::LoadCell, step_load_cell},
+    {lang::Op::StoreCell, step_store_cell},
+    {lang::Op::LoadFree, step_load_free},
+    {lang::Op::StoreFree, step_store_free},
+    {lang::Op::LoadFreeCell, step_load_free_cell},
+    {lang::Op::LoadGlobal, step_load_global},
+    {lang::Op::StoreGlobal, step_store_global},
+#define ROW(name, op) {lang::Op::name, step_binary<BinaryOp::op, false, false>}
+    ROW(Add, Add), ROW(Sub, Sub), ROW(Mul, Mul), ROW(TrueDiv, TrueDiv),
+    ROW(FloorDiv, FloorDiv), ROW(Mod, Mod), ROW(Pow, Pow), ROW(MatMul, MatMul),
+    ROW(LShift, LShift), ROW(RShift, RShift), ROW(BitAnd, BitAnd), ROW(BitOr, BitOr),
+    ROW(BitXor, BitXor),
+#undef ROW
+#define ROW(name, op) {lang::Op::name, step_binary<BinaryOp::op, true, false>}
+    ROW(InplaceAdd, Add), ROW(InplaceSub, Sub), ROW(InplaceMul, Mul),
+    ROW(InplaceTrueDiv, TrueDiv), ROW(InplaceFloorDiv, FloorDiv), ROW(InplaceMod, Mod),
+    ROW(InplacePow, Pow), ROW(InplaceMatMul, MatMul), ROW(InplaceLShift, LShift),
+    ROW(InplaceRShift, RShift), ROW(InplaceBitAnd, BitAnd), ROW(InplaceBitOr, BitOr),
+    ROW(InplaceBitXor, BitXor),
+#undef ROW
+#define ROW(name, op) {lang::Op::name, step_binary<BinaryOp::op, false, true>}
+    ROW(AddK, Add), ROW(SubK, Sub), ROW(MulK, Mul), ROW(TrueDivK, TrueDiv),
+    ROW(FloorDivK, FloorDiv), ROW(ModK, Mod), ROW(PowK, Pow),
+#undef ROW
+#define ROW(name, op) {lang::Op::name, step_binary<BinaryOp::op, true, true>}
+    ROW(InplaceAddK, Add), ROW(InplaceSubK, Sub), ROW(InplaceMulK, Mul),
+#undef ROW
+    {lang::Op::Negative, step_unary<UnaryOp::Negative>},
+    {lang::Op::Positive, step_unary<UnaryOp::Positive>},
+    {lang::Op::Invert, step_unary<UnaryOp::Invert>},
+    {lang::Op::Not, step_not},
+#define ROW(name, op) {lang::Op::name, step_compare<CompareOp::op, false>}, \
+                      {lang::Op::name##K, step_compare<CompareOp::op, true>}, \
+                      {lang::Op::Jump##name, step_jump_compare<CompareOp::op, false>}, \
+                      {lang::Op::Jump##name##K, step_jump_compare<CompareOp::op, true>}
+    ROW(Lt, Lt), ROW(Le, Le), ROW(Eq, Eq), ROW(Ne, Ne), ROW(Gt, Gt),
+    ROW(Ge, Ge),
+#undef ROW
+    {lang::Op::Is, step_is<false>},
+    {lang::Op::IsNot, step_is<true>},
+    {lang::Op::In, step_in<false>},
+    {lang::Op::NotIn, step_in<true>},
+    {lang::Op::Jump, step_jump},
+    {lang::Op::JumpBack, step_jump},
+    {lang::Op::JumpIfTrue, step_jump_if<true>},
+    {lang::Op::JumpIfFalse, step_jump_if<false>},
+    {lang::Op::JumpIfNone, step_jump_if_none<true>},
+    {lang::Op::JumpIfNotNone, step_jump_if_none<false>},
+};
+
+void step_unknown(Capture& c, const Instruction& i) {
+  c.break_here(BreakReason::instruction, std::string(lang::op_info(i.op).name));
+}
+
+struct StepTable {
+  StepHandler handlers[lang::kOpCount];
+  constexpr StepTable(std::span<const StepRow> first, std::span<const StepRow> second) : handlers{} {
+    for (StepHandler& handler : handlers) handler = step_unknown;
+    for (const StepRow& row : first) handlers[static_cast<int>(row.op)] = row.handler;
+    for (const StepRow& row : second) handlers[static_cast<int>(row.op)] = row.handler;
+  }
+};
+
+}  // namespace
+
+StrObject* site_name(Capture& c, uint32_t site) {
+  const CodeObject& code = *c.frame().code;
+  return code.names[code.code->sites[site].name].get();
+}
+
+StepHandler step_handler(lang::Op op) {
+  static const StepTable table(kRows, object_step_rows());
+  return table.handlers[static_cast<int>(op)];
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,357 @@
+// Handlers of the instructions on objects: iteration, attributes, items, building, calls, functions, with.
+#include "interpreter/capture/steps.h"
+
+namespace tsc::interp {
+namespace {
+
+using lang::Instruction;
+using Arguments = Capture::CallArguments;
+
+// The values of a window. The registers are emptied while the instruction runs and restored if it breaks,
+// so that the exit finds them as they were in front of the instruction.
+class Window {
+ public:
+  Window(Capture& c, uint32_t first, uint32_t count)
+      : c_(c), frame_(c.frame_depth()), first_(first) {
+    std::vector<Av>& registers = c.frame().registers;
+    for (uint32_t i = 0; i < count; ++i) {
+      values.push_back(registers[first + i]);
+      registers[first + i] = Av();
+    }
+  }
+  ~Window() {
+    if (done_) return;
+    std::vector<Av>& registers = c_.frame_at(frame_).registers;
+    for (size_t i = 0; i < values.size(); ++i) registers[first_ + i] = values[i];
+  }
+  void done() { done_ = true; }
+  std::vector<Av> values;
+
+ private:
+  Capture& c_;
+  size_t frame_;
+  uint32_t first_;
+  bool done_ = false;
+};
+
+void step_get_iter(Capture& c, const Instruction& i) {
+  const Av& av = c.read(i.b);
+  c.write(i.a, c.iterate(av));
+}
+
+void step_for_iter(Capture& c, const Instruction& i) {
+  VIterator* iterator = as<VIterator>(c.read(i.b));
+  if (!iterator) c.break_here(BreakReason::unknown_object, "an iterator from outside the region");
+  Av item;
+  if (c.next(*iterator, &item)) return c.write(i.a, item);
+  c.write(i.b, Av());
+  c.frame().pc = lang::jump_target(i, c.frame().pc);
+}
+
+// ---- attributes and items ----
+
+void write_or_call_getter(Capture& c, uint16_t destination, Av value) {
+  if (!value.is_undefined()) return c.write(destination, value);
+  auto [getter, arguments] = c.take_pending_getter();
+  c.call(getter, std::move(arguments), destination);
+}
+
+void step_load_attr(Capture& c, const Instruction& i) {
+  Av object = c.read(i.b);
+  write_or_call_getter(c, i.a, c.get_attribute(object, site_name(c, i.c)));
+}
+
+void step_store_attr(Capture& c, const Instruction& i) {
+  c.set_attribute(c.read(i.a), site_name(c, i.c), c.read(i.b));
+}
+
+void load_item(Capture& c, uint16_t destination, const Av& container, const Av& key) {
+  if (c.tensor_of(container)) return c.call_library("_getitem", {container, key}, destination);
+  if (c.call_item_dunder(container, {container, key}, "__getitem__", destination)) return;
+  c.write(destination, c.get_item(container, key));
+}
+
+void step_load_subscr(Capture& c, const Instruction& i) {
+  Av container = c.read(i.b), key = c.read(i.c);
+  load_item(c, i.a, container, key);
+}
+
+void step_load_subscr_k(Capture& c, const Instruction& i) {
+  Av container = c.read(i.b);
+  load_item(c, i.a, container, Av::constant(c.frame().code->constants[i.c]));
+}
+
+void step_store_subscr(Capture& c, const Instruction& i) {
+  Av container = c.read(i.a), key = c.read(i.b), value = c.read(i.c);
+  if (c.tensor_of(container))
+    return c.call_library("_setitem", {container, key, value}, kNoDestination);
+  c.set_item(container, key, value);
+}
+
+// ---- building ----
+
+void step_build_tuple(Capture& c, const Instruction& i) {
+  Window window(c, i.b, i.c);
+  window.done();
+  c.write(i.a, c.make_tuple_av(std::move(window.values)));
+}
+
+void step_build_list(Capture& c, const Instruction& i) {
+  Window window(c, i.b, i.c);
+  window.done();
+  c.write(i.a, c.make_list_av(std::move(window.values)));
+}
+
+void step_build_map(Capture& c, const Instruction& i) {
+  Window window(c, i.b, 2u * i.c);
+  auto dict = c.make<VDict>();
+  Av made = Av::of(dict);
+  for (size_t k = 0; k < window.values.size(); k += 2)
+    c.set_item(made, window.values[k], window.values[k + 1]);
+  window.done();
+  c.write(i.a, made);
+}
+
+void step_build_slice(Capture& c, const Instruction& i) {
+  Window window(c, i.b, 3);
+  auto slice = c.make<VSlice>();
+  slice->start = window.values[0];
+  slice->stop = window.values[1];
+  slice->step = window.values[2];
+  window.done();
+  c.write(i.a, Av::of(slice));
+}
+
+void append_text(VText& text, const Av& av) {
+  if (VText* more = as<VText>(av)) {
+    text.parts.insert(text.parts.end(), more->parts.begin(), more->parts.end());
+    return;
+  }
+  VText::Part part;
+  part.text = std::string(cast<StrObject>(av.value)->view());
+  text.parts.push_back(std::move(part));
+}
+
+void step_build_string(Capture& c, const Instruction& i) {
+  Window window(c, i.b, i.c);
+  auto text = c.make<VText>();
+  bool constant = true;
+  std::string joined;
+  for (const Av& av : window.values) {
+    append_text(*text, av);
+    constant &= av.is_constant();
+    if (av.is_constant()) joined += cast<StrObject>(av.value)->view();
+  }
+  window.done();
+  c.write(i.a, constant ? Av::constant(str_value(c.vm(), joined)) : Av::of(text));
+}
+
+void step_format_value(Capture& c, const Instruction& i) {
+  std::string spec;
+  if (i.mode() & 4) {
+    const Av& av = c.read(i.c);
+    if (!av.is_constant()) c.break_here(BreakReason::unknown_number, "format specification");
+    spec = std::string(cast<StrObject>(av.value)->view());
+  }
+  c.write(i.a, c.text_of_value(c.read(i.b), static_cast<int>(i.mode() & 3), std::move(spec)));
+}
+
+void step_list_append(Capture& c, const Instruction& i) {
+  as<VList>(c.read(i.a))->items.push_back(c.read(i.b));
+}
+
+void step_list_extend(Capture& c, const Instruction& i) {
+  std::vector<Av> items = c.items_of(c.read(i.b));
+  VList* list = as<VList>(c.read(i.a));
+  list->items.insert(list->items.end(), items.begin(), items.end());
+}
+
+void step_list_to_tuple(Capture& c, const Instruction& i) {
+  c.write(i.a, c.make_tuple_av(c.items_of(c.read(i.b))));
+}
+
+void step_map_add(Capture& c, const Instruction& i) {
+  c.set_item(c.read(i.a), c.read(i.b), c.read(i.c));
+}
+
+void step_map_update(Capture& c, const Instruction& i) {
+  Av source = c.read(i.b);
+  if (!c.is_dict(source)) c.break_here(BreakReason::unknown_object, "** of a value that is no dict");
+  for (const Av& key : c.dict_keys(source)) c.set_item(c.read(i.a), key, c.dict_find(source, key));
+}
+
+void step_unpack(Capture& c, const Instruction& i) {
+  std::vector<Av> items = c.items_of(c.read(i.b));
+  if (items.size() != i.c) c.break_here(BreakReason::raises, "ValueError: unpacking");
+  for (size_t k = 0; k < items.size(); ++k) c.write(static_cast<uint16_t>(i.a + k), items[k]);
+}
+
+void step_unpack_ex(Capture& c, const Instruction& i) {
+  std::vector<Av> items = c.items_of(c.read(i.b));
+  size_t before = i.c & 255u, after = i.c >> 8;
+  if (items.size() < before + after) c.break_here(BreakReason::raises, "ValueError: unpacking");
+  for (size_t k = 0; k < before; ++k) c.write(static_cast<uint16_t>(i.a + k), items[k]);
+  std::vector<Av> middle(items.begin() + static_cast<long>(before), items.end() - static_cast<long>(after));
+  c.write(static_cast<uint16_t>(i.a + before), c.make_list_av(std::move(middle)));
+  for (size_t k = 0; k < after; ++k)
+    c.write(static_cast<uint16_t>(i.a + before + 1 + k), items[items.size() - after + k]);
+}
+
+// ---- calls ----
+
+void add_values(Capture& c, Arguments& arguments, std::span<const Av> values,
+                const lang::CallShape& shape) {
+  for (uint32_t k = 0; k < shape.positional; ++k) arguments.positional.push_back(values[k]);
+  for (size_t k = 0; k < shape.keywords.size(); ++k)
+    arguments.keywords.push_back(
+        {c.frame().code->names[shape.keywords[k]], values[shape.positional + k]});
+}
+
+void step_call(Capture& c, const Instruction& i) {
+  Window window(c, i.b, 1u + i.c);
+  Arguments arguments;
+  arguments.positional.assign(window.values.begin() + 1, window.values.end());
+  c.call(window.values[0], std::move(arguments), i.a);
+  window.done();
+}
+
+void step_call_kw(Capture& c, const Instruction& i) {
+  const lang::CallShape& shape = c.frame().code->code->call_shapes[i.c];
+  Window window(c, i.b, 1u + shape.count());
+  Arguments arguments;
+  add_values(c, arguments, std::span(window.values).subspan(1), shape);
+  c.call(window.values[0], std::move(arguments), i.a);
+  window.done();
+}
+
+void step_call_ex(Capture& c, const Instruction& i) {
+  Window window(c, i.b, 2u + i.c);
+  Arguments arguments;
+  arguments.positional = c.items_of(window.values[1]);
+  if (i.c) {
+    for (const Av& key : c.dict_keys(window.values[2]))
+      arguments.keywords.push_back({intern(c.vm(), cast<StrObject>(key.value)),
+                                    c.dict_find(window.values[2], key)});
+  }
+  c.call(window.values[0], std::move(arguments), i.a);
+  window.done();
+}
+
+void step_load_method(Capture& c, const Instruction& i) {
+  Av object = c.read(i.b);
+  auto [function, self] = c.load_method(object, site_name(c, i.c));
+  if (function.is_undefined()) c.break_here(BreakReason::unknown_call, "call of a property's value");
+  c.write(i.a, function);
+  c.write(static_cast<uint16_t>(i.a + 1), self);
+}
+
+void call_method(Capture& c, const Instruction& i, const lang::CallShape& shape) {
+  Window window(c, i.b, 2u + shape.count());
+  Arguments arguments;
+  if (!window.values[1].is_undefined()) arguments.positional.push_back(window.values[1]);
+  add_values(c, arguments, std::span(window.values).subspan(2), shape);
+  c.call(window.values[0], std::move(arguments), i.a);
+  window.done();
+}
+
+void step_call_method(Capture& c, const Instruction& i) {
+  lang::CallShape shape;
+  shape.positional = i.c;
+  call_method(c, i, shape);
+}
+
+void step_call_method_kw(Capture& c, const Instruction& i) {
+  call_method(c, i, c.frame().code->code->call_shapes[i.c]);
+}
+
+void step_return(Capture& c, const Instruction& i) { c.leave_with_return(c.read(i.a)); }
+void step_return_none(Capture& c, const Instruction&) { c.leave_with_return(Av::none()); }
+
+void step_make_function(Capture& c, const Instruction& i) {
+  uint32_t mode = i.mode(), count = 0;
+  for (uint32_t bit = 1; bit <= 8; bit *= 2) count += mode & bit ? 1 : 0;
+  Window window(c, i.c, count);
+  auto function = c.make<VFunction>();
+  function->code = c.frame().code->nested[i.b];
+  function->module = c.frame().module;
+  size_t part = 0;
+  if (mode & 1) function->defaults = c.items_of(window.values[part++]);
+  if (mode & 2) {
+    const Av& dict = window.values[part++];
+    const lang::ParameterList& list = function->code->code->parameters;
+    for (uint32_t k = 0; k < list.keyword_only; ++k)
+      function->keyword_defaults.push_back(
+          c.dict_find(dict, Av::constant(str_value(c.vm(), list.names[list.positional + k]))));
+  }
+  if (mode & 4) function->closure = c.items_of(window.values[part++]);
+  if (mode & 8) c.break_here(BreakReason::instruction, "a function with annotations is made");
+  window.done();
+  c.write(i.a, Av::of(function));
+}
+
+// with x: __exit__ and __enter__ as LoadMethod gives them.
+void step_load_context(Capture& c, const Instruction& i) {
+  Av object = c.read(i.b);
+  auto [exit, exit_self] = c.load_method(object, intern(c.vm(), "__exit__").get());
+  auto [enter, enter_self] = c.load_method(object, intern(c.vm(), "__enter__").get());
+  c.write(i.a, exit);
+  c.write(static_cast<uint16_t>(i.a + 1), exit_self);
+  c.write(static_cast<uint16_t>(i.a + 2), enter);
+  c.write(static_cast<uint16_t>(i.a + 3), enter_self);
+}
+
+void step_length(Capture& c, const Instruction& i) {
+  c.write(i.a, Av::integer(static_cast<int64_t>(c.items_of(c.read(i.b)).size())));
+}
+
+void step_exception(Capture& c, const Instruction&) { c.break_here(BreakReason::exception_state); }
+void step_raise(Capture& c, const Instruction&) { c.break_here(BreakReason::raises, "raise"); }
+
+constexpr StepRow kRows[] = {
+    {lang::Op::GetIter, step_get_iter},
+    {lang::Op::ForIter, step_for_iter},
+    {lang::Op::LoadAttr, step_load_attr},
+    {lang::Op::StoreAttr, step_store_attr},
+    {lang::Op::LoadSubscr, step_load_subscr},
+    {lang::Op::LoadSubscrK, step_load_subscr_k},
+    {lang::Op::StoreSubscr, step_store_subscr},
+    {lang::Op::BuildTuple, step_build_tuple},
+    {lang::Op::BuildList, step_build_list},
+    {lang::Op::BuildMap, step_build_map},
+    {lang::Op::BuildSlice, step_build_slice},
+    {lang::Op::BuildString, step_build_string},
+    {lang::Op::FormatValue, step_format_value},
+    {lang::Op::ListAppend, step_list_append},
+    {lang::Op::ListExtend, step_list_extend},
+    {lang::Op::ListToTuple, step_list_to_tuple},
+    {lang::Op::MapAdd, step_map_add},
+    {lang::Op::MapUpdate, step_map_update},
+    {lang::Op::MapMerge, step_map_update},
+    {lang::Op::UnpackSequence, step_unpack},
+    {lang::Op::UnpackEx, step_unpack_ex},
+    {lang::Op::Call, step_call},
+    {lang::Op::CallKw, step_call_kw},
+    {lang::Op::CallEx, step_call_ex},
+    {lang::Op::LoadMethod, step_load_method},
+    {lang::Op::CallMethod, step_call_method},
+    {lang::Op::CallMethodKw, step_call_method_kw},
+    {lang::Op::Return, step_return},
+    {lang::Op::ReturnNone, step_return_none},
+    {lang::Op::MakeFunction, step_make_function},
+    {lang::Op::LoadContext, step_load_context},
+    {lang::Op::Length, step_length},
+    {lang::Op::PushHandled, step_exception},
+    {lang::Op::PopHandled, step_exception},
+    {lang::Op::MatchException, step_exception},
+    {lang::Op::ExceptionInfo, step_exception},
+    {lang::Op::Raise, step_raise},
+    {lang::Op::RaiseFrom, step_raise},
+    {lang::Op::RaiseHandled, step_raise},
+    {lang::Op::Reraise, step_raise},
+};
+
+}  // namespace
+
+std::span<const StepRow> object_step_rows() { return kRows; }
+
+}  // namespace tsc::interp

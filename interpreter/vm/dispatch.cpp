@@ -1,0 +1,584 @@
+// The bytecode loop. Registers live in the frame; `pc` and `r` are the loop's copies. SAVE() stores the
+// pc before anything that can raise, call or look at frames. Calls between script functions push a
+// frame and go on: the C++ stack does not grow. C++ exceptions are caught outside the loop, which then
+// unwinds to a handler and starts the loop again.
+#include "interpreter/vm/frames.h"
+#include "interpreter/vm/iteration.h"
+#include "interpreter/vm/numbers.h"
+#include "interpreter/vm/slow_ops.h"
+#include "runtime/base/error.h"
+
+namespace tsc::interp {
+
+using lang::Instruction;
+using lang::Op;
+
+namespace {
+
+inline double number_as_double(const Value& v) {
+  return v.is_float() ? v.as_float() : static_cast<double>(v.as_int());
+}
+inline bool int_or_float(const Value& v) { return v.is_int() || v.is_float(); }
+
+}  // namespace
+
+// Thrown to unwind again with an exception that has its context already.
+struct Reraised {
+  Local<ExceptionObject> exception;
+  bool entry_known;  // the traceback already names this frame
+};
+
+class Interpreter {
+ public:
+  static Value run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, bool enter);
+
+ private:
+  static Value loop(Vm& vm);
+  static bool call_window(Vm& vm, Value& callee, Value* args, uint32_t count, Value& result);
+  static bool enter_class_body(Vm& vm, const Value& body, Value& result);
+  static bool call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result);
+  static bool enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count,
+                             FrameReturn on_return, Value extra, Value& result);
+  static bool enter_with(Vm& vm, const Value& callee, Args& args, Value& result);
+  static bool enter_keywords(Vm& vm, Frame& frame, Instruction i, bool method, Value& result);
+  static bool enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result);
+  static bool enter_property(Vm& vm, const Value& getter, const Value& self, Value& result);
+  static bool enter_hooks(Vm& vm, Value& result);
+  static bool finish_return(Vm& vm, Value& value);
+  static void yield_value(Vm& vm, Value& value);
+  static bool class_init(Vm& vm, Type* type, FunctionObject*& init);
+  static Value yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended);
+};
+
+Value run_loop(Vm& vm) { return Interpreter::run(vm, nullptr, true, false); }
+Value run_loop_entering(Vm& vm) { return Interpreter::run(vm, nullptr, true, true); }
+Value run_loop_raising(Vm& vm, Local<ExceptionObject> e) {
+  return Interpreter::run(vm, std::move(e), true, false);
+}
+
+Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, bool enter) {
+  for (;;) {
+    if (pending) {
+      if (!unwind(vm, pending, add_entry)) {
+        Local<ExceptionObject> out = std::move(vm.unwinding_);
+        vm.unwinding_ = nullptr;
+        throw ScriptException(std::move(out));
+      }
+      pending = nullptr;
+    }
+    add_entry = true;
+    try {
+      if (enter) {
+        enter = false;
+        Value result;
+        if (enter_hooks(vm, result)) {
+          leave_frame(vm);  // the bottom frame is a Leave frame
+          return result;
+        }
+      }
+      return loop(vm);
+    } catch (const ScriptException& e) {
+      pending = e.local();
+    } catch (const Reraised& e) {
+      pending = e.exception;
+      add_entry = !e.entry_known;
+      continue;
+    } catch (const Error&) {
+      try {
+        rethrow_as_script_exception(vm);
+      } catch (const ScriptException& e) {
+        pending = e.local();
+      }
+    } catch (const std::bad_alloc&) {
+      pending = make_exception(vm, vm.exceptions().MemoryError, "out of memory");
+    }
+    if (!pending->context && pending->traceback.empty()) set_context(vm, pending);
+  }
+}
+
+// Offers the current frame to the compiler. True: it is done, `result` is its value, the frame is
+// still there.
+bool Interpreter::enter_hooks(Vm& vm, Value& result) {
+  Frame* frame = vm.frame_;
+  EnterResult outcome = vm.hooks_->enter_function(vm, *frame, result);
+  return outcome == EnterResult::Returned;
+}
+
+// --- calls ---------------------------------------------------------------------------------------
+// The enter_ functions either push a frame (false) or finish the call (true, `result` is its value).
+
+bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count,
+                                 FrameReturn on_return, Value extra, Value& result) {
+  CodeObject* code = function->code;
+  if (code->simple && count == code->code->parameters.positional) [[likely]] {
+    if (vm.depth_ >= vm.config_.recursion_limit) enter_recursion(vm);
+    Frame* frame = new_frame(vm, function);
+    for (uint32_t k = 0; k < count; ++k) new (&frame->registers[k]) Value(std::move(args[k]));
+    frame->extra = std::move(extra);
+    link_frame(vm, frame, on_return);
+  } else {
+    enter_recursion(vm);
+    Frame* frame = new_frame(vm, function);
+    Args call_args;
+    call_args.positional = args;
+    call_args.count = count;
+    try {
+      bind_arguments(vm, function, call_args, frame->registers);
+      for (uint32_t k = 0; k < count; ++k) args[k].reset();
+      if (code->code->is_generator) {
+        result = make_generator(vm, function, frame->registers).take();
+        drop_unlinked_frame(vm, frame);
+        return true;
+      }
+    } catch (...) {
+      drop_unlinked_frame(vm, frame);
+      throw;
+    }
+    frame->extra = std::move(extra);
+    link_frame(vm, frame, on_return);
+  }
+  if (function->compiled && vm.hooks_) [[unlikely]] {
+    Frame* frame = vm.frame_;
+    FrameReturn kind = frame->on_return;
+    if (enter_hooks(vm, result)) {
+      if (kind == FrameReturn::Construct) result = frame->extra;
+      leave_frame(vm);
+      return true;
+    }
+  }
+  return false;
+}
+
+// The script-defined __init__ of a class whose instances are plain; false when there is none such.
+bool Interpreter::class_init(Vm& vm, Type* type, FunctionObject*& init) {
+  if (!(type->type_flags & kPlainInstances) || type->slots.construct) return false;
+  if (type->call_cache_version != type->version) {
+    type->call_cache_version = type->version;
+    const Value* found = lookup_in_type(type, vm.names().init);
+    type->cached_init = found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
+    found = lookup_in_type(type, vm.names().call);
+    type->cached_call = found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
+  }
+  init = static_cast<FunctionObject*>(type->cached_init);
+  return init != nullptr;
+}
+
+// args[-1] is a free register (the callee's own, or the unbound self of a method call).
+bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count,
+                            Value& result) {
+  if (callee.is_object()) [[likely]] {
+    Object* object = callee.object();
+    switch (object->kind) {
+      case Kind::Function: {
+        FunctionObject* function = static_cast<FunctionObject*>(object);
+        return enter_function(vm, function, args, count, FrameReturn::Store, Value(), result);
+      }
+      case Kind::BoundMethod: {
+        BoundMethod* method = static_cast<BoundMethod*>(object);
+        if (!is_kind(method->function, Kind::Function)) break;
+        Local<FunctionObject> function(cast<FunctionObject>(method->function));
+        args[-1] = method->self;
+        return enter_function(vm, function, args - 1, count + 1, FrameReturn::Store, Value(),
+                              result);
+      }
+      case Kind::Type: {
+        FunctionObject* init = nullptr;
+        Type* type = static_cast<Type*>(object);
+        if (!class_init(vm, type, init)) break;
+        Local<FunctionObject> kept(init);
+        Value instance = allocate_instance(vm, type);
+        args[-1] = instance;
+        return enter_function(vm, kept, args - 1, count + 1, FrameReturn::Construct,
+                              std::move(instance), result);
+      }
+      case Kind::Instance: {
+        FunctionObject* ignored = nullptr;
+        class_init(vm, object->type, ignored);
+        Object* method = object->type->call_cache_version == object->type->version
+                             ? object->type->cached_call
+                             : nullptr;
+        if (!method) break;
+        Local<FunctionObject> kept(static_cast<FunctionObject*>(method));
+        args[-1] = callee;
+        return enter_function(vm, kept, args - 1, count + 1, FrameReturn::Store, Value(), result);
+      }
+      default: break;
+    }
+  }
+  Args call_args;
+  call_args.positional = args;
+  call_args.count = count;
+  result = call(vm, callee, call_args);
+  for (uint32_t k = 0; k < count; ++k) args[k].reset();
+  return true;
+}
+
+// Takes the callee out of its register: args[-1] may be that register.
+bool Interpreter::call_window(Vm& vm, Value& callee_register, Value* args, uint32_t count,
+                              Value& result) {
+  Value callee = std::move(callee_register);
+  return call_fast(vm, callee, args, count, result);
+}
+
+bool Interpreter::enter_class_body(Vm& vm, const Value& body, Value& result) {
+  Local<FunctionObject> function(cast<FunctionObject>(body));
+  return enter_function(vm, function, nullptr, 0, FrameReturn::Store, make_dict(vm).take(), result);
+}
+
+// Calls with keywords or unpacked arguments, nothing moved.
+bool Interpreter::enter_with(Vm& vm, const Value& callee, Args& args, Value& result) {
+  FunctionObject* function = try_cast<FunctionObject>(callee);
+  Value instance;
+  std::vector<Value> shifted;
+  auto shift = [&](const Value& self) {
+    shifted.reserve(args.count + 1);
+    shifted.push_back(self);
+    shifted.insert(shifted.end(), args.positional, args.positional + args.count);
+    args.positional = shifted.data();
+    ++args.count;
+  };
+  FrameReturn on_return = FrameReturn::Store;
+  if (auto* method = try_cast<BoundMethod>(callee); method && is_kind(method->function, Kind::Function)) {
+    shift(method->self);
+    function = cast<FunctionObject>(method->function);
+  } else if (is_kind(callee, Kind::Type) && class_init(vm, cast<Type>(callee), function)) {
+    instance = allocate_instance(vm, cast<Type>(callee));
+    on_return = FrameReturn::Construct;
+    shift(instance);
+  } else if (is_kind(callee, Kind::Instance)) {
+    FunctionObject* ignored = nullptr;
+    Type* type = callee.object()->type;
+    class_init(vm, type, ignored);
+    if (type->call_cache_version == type->version && type->cached_call) {
+      shift(callee);
+      function = static_cast<FunctionObject*>(type->cached_call);
+    }
+  }
+  if (!function) {
+    result = call(vm, callee, args);
+    return true;
+  }
+  Local<FunctionObject> kept(function);
+  enter_recursion(vm);
+  Frame* frame = new_frame(vm, function);
+  try {
+    bind_arguments(vm, function, args, frame->registers);
+    if (function->code->code->is_generator) {
+      result = make_generator(vm, function, frame->registers).take();
+      drop_unlinked_frame(vm, frame);
+      return true;
+    }
+  } catch (...) {
+    drop_unlinked_frame(vm, frame);
+    throw;
+  }
+  frame->extra = std::move(instance);
+  link_frame(vm, frame, on_return);
+  if (function->compiled && vm.hooks_ && enter_hooks(vm, result)) {
+    if (on_return == FrameReturn::Construct) result = frame->extra;
+    leave_frame(vm);
+    return true;
+  }
+  return false;
+}
+
+bool Interpreter::enter_keywords(Vm& vm, Frame& frame, Instruction i, bool method, Value& result) {
+  const lang::CallShape& shape = frame.code->code->call_shapes[i.c];
+  Value* r = frame.registers + i.b;
+  bool bound = method && r[1];
+  Value* first = method ? r + 2 : r + 1;
+  std::vector<StrObject*> names(shape.keywords.size());
+  for (size_t k = 0; k < names.size(); ++k) names[k] = frame.code->names[shape.keywords[k]];
+  Args args;
+  args.positional = bound ? first - 1 : first;
+  args.count = shape.positional + bound;
+  args.keyword_count = static_cast<uint32_t>(names.size());
+  args.keyword_names = names.data();
+  args.keyword_values = first + shape.positional;
+  Value callee = r[0];
+  bool done = enter_with(vm, callee, args, result);
+  for (Value* p = r; p < first + shape.count(); ++p) p->reset();
+  return done;
+}
+
+bool Interpreter::enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result) {
+  Value* r = frame.registers + i.b;
+  Value callee = r[0];
+  Value tuple = std::move(r[1]);
+  Value dict;
+  if (i.c) dict = std::move(r[2]);
+  std::vector<Local<StrObject>> names;
+  std::vector<StrObject*> name_pointers;
+  std::vector<Value> values;
+  if (i.c) {
+    Table& table = cast<DictObject>(dict)->table;
+    for (uint32_t k = 0; k < table.used(); ++k) {
+      if (!table.entry(k).key) continue;
+      names.push_back(intern(vm, cast<StrObject>(table.entry(k).key)));
+      name_pointers.push_back(names.back());
+      values.push_back(table.entry(k).value);
+    }
+  }
+  Args args;
+  args.positional = cast<TupleObject>(tuple)->items;
+  args.count = cast<TupleObject>(tuple)->size;
+  args.keyword_count = static_cast<uint32_t>(values.size());
+  args.keyword_names = name_pointers.data();
+  args.keyword_values = values.data();
+  bool done = enter_with(vm, callee, args, result);
+  r[0].reset();
+  return done;
+}
+
+bool Interpreter::enter_property(Vm& vm, const Value& getter, const Value& self, Value& result) {
+  Local<FunctionObject> function(cast<FunctionObject>(getter));
+  Value args[1] = {self};
+  return enter_function(vm, function, args, 1, FrameReturn::Store, Value(), result);
+}
+
+// --- returns and yields -----------------------------------------------------------------------------
+
+// Leaves the current frame with a value. True: the loop is to be left with it.
+bool Interpreter::finish_return(Vm& vm, Value& value) {
+  Frame* frame = vm.frame_;
+  FrameReturn kind = frame->on_return;
+  if (kind == FrameReturn::Construct) {
+    if (!value.is_none())
+      raise_type_error(vm, "__init__() should return None, not '" + type_name(vm, value) + "'");
+    value = std::move(frame->extra);
+  }
+  leave_frame(vm);
+  if (kind == FrameReturn::Leave) return true;
+  Frame* caller = vm.frame_;
+  const Instruction i = caller->code->code->instructions[caller->pc];
+  switch (kind) {
+    case FrameReturn::Ignore: ++caller->pc; break;
+    case FrameReturn::Iterate:  // the generator is exhausted
+      caller->registers[i.b].reset();
+      caller->pc += static_cast<uint32_t>(i.near_distance());
+      return false;
+    default:
+      caller->registers[i.a] = std::move(value);
+      ++caller->pc;
+  }
+  if (i.flags & 7) ops::release_operands(caller->registers, i);
+  return false;
+}
+
+// Suspends the current frame, a generator's, whose caller is a for loop.
+void Interpreter::yield_value(Vm& vm, Value& value) {
+  Frame* frame = vm.frame_;
+  frame->generator->state = GeneratorObject::State::Suspended;
+  vm.frame_ = frame->back;
+  frame->back = nullptr;
+  --vm.depth_;
+  Frame* caller = vm.frame_;
+  caller->registers[caller->code->code->instructions[caller->pc].a] = std::move(value);
+  ++caller->pc;
+}
+
+Value Interpreter::yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended) {
+  Value iterator = frame.registers[i.b];
+  Value sent = std::move(frame.registers[i.c]);
+  Value out;
+  ended = false;
+  if (auto* generator = try_cast<GeneratorObject>(iterator)) {
+    ended = !generator_send(vm, generator, sent.is_none() ? Value() : sent, out);
+  } else if (sent.is_none() || sent.is_undefined()) {
+    try {
+      ended = !iterate_next(vm, iterator, out);
+      if (ended) out = Value::none();
+    } catch (const ScriptException& e) {
+      if (!e.exception()->type->is_subtype_of(vm.exceptions().StopIteration)) throw;
+      ended = true;
+      out = e.exception()->args->size ? e.exception()->args->items[0] : Value::none();
+    }
+  } else {
+    out = call_method(vm, iterator, "send", {sent});
+  }
+  return out;
+}
+
+// --- the loop ---------------------------------------------------------------------------------------------
+
+#define LABEL(name) L_##name:
+#define SAVE() (frame->pc = static_cast<uint32_t>(pc - code))
+#define DISPATCH() goto* labels[static_cast<uint8_t>(pc->op)]
+#define NEXT() \
+  do {         \
+    ++pc;      \
+    DISPATCH(); \
+  } while (false)
+#define RELOAD()                                  \
+  do {                                            \
+    frame = vm.frame_;                            \
+    r = frame->registers;                         \
+    constants = frame->code->constants.data();    \
+    code = frame->code->code->instructions.data(); \
+    caches = frame->code->caches.get();           \
+    labels = frame->stepping ? kStepLabels : kLabels; \
+    pc = code + frame->pc;                        \
+  } while (false)
+#define RELEASE()                                     \
+  do {                                                \
+    if (pc->flags & 7) ops::release_operands(r, *pc); \
+  } while (false)
+
+// R[a] = x op y with the int case given by `int_case`, which jumps to `slow` when it cannot.
+#define ARITHMETIC(name, left, right, int_case, float_expression, slow_call)        \
+  LABEL(name) {                                                                     \
+    const Value& x = left;                                                          \
+    const Value& y = right;                                                         \
+    if (x.is_int() && y.is_int()) [[likely]] {                                      \
+      int64_t p = x.as_int(), q = y.as_int(), result;                               \
+      int_case                                                                      \
+      {                                                                             \
+        r[pc->a].set_int(result);                                                   \
+        NEXT();                                                                     \
+      }                                                                             \
+    } else if (int_or_float(x) && int_or_float(y)) {                                \
+      double p = number_as_double(x), q = number_as_double(y);                      \
+      float_expression;                                                             \
+    }                                                                               \
+    SAVE();                                                                         \
+    slow_call;                                                                      \
+    RELEASE();                                                                      \
+    NEXT();                                                                         \
+  }
+#define FLOAT_RESULT(expression)   \
+  do {                             \
+    r[pc->a].set_float(expression); \
+    NEXT();                        \
+  } while (false)
+#define INT_CHECKED(builtin) if (!builtin(p, q, &result)) [[likely]]
+#define INT_DIVIDE(function) \
+  if (q > 0 && ((result = function(p, q)), true)) [[likely]]
+#define INT_NEVER if (((result = 0), (void)p, (void)q, false))
+#define FLOAT_DIVIDE if (q != 0) FLOAT_RESULT(p / q)
+#define FLOAT_NEVER ((void)p, (void)q)
+#define SLOW(op, constant, inplace) \
+  ops::binary_slow(vm, *frame, *pc, BinaryOp::op, constant, inplace)
+#define ARITHMETIC_FORMS(name, op, int_case, float_expression)                                     \
+  ARITHMETIC(name, r[pc->b], r[pc->c], int_case, float_expression, SLOW(op, false, false))         \
+  ARITHMETIC(name##K, r[pc->b], constants[pc->c], int_case, float_expression, SLOW(op, true, false))
+#define ARITHMETIC_IN_PLACE(name, op, int_case, float_expression)                                  \
+  ARITHMETIC(Inplace##name, r[pc->b], r[pc->c], int_case, float_expression, SLOW(op, false, true)) \
+  ARITHMETIC(Inplace##name##K, r[pc->b], constants[pc->c], int_case, float_expression,             \
+             SLOW(op, true, true))
+
+#define COMPARISON(name, op, symbol, right, constant)                        \
+  LABEL(name) {                                                              \
+    const Value& x = r[pc->b];                                               \
+    const Value& y = right;                                                  \
+    if (x.is_int() && y.is_int()) {                                          \
+      r[pc->a].set_bool(x.as_int() symbol y.as_int());                       \
+      NEXT();                                                                \
+    }                                                                        \
+    if (x.is_float() && y.is_float()) {                                      \
+      r[pc->a].set_bool(x.as_float() symbol y.as_float());                   \
+      NEXT();                                                                \
+    }                                                                        \
+    SAVE();                                                                  \
+    ops::compare_slow(vm, *frame, *pc, CompareOp::op, constant);             \
+    RELEASE();                                                               \
+    NEXT();                                                                  \
+  }
+#define COMPARE_JUMP(name, op, symbol, right)                                \
+  LABEL(name) {                                                              \
+    const Value& x = r[pc->a];                                               \
+    const Value& y = right;                                                  \
+    bool holds;                                                              \
+    if (x.is_int() && y.is_int()) [[likely]] {                               \
+      holds = x.as_int() symbol y.as_int();                                  \
+    } else if (x.is_float() && y.is_float()) {                               \
+      holds = x.as_float() symbol y.as_float();                              \
+    } else {                                                                 \
+      SAVE();                                                                \
+      holds = compare_is_true(vm, CompareOp::op, x, y);                      \
+      RELEASE();                                                             \
+    }                                                                        \
+    pc += holds == (pc->mode() != 0) ? pc->near_distance() : 1;              \
+    DISPATCH();                                                              \
+  }
+#define COMPARE_FORMS(name, symbol)                                   \
+  COMPARISON(name, name, symbol, r[pc->c], false)                     \
+  COMPARISON(name##K, name, symbol, constants[pc->c], true)           \
+  COMPARE_JUMP(Jump##name, name, symbol, r[pc->b])                    \
+  COMPARE_JUMP(Jump##name##K, name, symbol, constants[pc->b])
+
+// After an enter_ function: the value is here, or the loop goes on in the new frame.
+#define FINISH_CALL(done)           \
+  do {                              \
+    if (done) {                     \
+      RELOAD();                     \
+      r[pc->a] = std::move(result); \
+      RELEASE();                    \
+      NEXT();                       \
+    }                               \
+    RELOAD();                       \
+    DISPATCH();                     \
+  } while (false)
+#define POLL()                                                                        \
+  do {                                                                                \
+    if (vm.interrupts_.load(std::memory_order_relaxed) || --vm.fuel_ < 0) [[unlikely]] { \
+      SAVE();                                                                         \
+      vm.handle_interrupts();                                                         \
+    }                                                                                 \
+  } while (false)
+
+static bool compare_is_true(Vm& vm, CompareOp op, const Value& x, const Value& y) {
+  if (op == CompareOp::Eq && is_kind(x, Kind::Str) && is_kind(y, Kind::Str))
+    return str_equal(cast<StrObject>(x), cast<StrObject>(y));
+  return truth(vm, compare(vm, op, x, y));
+}
+
+static Instance* plain_instance(const Value& v) {
+  if (!v.is_object() || !(v.object()->type->type_flags & kPlainInstances)) return nullptr;
+  return static_cast<Instance*>(v.object());
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+Value Interpreter::loop(Vm& vm) {
+  static const void* const kLabels[] = {
+#define OPCODE(name, a, b, c, effects, semantics) &&L_##name,
+#include "lang/bytecode/bytecode.def"
+#undef OPCODE
+  };
+  // The same table for frames that a compiled region left: every instruction asks the hooks first.
+  static const void* const kStepLabels[] = {
+#define OPCODE(name, a, b, c, effects, semantics) &&L_Step,
+#include "lang/bytecode/bytecode.def"
+#undef OPCODE
+  };
+  const void* const* labels;
+  Frame* frame;
+  Value* r;
+  const Value* constants;
+  const Instruction* code;
+  const Instruction* pc;
+  InlineCache* caches;
+  Value result;
+  RELOAD();
+  DISPATCH();
+
+#include "interpreter/vm/dispatch_ops.inc"
+
+L_Step : {
+  SAVE();
+  if (frame->skip_step) {
+    frame->skip_step = false;
+    goto* kLabels[static_cast<uint8_t>(pc->op)];
+  }
+  EnterResult outcome = vm.hooks_->enter_at(vm, *frame, result);
+  if (outcome == EnterResult::Interpret) goto* kLabels[static_cast<uint8_t>(pc->op)];
+  if (outcome == EnterResult::Returned) goto leave;
+  RELOAD();
+  DISPATCH();
+}
+}
+
+#pragma GCC diagnostic pop
+
+}  // namespace tsc::interp

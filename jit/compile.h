@@ -1,0 +1,30 @@
+#pragma once
+// The front door of the compiler: a region in, something that runs out. Runs the pass pipeline, plans
+// kernels and memory, compiles kernels through the LLVM module (loaded at the first compile) and falls back
+// to the region executor over the reference kernels without it: the same bits, only slower.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "jit/executable.h"
+#include "jit/report.h"
+
+namespace tsc::jit {
+
+class KernelCache;  // compiled kernels by program text; one per engine
+
+struct CompileOptions {
+  std::vector<std::string> disabled;  // passes by name: "fuse", "simplify", "memory", ...
+  bool use_llvm = true;
+  bool verify = true;                 // the verifier after every pass
+  std::shared_ptr<KernelCache> cache; // shared by all regions of an engine; made on first use if null
+  std::string emit;                   // stage whose text is wanted ("fused", "loops", "llvm", "asm")
+  std::string* emitted = nullptr;
+};
+
+std::shared_ptr<KernelCache> make_kernel_cache();
+
+// InternalFault when a pass breaks the region's rules or code generation fails: the caller falls back.
+std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report);
+
+}  // namespace tsc::jit

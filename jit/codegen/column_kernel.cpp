@@ -46,28 +46,27 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
   emit_loop(b_, begin, end, 1, "finish", [&](Ir col) {
     const Point point{scalar_, col, end};
     for (const Reducer& reducer : reducers_) {
-      Ir place = access_.element_pointer(reducer.accumulator, reducer.total, b_.CreateSub(col, begin));
-      Ir total = access_.load_row(reducer.accumulator, place, point);
-      define(*reducer.instruction, reduction_result(scalar_, reducer, total), true);
+      Ir place = access_.element_pointer(reducer.how.dtype(), reducer.total, b_.CreateSub(col, begin));
+      Ir total = access_.load_row(reducer.how.dtype(), place, point);
+      define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total), true);
     }
     emit_part(stage.row, point, false);
   });
 }
 
 void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes) {
-  const DType dtype = reducer.accumulator;
+  const DType dtype = reducer.how.dtype();
   Ir count = b_.CreateMul(lanes, b_.getInt64(kColumnBlock));
   emit_loop(b_, b_.getInt64(0), count, wide_.count(), "fill", [&](Ir i) {
     access_.store_row(dtype, access_.element_pointer(dtype, memory, i), Point{wide_, i, count},
-                      reduction_identity(wide_, reducer.instruction->reduction, dtype));
+                      reducer.how.identity(wide_));
   });
 }
 
 // The tree over the lanes that rows have reached. The others hold the identity, and combining with it
 // changes no bit (a lane starts from the identity, so it is never -0 where that would matter).
 void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes, Ir begin, Ir end) {
-  const DType dtype = reducer.accumulator;
-  const Reduction reduction = reducer.instruction->reduction;
+  const DType dtype = reducer.how.dtype();
   auto at = [&](Ir memory, Ir lane, Ir col) {
     Ir index = b_.CreateAdd(b_.CreateMul(lane, b_.getInt64(kColumnBlock)), col);
     return access_.element_pointer(dtype, memory, index);
@@ -80,7 +79,7 @@ void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes, Ir be
       Ir place = at(target, target_lane, col);
       Ir x = access_.load_row(dtype, place, point);
       Ir y = access_.load_row(dtype, at(reducer.lanes, source_lane, col), point);
-      access_.store_row(dtype, place, point, combine(wide_, reduction, dtype, x, y));
+      access_.store_row(dtype, place, point, reducer.how.combine(wide_, x, y));
     });
   };
   for (int64_t distance = kReductionLanes / 2; distance >= 1; distance /= 2) {

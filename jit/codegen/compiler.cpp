@@ -5,13 +5,13 @@
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "jit/codegen/code_generation.h"
 #include "jit/codegen/kernel_emitter.h"
 #include "runtime/base/error.h"
 
@@ -88,9 +88,6 @@ class LlvmCompiler : public KernelCompiler {
  private:
   static void build(const Target& target, llvm::Module& module, const llvm::TargetMachine& machine,
                     const KernelProgram& program, const std::string& symbol);
-  static std::string assembly(const Target& target, const KernelProgram& program);
-  llvm::SmallVector<char, 0> generate(llvm::Module& module, llvm::TargetMachine& machine,
-                                      llvm::CodeGenFileType type);
 
   std::unique_ptr<Target> target_;
   MachinePool machines_;
@@ -106,18 +103,6 @@ void LlvmCompiler::build(const Target& target, llvm::Module& module,
   target.mark(*KernelEmitter(module, program, target.traits()).emit(symbol));
 }
 
-llvm::SmallVector<char, 0> LlvmCompiler::generate(llvm::Module& module, llvm::TargetMachine& machine,
-                                                  llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  // The verifier of LLVM is a debugging aid of ours: tests/codegen verifies the text it asks for.
-  const bool failed = machine.addPassesToEmitFile(passes, stream, nullptr, type, true);
-  TSC_CHECK(!failed, "LLVM cannot generate code for this target");
-  passes.run(module);
-  return bytes;
-}
-
 std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
     std::span<const KernelProgram* const> programs, std::span<const std::string> symbols,
     CompileTimes* times) {
@@ -131,7 +116,7 @@ std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
     build(*target_, module, *machine, *programs[i], symbols[i]);
   const double ir_ms = milliseconds_since(start);
 
-  auto bytes = generate(module, *machine, llvm::CodeGenFileType::ObjectFile);
+  auto bytes = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
   machines_.give_back(std::move(machine));
   const double codegen_ms = milliseconds_since(start) - ir_ms;
 
@@ -161,7 +146,7 @@ std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& 
   const bool broken = llvm::verifyModule(module, &stream);
   TSC_CHECK(!broken, text);
   if (stage == "asm") {
-    auto bytes = generate(module, *machine, llvm::CodeGenFileType::AssemblyFile);
+    auto bytes = generate_code(module, *machine, llvm::CodeGenFileType::AssemblyFile);
     return std::string(bytes.data(), bytes.size());
   }
   TSC_CHECK(stage == "llvm", "no stage '" + stage + "': llvm, asm or ptx");

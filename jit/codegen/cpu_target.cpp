@@ -4,6 +4,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Host.h>
 
+#include "jit/codegen/code_generation.h"
 #include "jit/codegen/target.h"
 #include "runtime/base/error.h"
 
@@ -25,6 +26,7 @@ class CpuTarget : public Target {
   explicit CpuTarget(const KernelCompilerOptions& options) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    initialize_code_generation();
     triple_ = llvm::sys::getProcessTriple();
     const bool host = options.cpu.empty() && options.features.empty();
     cpu_ = options.cpu.empty() ? llvm::sys::getHostCPUName().str() : options.cpu;

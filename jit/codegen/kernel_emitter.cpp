@@ -209,7 +209,7 @@ Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point
     index = b_.CreateAdd(b_.CreateMul(lane, b_.getInt64(kColumnBlock)),
                          b_.CreateSub(point.col, column_begin_));
   }
-  return access_.element_pointer(reducer.accumulator, reducer.lanes, index);
+  return access_.element_pointer(reducer.how.dtype(), reducer.lanes, index);
 }
 
 // The accumulators are our own memory: reading and writing lanes that do not exist is harmless as long
@@ -217,21 +217,13 @@ Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point
 void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
   const Reducer& reducer = reducer_of(in);
   const Lanes& lanes = point.lanes;
-  Ir x = in_lanes(in.inputs[0], lanes);
-  const Ir inputs[] = {x};
-  x = apply_op(lanes, Op::cast, reducer.input, reducer.accumulator, inputs);
+  Ir x = reducer.how.enter(lanes, in_lanes(in.inputs[0], lanes));
   Ir pointer = accumulator_pointer(reducer, point);
   const Point whole{lanes, point.col, point.limit};
-  Ir old = access_.load_row(reducer.accumulator, pointer, whole);
-  Ir sum = combine(lanes, in.reduction, reducer.accumulator, old, x);
+  Ir old = access_.load_row(reducer.how.dtype(), pointer, whole);
+  Ir sum = reducer.how.combine(lanes, old, x);
   if (point.mask) sum = b_.CreateSelect(point.mask, sum, old);
-  access_.store_row(reducer.accumulator, pointer, whole, sum);
-}
-
-Ir KernelEmitter::reduction_result(const Lanes& lanes, const Reducer& reducer, Ir accumulator) {
-  const DType to = reducer.instruction->dtype;
-  const Ir inputs[] = {accumulator};
-  return apply_op(lanes, Op::cast, reducer.accumulator, to, inputs);
+  access_.store_row(reducer.how.dtype(), pointer, whole, sum);
 }
 
 Ir KernelEmitter::stack_array(DType dtype, int64_t count) {
@@ -251,10 +243,7 @@ void KernelEmitter::collect_reducers(const NestStage& stage) {
     DType input = bindings_[in.inputs[0]].dtype;
     for (const NestInstruction& other : stage.element)
       if (defines_value(other) && other.result == in.inputs[0]) input = other.dtype;
-    DType accumulator = accumulator_dtype(in.reduction, input);
-    if (accumulator == DType::Bool) accumulator = DType::U8;
-    if (accumulator == DType::BF16) accumulator = DType::F32;
-    reducers_.push_back({&in, input, accumulator});
+    reducers_.push_back({&in, {in.reduction, input}});
   }
 }
 

@@ -27,7 +27,7 @@ class KernelEmitter {
   };
   struct Reducer {
     const NestInstruction* instruction;
-    DType input, accumulator;
+    Accumulation how;
     Ir lanes = nullptr;   // memory: 64 lane accumulators (times a block of columns)
     Ir total = nullptr;   // memory: the chunks so far
   };
@@ -66,7 +66,6 @@ class KernelEmitter {
   void accumulate(const NestInstruction& instruction, const Point& point);
   Ir accumulator_pointer(const Reducer& reducer, const Point& point);
   Reducer& reducer_of(const NestInstruction& instruction);
-  Ir reduction_result(const Lanes& lanes, const Reducer& reducer, Ir accumulator);
   Ir stack_array(DType dtype, int64_t count);
 
   llvm::Module& module_;

@@ -229,28 +229,4 @@ Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir>
   return to == DType::BF16 && op != Op::select ? lanes.round_to_bf16(result) : result;
 }
 
-Ir combine(const Lanes& lanes, Reduction reduction, DType dtype, Ir x, Ir y) {
-  switch (reduction) {
-    case Reduction::sum: return emit_add(lanes, dtype, x, y, nullptr);
-    case Reduction::prod: return emit_mul(lanes, dtype, x, y, nullptr);
-    case Reduction::amax: return emit_maximum(lanes, dtype, x, y, nullptr);
-    case Reduction::amin: return emit_minimum(lanes, dtype, x, y, nullptr);
-  }
-  TSC_CHECK(false, "no such reduction");
-}
-
-Ir reduction_identity(const Lanes& lanes, Reduction reduction, DType dtype) {
-  const bool largest = reduction == Reduction::amin;
-  if (reduction == Reduction::sum) return llvm::Constant::getNullValue(lanes.value_type(dtype));
-  if (is_floating(dtype)) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    return lanes.number(dtype, reduction == Reduction::prod ? 1 : largest ? kInfinity : -kInfinity);
-  }
-  const int bits = memory_bytes(dtype) * 8;
-  if (reduction == Reduction::prod) return lanes.integer(bits, 1);
-  if (is_unsigned_dtype(dtype)) return lanes.integer(bits, largest ? -1 : 0);
-  const int64_t lowest = std::numeric_limits<int64_t>::min() >> (64 - bits);
-  return lanes.integer(bits, largest ? ~lowest : lowest);
-}
-
 }  // namespace tsc::jit

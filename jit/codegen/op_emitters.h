@@ -24,9 +24,22 @@ const OpEmitter* find_op_emitter(Op op);
 
 // Applies an elementwise op, casts included. `from` is the dtype of the value operands.
 Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir> inputs);
-// One step of a reduction on accumulators of `dtype`.
-Ir combine(const Lanes& lanes, Reduction reduction, DType dtype, Ir x, Ir y);
-Ir reduction_identity(const Lanes& lanes, Reduction reduction, DType dtype);
+
+// How a reduction accumulates: sums and products in their own dtype, the extremes of floats as
+// integers in the same order (-0 below +0, nan beyond everything), which makes a step one instruction.
+struct Accumulation {
+  Reduction reduction;
+  DType input;
+  DType dtype() const;  // of the accumulators, as values and in memory
+  Ir enter(const Lanes& lanes, Ir x) const;
+  Ir combine(const Lanes& lanes, Ir x, Ir y) const;
+  Ir identity(const Lanes& lanes) const;
+  Ir leave(const Lanes& lanes, DType to, Ir accumulator) const;
+
+ private:
+  bool ordered_as_integers() const;
+};
+
 // Philox4x32-10 as the primitive rng_bits defines it.
 Ir emit_philox(const Lanes& lanes, DType dtype, Ir seed, Ir offset, Ir index);
 

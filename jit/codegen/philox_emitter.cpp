@@ -1,5 +1,6 @@
 // runtime/random/philox.h on lanes. Words travel in 64-bit lanes, because a round is two products of
 // 32 by 32 to 64 bits, and vector units have that product.
+#include "jit/codegen/control.h"
 #include "jit/codegen/op_emitters.h"
 #include "runtime/base/error.h"
 
@@ -12,21 +13,45 @@ struct Block {
   Ir words[4];
 };
 
-Block emit_rounds(const Lanes& l, Block counter, Ir key0, Ir key1) {
+// The rounds are a loop: unrolled, their products make instruction selection take a hundred times as
+// long, and ten turns of a loop cost nothing beside them.
+Block emit_rounds(const Lanes& l, const Block& start, Ir first_key0, Ir first_key1) {
   auto& b = l.b();
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::BasicBlock* head = new_block(b, "philox");
+  b.CreateBr(head);
+  b.SetInsertPoint(head);
+  auto phi = [&](Ir first) {
+    llvm::PHINode* node = b.CreatePHI(first->getType(), 2);
+    node->addIncoming(first, before);
+    return node;
+  };
+  llvm::PHINode *words[4], *key0 = phi(first_key0), *key1 = phi(first_key1);
+  for (int i = 0; i < 4; ++i) words[i] = phi(start.words[i]);
+  llvm::PHINode* round = phi(b.getInt32(0));
+
   const Ir low_word = l.integer(64, kLowWord);
   auto low = [&](Ir x) { return b.CreateAnd(x, low_word); };
   auto high = [&](Ir x) { return b.CreateLShr(x, l.integer(64, 32)); };
-  for (int round = 0; round < 10; ++round) {
-    Ir product0 = b.CreateMul(l.integer(64, 0xD2511F53), counter.words[0]);
-    Ir product1 = b.CreateMul(l.integer(64, 0xCD9E8D57), counter.words[2]);
-    Ir spread0 = l.splat(key0), spread1 = l.splat(key1);
-    counter = {{b.CreateXor(b.CreateXor(high(product1), counter.words[1]), spread0), low(product1),
-                b.CreateXor(b.CreateXor(high(product0), counter.words[3]), spread1), low(product0)}};
-    key0 = b.CreateAnd(b.CreateAdd(key0, b.getInt64(0x9E3779B9)), b.getInt64(kLowWord));
-    key1 = b.CreateAnd(b.CreateAdd(key1, b.getInt64(0xBB67AE85)), b.getInt64(kLowWord));
-  }
-  return counter;
+  // The masks state that the factors have 32 bits.
+  Ir product0 = b.CreateMul(l.integer(64, 0xD2511F53), low(words[0]));
+  Ir product1 = b.CreateMul(l.integer(64, 0xCD9E8D57), low(words[2]));
+  const Block next = {{b.CreateXor(b.CreateXor(high(product1), words[1]), l.splat(key0)),
+                       low(product1),
+                       b.CreateXor(b.CreateXor(high(product0), words[3]), l.splat(key1)),
+                       low(product0)}};
+  for (int i = 0; i < 4; ++i) words[i]->addIncoming(next.words[i], head);
+  auto advance = [&](llvm::PHINode* key, uint64_t step) {
+    key->addIncoming(b.CreateAnd(b.CreateAdd(key, b.getInt64(step)), b.getInt64(kLowWord)), head);
+  };
+  advance(key0, 0x9E3779B9);
+  advance(key1, 0xBB67AE85);
+  Ir count = b.CreateAdd(round, b.getInt32(1));
+  round->addIncoming(count, head);
+  llvm::BasicBlock* after = new_block(b, "drawn");
+  b.CreateCondBr(b.CreateICmpULT(count, b.getInt32(10)), head, after);
+  b.SetInsertPoint(after);
+  return next;
 }
 
 // Word `which` (0 to 3, per lane) of the block.

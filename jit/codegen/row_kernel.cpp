@@ -27,11 +27,10 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   if (reducers_.empty()) return emit_columns(stage.element, b_.getInt64(0), cols_);
 
   for (Reducer& reducer : reducers_) {
-    reducer.lanes = stack_array(reducer.accumulator, kReductionLanes);
-    reducer.total = stack_array(reducer.accumulator, 1);
-    access_.store_row(reducer.accumulator, reducer.total, Point{scalar_, nullptr, nullptr},
-                      reduction_identity(scalar_, reducer.instruction->reduction,
-                                         reducer.accumulator));
+    reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
+    reducer.total = stack_array(reducer.how.dtype(), 1);
+    access_.store_row(reducer.how.dtype(), reducer.total, Point{scalar_, nullptr, nullptr},
+                      reducer.how.identity(scalar_));
   }
   emit_loop(b_, b_.getInt64(0), cols_, kReductionChunk, "chunk", [&](Ir begin) {
     Ir past = b_.CreateAdd(begin, b_.getInt64(kReductionChunk));
@@ -39,41 +38,40 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
     for (Reducer& reducer : reducers_)
       for (int lane = 0; lane < kReductionLanes; lane += wide_.count())
         access_.store_row(
-            reducer.accumulator,
-            access_.element_pointer(reducer.accumulator, reducer.lanes,
+            reducer.how.dtype(),
+            access_.element_pointer(reducer.how.dtype(), reducer.lanes,
                                     b_.getInt64(static_cast<uint64_t>(lane))),
             Point{wide_, nullptr, nullptr},
-            reduction_identity(wide_, reducer.instruction->reduction, reducer.accumulator));
+            reducer.how.identity(wide_));
     emit_columns(stage.element, begin, end);
     for (Reducer& reducer : reducers_) finish_row_reducer(reducer);
   });
   for (Reducer& reducer : reducers_) {
-    Ir total = access_.load_row(reducer.accumulator, reducer.total, Point{scalar_, nullptr, nullptr});
-    define(*reducer.instruction, reduction_result(scalar_, reducer, total), false);
+    Ir total = access_.load_row(reducer.how.dtype(), reducer.total, Point{scalar_, nullptr, nullptr});
+    define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total), false);
   }
 }
 
 void KernelEmitter::finish_row_reducer(Reducer& reducer) {
   const Point point{scalar_, nullptr, nullptr};
-  Ir total = access_.load_row(reducer.accumulator, reducer.total, point);
-  total = combine(scalar_, reducer.instruction->reduction, reducer.accumulator, total,
-                  combine_lanes(reducer));
-  access_.store_row(reducer.accumulator, reducer.total, point, total);
+  Ir total = access_.load_row(reducer.how.dtype(), reducer.total, point);
+  total = reducer.how.combine(scalar_, total, combine_lanes(reducer));
+  access_.store_row(reducer.how.dtype(), reducer.total, point, total);
 }
 
 // The fixed tree: lane l with l + 32, then + 16, + 8, + 4, + 2, + 1.
 Ir KernelEmitter::combine_lanes(const Reducer& reducer) {
   const Lanes half(b_, kReductionLanes / 2);
   const Point point{half, nullptr, nullptr};
-  const DType dtype = reducer.accumulator;
+  const DType dtype = reducer.how.dtype();
   Ir low = access_.load_row(dtype, reducer.lanes, point);
   Ir high = access_.load_row(
       dtype, access_.element_pointer(dtype, reducer.lanes, b_.getInt64(kReductionLanes / 2)), point);
-  Ir lanes = combine(half, reducer.instruction->reduction, dtype, low, high);
+  Ir lanes = reducer.how.combine(half, low, high);
   for (int count = kReductionLanes / 4; count >= 1; count /= 2) {
     low = half.part(lanes, 0, count);
     high = half.part(lanes, count, count);
-    lanes = combine(Lanes(b_, count), reducer.instruction->reduction, dtype, low, high);
+    lanes = reducer.how.combine(Lanes(b_, count), low, high);
   }
   return lanes;
 }

@@ -1,6 +1,6 @@
 // Reductions give the canonical order's bits, whatever the vector width and wherever the tail falls.
 #include "catch2/catch.hpp"
-#include "kernel_case.h"
+#include "sample_programs.h"
 
 using namespace tsc;
 using namespace tsc::jit;
@@ -29,45 +29,6 @@ KernelProgram column_reduction(Reduction reduction, DType dtype, Access access) 
   NestValue result = b.reduce(reduction, b.load(in));
   b.row();
   b.store(b.output(b.dtype(result)), result);
-  return b.program;
-}
-
-// max, exp(x - max) into a scratch row with its sum, the quotient.
-KernelProgram softmax(DType dtype) {
-  ProgramBuilder b;
-  uint32_t in = b.input(dtype), out = b.output(dtype), kept = b.scratch(DType::F32);
-  NestValue highest = b.reduce(Reduction::amax, b.cast(DType::F32, b.load(in)));
-  b.stage();
-  NestValue shifted = b.apply(Op::sub, {b.cast(DType::F32, b.load(in)), highest});
-  NestValue power = b.apply(Op::exp, {shifted});
-  b.scratch_store(kept, power);
-  NestValue total = b.reduce(Reduction::sum, power);
-  b.stage();
-  b.store(out, b.cast(dtype, b.apply(Op::div, {b.scratch_load(kept), total})));
-  return b.program;
-}
-
-KernelProgram layer_norm() {
-  ProgramBuilder b;
-  uint32_t in = b.input(DType::F32), weight = b.input(DType::F32), out = b.output(DType::F32);
-  uint32_t inverse = b.add_parameter(DType::F64);
-  uint32_t saved = b.output(DType::F32, Access::Broadcast);
-  b.row();
-  NestValue scale = b.cast(DType::F32, b.parameter(inverse));
-  b.element();
-  NestValue sum = b.reduce(Reduction::sum, b.load(in));
-  b.stage().row();
-  NestValue mean = b.apply(Op::mul, {sum, scale});
-  b.element();
-  NestValue centred = b.apply(Op::sub, {b.load(in), mean});
-  NestValue squares = b.reduce(Reduction::sum, b.apply(Op::mul, {centred, centred}));
-  b.stage().row();
-  NestValue variance = b.apply(Op::mul, {squares, scale});
-  NestValue factor = b.apply(Op::rsqrt, {b.apply(Op::add, {variance, b.constant(1e-5)})});
-  b.store(saved, factor);
-  b.element();
-  NestValue again = b.apply(Op::sub, {b.load(in), mean});
-  b.store(out, b.apply(Op::mul, {b.apply(Op::mul, {again, factor}), b.load(weight)}));
   return b.program;
 }
 
@@ -124,7 +85,7 @@ TEST_CASE("softmax and layer norm as row programs") {
   auto layouts = sizes({1, 2, 10, 16, 63, 64, 65, 768, 1000}, {1, 4});
   const double number = 1.0 / 768;
   for (Layout& layout : layouts) layout.parameters = {std::bit_cast<int64_t>(number)};
-  check_programs({softmax(DType::F32), softmax(DType::BF16), layer_norm()}, layouts);
+  check_programs({softmax_program(DType::F32), softmax_program(DType::BF16), layer_norm_program()}, layouts);
   for (Layout& layout : layouts) layout.in_place = true;
-  check_programs({softmax(DType::F32), layer_norm()}, layouts);
+  check_programs({softmax_program(DType::F32), layer_norm_program()}, layouts);
 }

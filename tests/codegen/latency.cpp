@@ -1,0 +1,89 @@
+// How long kernels take to compile and to run: printed, and held against generous bounds, because a
+// test machine may be busy.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "catch2/catch.hpp"
+#include "sample_programs.h"
+
+using namespace tsc;
+using namespace tsc::jit;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double median(std::vector<double> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return numbers[numbers.size() / 2];
+}
+
+Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram& program,
+                                  CompileTimes& typical) {
+  const KernelProgram* pointer = &program;
+  const std::string symbol = "kernel";
+  std::vector<double> ir, codegen, link;
+  Ref<CompiledKernel> kernel;
+  for (int i = 0; i < 9; ++i) {
+    CompileTimes times;
+    kernel = compiler.compile({&pointer, 1}, {&symbol, 1}, &times)[0];
+    ir.push_back(times.ir_ms);
+    codegen.push_back(times.codegen_ms);
+    link.push_back(times.link_ms);
+  }
+  typical = {median(ir), median(codegen), median(link)};
+  return kernel;
+}
+
+double nanoseconds_per_element(const KernelProgram& program, KernelFunction function, int64_t rows,
+                               int64_t cols) {
+  std::vector<std::vector<float>> blocks;
+  std::vector<OperandArgument> arguments;
+  for (const Operand& operand : program.operands) {
+    if (operand.kind == Operand::Kind::Index) {
+      arguments.push_back({nullptr, cols, 1});
+      continue;
+    }
+    blocks.emplace_back(static_cast<size_t>(rows * cols));
+    for (size_t i = 0; i < blocks.back().size(); ++i)
+      blocks.back()[i] = static_cast<float>(i * 7 % 1000) / 500 - 1;
+    arguments.push_back({blocks.back().data(), operand.access == Access::Broadcast ? 1 : cols, 1});
+  }
+  const double number = 1.0 / static_cast<double>(cols);
+  const int64_t parameters[] = {std::bit_cast<int64_t>(number), std::bit_cast<int64_t>(0.5)};
+  std::vector<std::byte> scratch(static_cast<size_t>(scratch_bytes(program, cols)) + 64);
+  auto aligned = (reinterpret_cast<uintptr_t>(scratch.data()) + 63) & ~uintptr_t{63};
+  double best = 1e30;
+  for (int i = 0; i < 60; ++i) {
+    const auto start = Clock::now();
+    for (int j = 0; j < 8; ++j)
+      function(arguments.data(), parameters, rows, cols, reinterpret_cast<void*>(aligned));
+    best = std::min(best, std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+  }
+  return best / 8 / static_cast<double>(rows * cols);
+}
+
+}  // namespace
+
+TEST_CASE("compile latency and speed of typical kernels") {
+  const std::pair<const char*, KernelProgram> samples[] = {
+      {"gelu (tanh)", gelu_program(true)},          {"gelu (erf)", gelu_program(false)},
+      {"softmax f32", softmax_program(DType::F32)}, {"softmax bf16", softmax_program(DType::BF16)},
+      {"layer norm", layer_norm_program()},         {"sum f32", sum_program(DType::F32)},
+      {"adam", adam_program()},                     {"dropout", dropout_program()},
+  };
+  for (auto& under_test : compilers()) {
+    std::printf("%-6s %s\n", under_test.name.c_str(),
+                under_test.compiler->target_description().c_str());
+    for (const auto& [name, program] : samples) {
+      CompileTimes times;
+      auto kernel = timed_compile(*under_test.compiler, program, times);
+      const double speed = nanoseconds_per_element(program, kernel->function, 4, 1024);
+      std::printf("  %-13s ir %.2f codegen %.2f link %.2f ms, %lld bytes, %.3f ns/element\n", name,
+                  times.ir_ms, times.codegen_ms, times.link_ms,
+                  static_cast<long long>(kernel->code_bytes), speed);
+      CHECK(times.ir_ms + times.codegen_ms + times.link_ms < 100);
+    }
+  }
+}

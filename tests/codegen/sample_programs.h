@@ -1,0 +1,18 @@
+#pragma once
+// The kernels that the latency and machine-code tests look at: what real models compile most.
+#include "kernel_case.h"
+
+namespace tsc::jit {
+
+// gelu(x * a + b) * c; the erf form or the tanh form.
+KernelProgram gelu_program(bool tanh_form);
+// max, exp(x - max) into a scratch row with its sum, the quotient.
+KernelProgram softmax_program(DType dtype);
+// Two-pass layer norm; parameter 0 is 1 / columns.
+KernelProgram layer_norm_program();
+KernelProgram sum_program(DType dtype);
+// One step of Adam in place: p, g, m, v.
+KernelProgram adam_program();
+KernelProgram dropout_program();
+
+}  // namespace tsc::jit

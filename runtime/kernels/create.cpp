@@ -1,16 +1,16 @@
 // Create ops: full, iota, rng_bits.
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/device/device.h"
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/kernel_table.h"
 #include "runtime/kernels/strided.h"
-#include "runtime/random/philox.h"
 
 namespace tsc {
 namespace {
 
-constexpr double kFillNanoseconds = 0.2, kIotaNanoseconds = 1.0, kPhiloxNanoseconds = 3.0;
+constexpr double kFillNanoseconds = 0.2, kIotaNanoseconds = 1.0, kPhiloxNanoseconds = 1.5;
 
 void fill_full(const Tensor& out, const Scalar& value) {
   std::byte element[8];
@@ -30,45 +30,40 @@ void fill_iota(const Tensor& out, int64_t axis) {
                                               [static_cast<int>(out.dtype())];
   parallel_for(out.numel(), grain_for(kIotaNanoseconds), [&](int64_t begin, int64_t end) {
     int64_t indices[kBlock];
+    int64_t index = begin / inner % length, left = inner - begin % inner;
     for (int64_t first = begin; first < end; first += kBlock) {
       int64_t n = std::min(kBlock, end - first);
-      for (int64_t i = 0; i < n; ++i) indices[i] = (first + i) / inner % length;
+      for (int64_t i = 0; i < n;) {
+        int64_t run = std::min(left, n - i);
+        std::fill_n(indices + i, run, index);
+        i += run;
+        left -= run;
+        if (left > 0) continue;
+        left = inner;
+        if (++index == length) index = 0;
+      }
       convert(out.data() + first * size, indices, nullptr, nullptr, n);
     }
   });
 }
 
-// Calls write(element, word) for every element of [begin, end), computing each block once.
-template <class Write>
-void for_words(uint64_t seed, uint64_t offset, int64_t begin, int64_t end, Write write) {
-  for (int64_t block = begin / 4; block * 4 < end; ++block) {
-    PhiloxBlock words = philox_block(seed, offset, block);
-    for (int64_t word = 0; word < 4; ++word) {
-      int64_t element = block * 4 + word;
-      if (element >= begin && element < end) write(element, words[word]);
-    }
-  }
-}
+// How many elements one Philox block of four words serves.
+int64_t elements_per_block(DType dtype) { return dtype == DType::F64 ? 2 : 4; }
 
 void fill_random(const Tensor& out, uint64_t seed, uint64_t offset) {
+  int64_t per_block = elements_per_block(out.dtype()), size = dtype_size(out.dtype());
+  const RandomLoops& loops = current_kernels().random;
+  RandomConvert convert = loops.convert[static_cast<int>(out.dtype())];
+  constexpr int64_t kBlocks = kBlock / 4;
   parallel_for(out.numel(), grain_for(kPhiloxNanoseconds), [&](int64_t begin, int64_t end) {
-    switch (out.dtype()) {
-      case DType::I32:
-        return for_words(seed, offset, begin, end, [&](int64_t i, uint32_t word) {
-          out.data_as<int32_t>()[i] = static_cast<int32_t>(word);
-        });
-      case DType::I64:
-        return for_words(seed, offset, begin, end,
-                         [&](int64_t i, uint32_t word) { out.data_as<int64_t>()[i] = word; });
-      case DType::F32:
-        return for_words(seed, offset, begin, end, [&](int64_t i, uint32_t word) {
-          out.data_as<float>()[i] = philox_uniform(word);
-        });
-      default:
-        for (int64_t i = begin; i < end; ++i) {
-          PhiloxBlock words = philox_block(seed, offset, i / 2);
-          out.data_as<double>()[i] = philox_uniform(words[i % 2 * 2], words[i % 2 * 2 + 1]);
-        }
+    alignas(64) uint32_t words[kBlocks * 4];
+    alignas(64) std::byte elements[kBlocks * 4 * 8];
+    int64_t step = kBlocks * per_block;
+    for (int64_t first = begin / step * step; first < end; first += step) {
+      loops.words(words, seed, offset, first / per_block, kBlocks);
+      convert(elements, words, step);
+      int64_t from = std::max(first, begin), to = std::min(first + step, end);
+      std::memcpy(out.data() + from * size, elements + (from - first) * size, (to - from) * size);
     }
   });
 }

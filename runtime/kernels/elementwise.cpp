@@ -7,11 +7,15 @@
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/kernel_table.h"
 #include "runtime/kernels/strided.h"
+#include "runtime/kernels/transpose.h"
 
 namespace tsc {
 namespace {
 
 constexpr int kMaxOperands = 3;
+// From this size on a transposed operand is copied by tiles first: packing it row by row would miss the
+// cache at every element.
+constexpr int64_t kWorthCopying = 16384;
 
 // Nanoseconds an element takes on one thread: only decides when to fork.
 double element_cost(Op op) {
@@ -95,10 +99,17 @@ class BlockRunner {
 };
 
 void run_strided(ElementLoop loop, const OpCall& call, std::byte* out, int64_t out_size,
-                 const Operands& operands, int64_t n) {
-  const StridedMap maps[kMaxOperands] = {
+                 Operands operands, int64_t n) {
+  StridedMap maps[kMaxOperands] = {
       StridedMap(call.tensors[0]), StridedMap(call.tensors[operands.count > 1 ? 1 : 0]),
       StridedMap(call.tensors[operands.count > 2 ? 2 : 0])};
+  Tensor copies[kMaxOperands];
+  for (int i = 0; i < operands.count; ++i) {
+    if (n < kWorthCopying || !is_transposed(maps[i])) continue;
+    copies[i] = copy_of(call.tensors[i]);
+    maps[i] = StridedMap(copies[i]);
+    operands.data[i] = copies[i].data();
+  }
   BlockRunner runner(loop, out, out_size, operands, maps);
   std::atomic<bool> failed{false};
   parallel_for(n, grain_for(element_cost(call.op) + 1.0), [&](int64_t begin, int64_t end) {

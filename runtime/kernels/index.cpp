@@ -6,6 +6,7 @@
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
 #include "runtime/kernels/families.h"
+#include "runtime/kernels/lines.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/kernels/typed.h"
 
@@ -31,27 +32,18 @@ void check_bounds(const OpCall& call, const Tensor& index) {
                                              std::to_string(size));
 }
 
-// x seen as outer x size x inner around the axis.
-struct Around {
-  int64_t outer = 1, size, inner = 1;
-  Around(const Sizes& sizes, int64_t axis) : size(sizes[axis]) {
-    for (int64_t i = 0; i < static_cast<int64_t>(sizes.size()); ++i)
-      if (i != axis) (i < axis ? outer : inner) *= sizes[i];
-  }
-};
-
 Tensor run_take(const OpCall& call) {
   Tensor out = empty_result(call);
   Tensor x = contiguous(call.tensors[0]), index = contiguous(call.tensors[1]);
   check_bounds(call, index);
   if (out.numel() == 0) return out;
-  Around around(x.sizes(), call.attributes.axes[0]);
+  Lines around(x.sizes(), call.attributes.axes[0]);
   int64_t picks = index.numel(), row = around.inner * dtype_size(x.dtype());
   const int64_t* places = index.data_as<int64_t>();
   double cost = kMoveNanoseconds + 0.1 * row;
   parallel_for(around.outer * picks, grain_for(cost), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t source = i / picks * around.size + places[i % picks];
+      int64_t source = i / picks * around.length + places[i % picks];
       std::memcpy(out.data() + i * row, x.data() + source * row, row);
     }
   });
@@ -65,7 +57,7 @@ Tensor run_index_add(const OpCall& call) {
   check_bounds(call, index);
   Tensor out = copy_of(call.tensors[0]);
   if (values.numel() == 0) return out;
-  Around around(out.sizes(), call.attributes.axes[0]);
+  Lines around(out.sizes(), call.attributes.axes[0]);
   int64_t picks = index.numel();
   const int64_t* places = index.data_as<int64_t>();
   visit_dtype(out.dtype(), [&]<class S>() {
@@ -80,7 +72,7 @@ Tensor run_index_add(const OpCall& call) {
         int64_t outer = work / tiles, first = work % tiles * kColumns;
         int64_t last = std::min(around.inner, first + kColumns);
         for (int64_t pick = 0; pick < picks; ++pick) {
-          S* target = result + (outer * around.size + places[pick]) * around.inner;
+          S* target = result + (outer * around.length + places[pick]) * around.inner;
           const S* source = added + (outer * picks + pick) * around.inner;
           for (int64_t j = first; j < last; ++j)
             store_element(target + j, TSC_ISA::scalar::add(load_element(target + j),
@@ -125,19 +117,19 @@ Tensor run_gather(const OpCall& call) {
 // Calls write(element of out, element of values) along every line of the index.
 template <class Write>
 void for_lines(const Tensor& out, const Tensor& index, int64_t axis, Write write) {
-  Around around(index.sizes(), axis);
+  Lines around(index.sizes(), axis);
   Sizes line_sizes = index.sizes();
   line_sizes[axis] = 1;
   StridedMap map(line_sizes, out.strides(), 1);  // offsets in elements
   int64_t step = out.stride(axis);
   const int64_t* places = index.data_as<int64_t>();
-  parallel_for(around.outer * around.inner, grain_for(kMoveNanoseconds * around.size + 1),
+  parallel_for(around.outer * around.inner, grain_for(kMoveNanoseconds * around.length + 1),
                [&](int64_t begin, int64_t end) {
                  StridedWalk walk(map, begin);
                  for (int64_t line = begin; line < end; ++line, walk.next()) {
-                   int64_t first = line / around.inner * around.size * around.inner +
+                   int64_t first = line / around.inner * around.length * around.inner +
                                    line % around.inner;
-                   for (int64_t i = 0; i < around.size; ++i) {
+                   for (int64_t i = 0; i < around.length; ++i) {
                      int64_t element = first + i * around.inner;
                      write(walk.offset() + places[element] * step, element);
                    }

@@ -11,6 +11,7 @@ namespace tsc {
   void fill_ternary(KernelTable& table);      \
   void fill_cast(KernelTable& table);         \
   void fill_reduce(KernelTable& table);       \
+  void fill_random(KernelTable& table);       \
   static KernelTable make_table() {           \
     KernelTable table{};                      \
     fill_unary(table);                        \
@@ -20,6 +21,7 @@ namespace tsc {
     fill_ternary(table);                      \
     fill_cast(table);                         \
     fill_reduce(table);                       \
+    fill_random(table);                       \
     return table;                             \
   }                                           \
   }

@@ -29,12 +29,21 @@ struct ReduceLoops {
   int64_t accumulator_size;
 };
 
+// n elements from Philox words (f64 takes two words an element).
+using RandomConvert = void (*)(void* out, const uint32_t* words, int64_t n);
+struct RandomLoops {
+  // The words of `count` consecutive blocks (runtime/random/philox.h); count is a multiple of 16.
+  void (*words)(uint32_t* out, uint64_t seed, uint64_t offset, uint64_t first_block, int64_t count);
+  RandomConvert convert[kDTypeCount];  // i32, i64, f32, f64
+};
+
 struct KernelTable {
   // By op and dtype of the value operands (select: of y and z). Null: the dtype rule refuses.
   ElementLoop element[kOpCount][kDTypeCount];
   ElementLoop cast[kDTypeCount][kDTypeCount];  // [from][to]
   // Index by op - Op::sum for sum, prod, amax, amin, argmax (unused), argmin (unused), any, all.
   ReduceLoops reduce[8][kDTypeCount];
+  RandomLoops random;
 };
 
 const KernelTable& kernel_table(Isa isa);

@@ -6,6 +6,7 @@
 #include "runtime/device/device.h"
 #include "runtime/kernels/families.h"
 #include "runtime/kernels/strided.h"
+#include "runtime/kernels/transpose.h"
 
 namespace tsc {
 namespace {
@@ -22,6 +23,7 @@ void copy_to_contiguous(std::byte* out, const Tensor& x) {
     });
     return;
   }
+  if (is_transposed(map)) return copy_transposed(out, source, map);
   parallel_for(n, grain_for(kStridedCopyNanoseconds), [&](int64_t begin, int64_t end) {
     map.pack(out + begin * size, source, begin, end - begin);
   });

@@ -121,16 +121,32 @@ TSC_INLINE T quot(T x, T y) {
   }
 }
 
+// Exact fmod with the sign of x; nan for y = 0 or x = inf. The short way holds while the quotient is
+// small enough for q * y (float: in double) or fma(-q, y, x) to be exact; rounding x / y can only have
+// made q one too large, never too small.
+TSC_INLINE float rem(float x, float y) {
+  double dividend = __builtin_fabs(static_cast<double>(x));
+  double divisor = __builtin_fabs(static_cast<double>(y));
+  double q = __builtin_trunc(dividend / divisor);
+  if (!(q < 0x1p29) || !(divisor <= 0x1p128)) [[unlikely]] return ::fmodf(x, y);
+  double r = dividend - q * divisor;
+  return __builtin_copysignf(static_cast<float>(r < 0 ? r + divisor : r), x);
+}
+TSC_INLINE double rem(double x, double y) {
+  double dividend = __builtin_fabs(x), divisor = __builtin_fabs(y);
+  double q = __builtin_trunc(dividend / divisor);
+  bool normal = divisor >= 0x1p-900 && divisor <= 0x1p1000;
+  if (!(q < 0x1p52) || !normal) [[unlikely]] return ::fmod(x, y);
+  double r = __builtin_fma(-q, divisor, dividend);
+  return __builtin_copysign(r < 0 ? r + divisor : r, x);
+}
 template <class T>
+  requires(!kIsFloat<T>)
 TSC_INLINE T rem(T x, T y) {
-  if constexpr (std::is_same_v<T, float>) return ::fmodf(x, y);  // exact; nan for y = 0 or x = inf
-  else if constexpr (std::is_same_v<T, double>) return ::fmod(x, y);
-  else {
-    if (y == 0) return 0;
-    if constexpr (std::is_signed_v<T>)
-      if (y == -1) return 0;
-    return static_cast<T>(x % y);
-  }
+  if (y == 0) return 0;
+  if constexpr (std::is_signed_v<T>)
+    if (y == -1) return 0;
+  return static_cast<T>(x % y);
 }
 
 TSC_INLINE float copysign(float x, float y) { return __builtin_copysignf(x, y); }

@@ -6,21 +6,19 @@ namespace tsc {
 namespace {
 
 struct DTypeRow {
-  int64_t size;
   std::string_view name, short_name;
 };
 
-constexpr std::array<DTypeRow, kDTypeCount> kRows = {{{1, "bool", "bool"},
-                                                      {1, "uint8", "u8"},
-                                                      {4, "int32", "i32"},
-                                                      {8, "int64", "i64"},
-                                                      {2, "bfloat16", "bf16"},
-                                                      {4, "float32", "f32"},
-                                                      {8, "float64", "f64"}}};
+constexpr std::array<DTypeRow, kDTypeCount> kRows = {{{"bool", "bool"},
+                                                      {"uint8", "u8"},
+                                                      {"int32", "i32"},
+                                                      {"int64", "i64"},
+                                                      {"bfloat16", "bf16"},
+                                                      {"float32", "f32"},
+                                                      {"float64", "f64"}}};
 
 }  // namespace
 
-int64_t dtype_size(DType dtype) { return kRows[static_cast<size_t>(dtype)].size; }
 std::string_view dtype_name(DType dtype) { return kRows[static_cast<size_t>(dtype)].name; }
 std::string_view dtype_short_name(DType dtype) {
   return kRows[static_cast<size_t>(dtype)].short_name;

@@ -14,7 +14,10 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-int64_t dtype_size(DType dtype);
+inline int64_t dtype_size(DType dtype) {
+  constexpr int64_t kSizes[kDTypeCount] = {1, 1, 4, 8, 2, 4, 8};
+  return kSizes[static_cast<int>(dtype)];
+}
 // PyTorch's names: bool, uint8, int32, int64, bfloat16, float32, float64.
 std::string_view dtype_name(DType dtype);
 // IR names: bool, u8, i32, i64, bf16, f32, f64.

@@ -91,5 +91,6 @@ void fill_binary_float(KernelTable& table);
 void fill_ternary(KernelTable& table);
 void fill_cast(KernelTable& table);
 void fill_reduce(KernelTable& table);
+void fill_random(KernelTable& table);
 
 }  // namespace tsc::TSC_ISA

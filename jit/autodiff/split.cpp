@@ -1,0 +1,325 @@
+#include "jit/autodiff/split.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tsc::jit {
+namespace {
+
+// The rules ask for equal sizes that the forward has proved by running.
+class JointBuilder final : public RegionBuilder {
+ public:
+  using RegionBuilder::RegionBuilder;
+  bool require_equal(ValueId, ValueId) override { return true; }
+};
+
+// Elementwise ops that cost less than the memory they save.
+bool is_cheap(Op op) {
+  switch (op) {
+    case Op::neg:
+    case Op::abs:
+    case Op::sign:
+    case Op::logical_not:
+    case Op::bitwise_not:
+    case Op::add:
+    case Op::sub:
+    case Op::mul:
+    case Op::maximum:
+    case Op::minimum:
+    case Op::bitwise_and:
+    case Op::bitwise_or:
+    case Op::bitwise_xor:
+    case Op::eq:
+    case Op::ne:
+    case Op::lt:
+    case Op::le:
+    case Op::select:
+    case Op::cast: return true;
+    default: return false;
+  }
+}
+
+class Splitter {
+ public:
+  Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
+           const ValueSet& stops, const std::vector<bool>& present)
+      : joint_(forward.clone()) {
+    auto& body = joint_.body.instructions;
+    if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
+    first_backward_ = body.size();
+    JointBuilder builder(joint_);
+    std::vector<GradientSeed> seeds;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (!present.empty() && !present[i]) continue;
+      Type type = joint_.type(outputs[i]);
+      seeds.push_back({outputs[i], joint_.add_value(std::move(type))});
+      gradient_inputs_.push_back(seeds.back().gradient);
+      gradient_set_.insert(seeds.back().gradient);
+    }
+    results_ = append_backward(builder, seeds, wrt, stops);
+    for (size_t i = 0; i < body.size(); ++i)
+      for (ValueId result : body[i].results) definition_[result] = i;
+  }
+
+  SplitBackward run(const std::vector<ValueId>* keep) {
+    mark_needed();
+    if (keep) {
+      for (ValueId value : *keep) (is_tensor(value) ? saved_ : saved_scalars_).push_back(value);
+      saved_set_.insert(saved_.begin(), saved_.end());
+    } else {
+      choose_saved();
+    }
+    add_inputs(keep == nullptr);
+    return build();
+  }
+
+ private:
+  const Instruction* definition(ValueId value) const {
+    const auto found = definition_.find(value);
+    return found == definition_.end() ? nullptr : &joint_.body.instructions[found->second];
+  }
+  bool in_backward(ValueId value) const {
+    const auto found = definition_.find(value);
+    return found != definition_.end() && found->second >= first_backward_;
+  }
+  bool is_tensor(ValueId value) const { return joint_.type(value).kind == ValueKind::Tensor; }
+  bool is_gradient_input(ValueId value) const { return gradient_set_.count(value) != 0; }
+
+  // The backward's instructions that lead to a result, and the forward tensors that they read.
+  void mark_needed() {
+    std::vector<ValueId> pending;
+    for (ValueId result : results_)
+      if (result != kNoValue) pending.push_back(result);
+    ValueSet seen;
+    while (!pending.empty()) {
+      const ValueId value = pending.back();
+      pending.pop_back();
+      if (!is_tensor(value) || is_gradient_input(value) || !seen.insert(value).second) continue;
+      if (in_backward(value)) {
+        for (ValueId operand : definition(value)->operands) pending.push_back(operand);
+      } else {
+        needed_.push_back(value);
+      }
+    }
+    std::sort(needed_.begin(), needed_.end());
+  }
+
+  static bool can_be_made_again(Op op) {
+    return op == Op::full || op == Op::iota || op_row(op).flags & kView || is_cheap(op);
+  }
+
+  // True when the value can be made, by a few ops, from what is saved beside itself.
+  bool computable(ValueId wanted) const {
+    constexpr size_t kMostOps = 32;
+    std::vector<ValueId> pending = {wanted};
+    ValueSet made_again;
+    while (!pending.empty()) {
+      const ValueId value = pending.back();
+      pending.pop_back();
+      if ((value != wanted && saved_set_.count(value)) || !made_again.insert(value).second)
+        continue;
+      const Instruction* made = definition(value);
+      if (!made || made->code != Code::Op || !can_be_made_again(made->op)) return false;
+      if (made_again.size() > kMostOps) return false;
+      for (size_t i = 0; i < tensor_count(*made); ++i) pending.push_back(made->operands[i]);
+    }
+    return true;
+  }
+
+  // A view is saved as what it views: the memory is the same.
+  ValueId viewed(ValueId value) const {
+    const Instruction* made = definition(value);
+    while (made && made->code == Code::Op && op_row(made->op).flags & kView) {
+      value = made->operands[0];
+      made = definition(value);
+    }
+    return value;
+  }
+
+  void choose_saved() {
+    for (ValueId value : needed_) saved_set_.insert(viewed(value));
+    saved_.assign(saved_set_.begin(), saved_set_.end());
+    // Latest first: results of cheap ops are made again from earlier values.
+    std::sort(saved_.begin(), saved_.end());
+    const std::vector<ValueId> candidates(saved_.rbegin(), saved_.rend());
+    for (ValueId value : candidates)
+      if (computable(value)) saved_set_.erase(value);
+    std::erase_if(saved_, [&](ValueId value) { return !saved_set_.count(value); });
+  }
+
+  // Scalars that nothing in the backward can make.
+  void need_scalar(ValueId value) {
+    if (!scalars_seen_.insert(value).second || bound_sizes_.count(value)) return;
+    const Instruction* made = definition(value);
+    if (made && made->code == Code::Const) return;
+    if (made && made->code == Code::Scalar) {
+      for (ValueId operand : made->operands) need_scalar(operand);
+      return;
+    }
+    saved_scalars_.push_back(value);
+  }
+  void need_tensors(std::vector<ValueId> pending) {
+    ValueSet seen;
+    while (!pending.empty()) {
+      const ValueId value = pending.back();
+      pending.pop_back();
+      if (!seen.insert(value).second) continue;
+      for (ValueId size : joint_.type(value).sizes) need_scalar(size);
+      if (is_gradient_input(value) || saved_set_.count(value)) continue;
+      for (ValueId operand : definition(value)->operands) {
+        if (is_tensor(operand)) {
+          pending.push_back(operand);
+        } else {
+          need_scalar(operand);
+        }
+      }
+    }
+    std::sort(saved_scalars_.begin(), saved_scalars_.end());
+  }
+
+  void add_inputs(bool choose_scalars) {
+    for (const auto& list : {saved_, gradient_inputs_})
+      for (ValueId value : list)
+        for (ValueId size : joint_.type(value).sizes) bound_sizes_.insert(size);
+    if (choose_scalars) {
+      std::vector<ValueId> connected;
+      for (ValueId result : results_)
+        if (result != kNoValue) connected.push_back(result);
+      need_tensors(std::move(connected));
+    }
+    for (ValueId value : saved_) add_tensor_input(value);
+    for (ValueId value : saved_scalars_) map_[value] = out_.add_input(joint_.type(value).kind);
+    for (ValueId value : gradient_inputs_) add_tensor_input(value);
+  }
+
+  void add_tensor_input(ValueId value) {
+    const Type& from = joint_.type(value);
+    const ValueId input = out_.add_value({ValueKind::Tensor, from.dtype, {}});
+    Type type{ValueKind::Tensor, from.dtype, {}};
+    for (ValueId size : from.sizes) {
+      const auto [place, fresh] = sizes_.emplace(size, kNoValue);
+      if (fresh) place->second = out_.add_value({ValueKind::Int, {}, {}});
+      type.sizes.push_back(place->second);
+    }
+    out_.type(input) = std::move(type);
+    out_.body.parameters.push_back(input);
+    map_[value] = input;
+  }
+
+  ValueId copy_results(const Instruction& from, ValueList operands, ValueId wanted) {
+    std::vector<Type> types;
+    for (ValueId result : from.results) {
+      Type type = joint_.type(result);
+      for (ValueId& size : type.sizes) size = scalar(size);
+      types.push_back(std::move(type));
+    }
+    Instruction& to = out_.body.instructions.emplace_back();
+    to.code = from.code;
+    to.op = from.op;
+    to.scalar_op = from.scalar_op;
+    to.attributes = from.attributes;
+    to.number = from.number;
+    to.origin = from.origin;
+    to.operands = std::move(operands);
+    for (size_t i = 0; i < types.size(); ++i) {
+      to.results.push_back(out_.add_value(std::move(types[i])));
+      map_[from.results[i]] = to.results[i];
+    }
+    return map_.at(wanted);
+  }
+
+  // Constants and arithmetic come before the size that an input happens to bind: they say more.
+  ValueId scalar(ValueId value) {
+    const auto found = map_.find(value);
+    if (found != map_.end()) return found->second;
+    const auto bound = sizes_.find(value);
+    const Instruction* made = definition(value);
+    if (!makeable(value)) {
+      TSC_CHECK(bound != sizes_.end(), "split: a scalar is neither saved nor a saved size");
+      return map_[value] = bound->second;
+    }
+    ValueList operands;
+    for (ValueId operand : made->operands) operands.push_back(scalar(operand));
+    const ValueId copy = copy_results(*made, std::move(operands), value);
+    if (bound != sizes_.end()) out_.assumptions.push_back({bound->second, copy});
+    return copy;
+  }
+  bool makeable(ValueId value) const {
+    if (map_.count(value)) return true;
+    const Instruction* made = definition(value);
+    if (made && made->code == Code::Const) return true;
+    if (!made || made->code != Code::Scalar) return false;
+    for (ValueId operand : made->operands)
+      if (!makeable(operand) && !sizes_.count(operand)) return false;
+    return true;
+  }
+
+  // Emits the tensor and what it needs; iterative, since chains may be long.
+  ValueId tensor(ValueId wanted) {
+    std::vector<ValueId> pending = {wanted};
+    while (!pending.empty()) {
+      const ValueId value = pending.back();
+      if (map_.count(value)) {
+        pending.pop_back();
+        continue;
+      }
+      const Instruction* made = definition(value);
+      TSC_CHECK(made != nullptr && made->code == Code::Op, "split: a tensor is not available");
+      bool ready = true;
+      for (size_t i = 0; i < tensor_count(*made); ++i) {
+        if (map_.count(made->operands[i])) continue;
+        pending.push_back(made->operands[i]);
+        ready = false;
+      }
+      if (!ready) continue;
+      ValueList operands;
+      for (size_t i = 0; i < made->operands.size(); ++i) {
+        const ValueId operand = made->operands[i];
+        operands.push_back(i < tensor_count(*made) ? map_.at(operand) : scalar(operand));
+      }
+      copy_results(*made, std::move(operands), value);
+      pending.pop_back();
+    }
+    return map_.at(wanted);
+  }
+
+  // In the joint region's order, so that sums add up as there.
+  SplitBackward build() {
+    SplitBackward split;
+    out_.name = joint_.name + ".backward";
+    std::vector<ValueId> live;
+    for (ValueId result : results_) {
+      split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
+      if (result != kNoValue) live.push_back(tensor(result));
+    }
+    for (const auto& [a, b] : joint_.assumptions) {
+      const auto x = map_.find(a), y = map_.find(b);
+      if (x != map_.end() && y != map_.end()) out_.assumptions.push_back({x->second, y->second});
+    }
+    Instruction& exit = out_.body.instructions.emplace_back();
+    exit.code = Code::Exit;
+    exit.operands = ValueList(live.begin(), live.end());
+    verify(out_);
+    split.backward = std::move(out_);
+    split.saved = saved_;
+    split.saved.insert(split.saved.end(), saved_scalars_.begin(), saved_scalars_.end());
+    return split;
+  }
+
+  Region joint_, out_;
+  size_t first_backward_ = 0;
+  std::unordered_map<ValueId, size_t> definition_;  // value -> instruction of the joint region
+  std::vector<ValueId> gradient_inputs_, results_, needed_, saved_, saved_scalars_;
+  ValueSet gradient_set_, saved_set_, bound_sizes_, scalars_seen_;
+  std::unordered_map<ValueId, ValueId> map_, sizes_;
+};
+
+}  // namespace
+
+SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
+                             std::span<const ValueId> wrt, const ValueSet& stops,
+                             const std::vector<bool>& present, const std::vector<ValueId>* keep) {
+  return Splitter(forward, outputs, wrt, stops, present).run(keep);
+}
+
+}  // namespace tsc::jit

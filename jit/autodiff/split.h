@@ -1,0 +1,29 @@
+#pragma once
+// The backward of a region as a region of its own: for a compiled forward whose backward() is called
+// later, from the interpreter. The forward hands over `saved`; nothing else of it stays alive.
+// Saved are the values that gradient rules read (what the eager tape would save), minus those that can
+// be made again cheaply from other saved ones: views, constants, masks, simple arithmetic.
+// Knows regions and gradients; no tape: the embedder wraps the call in a TapeNode.
+#include <vector>
+
+#include "jit/autodiff/gradient.h"
+
+namespace tsc::jit {
+
+struct SplitBackward {
+  // Inputs: the saved values in order, then one gradient for each present output.
+  // exit #0(the gradients of those wrt values that are connected)
+  Region backward;
+  std::vector<ValueId> saved;           // values of the forward: tensors first, then scalars
+  std::vector<int> gradients;           // for each wrt value: its place among the exit's values, or -1
+};
+
+// `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says
+// which outputs have a gradient (empty: all); `saved` of a call with all present serves every subset:
+// pass it back as `keep` and the result saves exactly these.
+SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
+                             std::span<const ValueId> wrt, const ValueSet& stops = {},
+                             const std::vector<bool>& present = {},
+                             const std::vector<ValueId>* keep = nullptr);
+
+}  // namespace tsc::jit

@@ -34,6 +34,13 @@ void fill_iota(const Tensor& out, int64_t axis) {
     for (int64_t first = begin; first < end; first += kBlock) {
       int64_t n = std::min(kBlock, end - first);
       for (int64_t i = 0; i < n;) {
+        if (inner == 1) {  // counting, up to the end of the axis or of the block
+          int64_t run = std::min(length - index, n - i);
+          for (int64_t j = 0; j < run; ++j) indices[i + j] = index + j;
+          i += run;
+          index = index + run == length ? 0 : index + run;
+          continue;
+        }
         int64_t run = std::min(left, n - i);
         std::fill_n(indices + i, run, index);
         i += run;

@@ -32,7 +32,7 @@ struct ReduceLoops {
 // n elements from Philox words (f64 takes two words an element).
 using RandomConvert = void (*)(void* out, const uint32_t* words, int64_t n);
 struct RandomLoops {
-  // The words of `count` consecutive blocks (runtime/random/philox.h); count is a multiple of 16.
+  // The words of `count` consecutive blocks (runtime/random/philox.h); count is a multiple of 64.
   void (*words)(uint32_t* out, uint64_t seed, uint64_t offset, uint64_t first_block, int64_t count);
   RandomConvert convert[kDTypeCount];  // i32, i64, f32, f64
 };

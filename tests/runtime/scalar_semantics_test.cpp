@@ -75,6 +75,33 @@ TEST_CASE("division of floats is Python's") {
   CHECK(binary(Op::floor_div, 5, -kInf) == -1);
 }
 
+TEST_CASE("rem is the exact fmod, near and far") {
+  std::vector<double> xs, ys;
+  uint64_t state = 1;
+  auto next = [&] { return state = state * 6364136223846793005ull + 1442695040888963407ull; };
+  for (int i = 0; i < 200000; ++i) {
+    auto random = [&](int spread) {
+      double sign = next() >> 63 ? -1.0 : 1.0;
+      double mantissa = 1 + static_cast<double>(next() >> 12) * 0x1p-52;
+      return sign * std::ldexp(mantissa, static_cast<int>(next() >> 40) % spread - spread / 2);
+    };
+    int spread = i % 3 == 0 ? 4 : i % 3 == 1 ? 120 : 250;
+    xs.push_back(random(spread));
+    ys.push_back(i % 7 == 0 ? xs.back() / static_cast<double>(1 + (next() >> 50)) : random(spread));
+  }
+  Sizes sizes{static_cast<int64_t>(xs.size())};
+  for (DType dtype : {DType::F32, DType::F64}) {
+    Tensor x = tensor(dtype, sizes, xs), y = tensor(dtype, sizes, ys), r = run(Op::rem, {x, y});
+    bool equal = true;
+    for (int64_t i = 0; i < sizes[0]; ++i)
+      equal &= dtype == DType::F32
+                   ? r.data_as<float>()[i] == std::fmod(x.data_as<float>()[i], y.data_as<float>()[i])
+                   : r.data_as<double>()[i] ==
+                         std::fmod(x.data_as<double>()[i], y.data_as<double>()[i]);
+    CHECK(equal);
+  }
+}
+
 TEST_CASE("maximum and minimum: nan wins, zeros are ordered") {
   for (DType dtype : {DType::BF16, DType::F32, DType::F64}) {
     CHECK(std::isnan(binary(Op::maximum, kNan, 1, dtype)));

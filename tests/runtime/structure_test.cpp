@@ -241,6 +241,56 @@ TEST_CASE("sort is stable, nan counts as the largest") {
   }
 }
 
+TEST_CASE("large sorts agree with the standard library") {
+  for (DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::BF16, DType::U8}) {
+    Tensor words = run(Op::rng_bits, {}, ints({3, 0, 2, 3000, 2}), with_dtype(DType::I64));
+    Tensor x = is_floating(dtype)
+                   ? cast(run(Op::sub, {cast(words, DType::F64),
+                                        run(Op::full, {}, ints({1 << 31, 2, 3000, 2}),
+                                            with_dtype(DType::F64))}), dtype)
+                   : cast(words, dtype);
+    for (int64_t mode : {0, 1}) {
+      OpAttributes order = with_axes({1});
+      order.mode = mode;
+      std::vector<Tensor> one{x};
+      OpResults sorted = run_op(Op::sort, one, {}, order);
+      for (int64_t line = 0; line < 4; ++line) {
+        std::vector<double> column;
+        List all = values(x), result = values(sorted.first);
+        Ints indices = int_values(sorted.second);
+        std::vector<int64_t> expected(3000);
+        auto at = [&](int64_t i) { return line / 2 * 6000 + i * 2 + line % 2; };
+        for (int64_t i = 0; i < 3000; ++i) expected[i] = i;
+        std::stable_sort(expected.begin(), expected.end(), [&](int64_t a, int64_t b) {
+          return mode ? all[at(a)] > all[at(b)] : all[at(a)] < all[at(b)];
+        });
+        for (int64_t i = 0; i < 3000; ++i) {
+          REQUIRE(indices[at(i)] == expected[i]);
+          REQUIRE(result[at(i)] == all[at(expected[i])]);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("transposed copies of every width and awkward size") {
+  for (DType dtype : {DType::U8, DType::BF16, DType::F32, DType::F64})
+    for (Sizes sizes : {Sizes{3, 65, 67}, Sizes{1, 128, 200}, Sizes{2, 8, 300}, Sizes{2, 7, 9}}) {
+      Tensor x = cast(iota(sizes, DType::I64), dtype);
+      for (Sizes axes : {Sizes{0, 2, 1}, Sizes{2, 1, 0}, Sizes{2, 0, 1}, Sizes{1, 2, 0}}) {
+        Tensor y = view_permute(x, axes);
+        Tensor copied = run(Op::copy, {y});
+        List expected, all = values(x);
+        for (int64_t i = 0; i < y.size(0); ++i)
+          for (int64_t j = 0; j < y.size(1); ++j)
+            for (int64_t k = 0; k < y.size(2); ++k)
+              expected.push_back(all[i * y.stride(0) + j * y.stride(1) + k * y.stride(2)]);
+        REQUIRE(values(copied) == expected);
+        REQUIRE(same_bits(run(Op::add, {y, y}), run(Op::add, {copied, copied})));
+      }
+    }
+}
+
 TEST_CASE("full, iota") {
   CHECK(values(run(Op::full, {}, {Scalar::of_float(2.5), Scalar::of_int(3)}, {})) ==
         List{2.5, 2.5, 2.5});

@@ -24,6 +24,12 @@ void tile(const TileCall<T>& call) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j)
       sum[i][j] = call.resume ? load(call.resume + i * call.resume_row_stride, j) : L::zero();
+  // The tile's own lines arrive while the chains run.
+#pragma GCC unroll 14
+  for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j)
+      __builtin_prefetch(call.out + i * call.out_row_stride + j * L::kCount, 1);
   const T *a = call.a, *b = call.b;
   const int64_t a_row_stride = call.a_row_stride, b_row_stride = call.b_row_stride;
   for (int64_t k = call.k; k > 0; --k, ++a, b += b_row_stride) {

@@ -1,4 +1,4 @@
-// Philox words, sixteen blocks side by side, and their conversion to elements.
+// Philox words, 64 blocks side by side, and their conversion to elements.
 #include "runtime/kernels/vector/loops.h"
 #include "runtime/random/philox.h"
 
@@ -6,7 +6,7 @@ namespace tsc::TSC_ISA {
 
 static void random_words(uint32_t* out, uint64_t seed, uint64_t offset, uint64_t first_block,
                          int64_t count) {
-  constexpr int64_t kSide = 16;
+  constexpr int64_t kSide = 64;
   for (int64_t done = 0; done < count; done += kSide) {
     uint32_t word[4][kSide];
     for (int64_t i = 0; i < kSide; ++i) {

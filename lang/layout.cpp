@@ -113,11 +113,9 @@ class Layout {
     const std::vector<Token>& tokens = list_.tokens;
     header_ = tokens[line_first_];
     bool ends_in_colon = tokens.size() >= 2 && tokens[tokens.size() - 2].kind == TokenKind::COLON;
-    std::string_view word = source_.slice(header_.span);
-    bool soft = header_.kind == TokenKind::NAME && (word == "match" || word == "case");
     needs_block_ = begins_block(header_.kind) && ends_in_colon;
-    allows_block_ =
-        needs_block_ || (begins_block(header_.kind) && !colon_seen_) || (soft && ends_in_colon);
+    // No other statement ends in ':', so one that does is a header that the grammar will report.
+    allows_block_ = ends_in_colon || (begins_block(header_.kind) && !colon_seen_);
     line_first_ = kNone;
     colon_seen_ = false;
     fresh_line_ = false;

@@ -146,12 +146,17 @@ void Lexer::continuation(uint32_t begin, bool at_line_end) {
   out_.damaged.push_back({begin, stop + 1});
 }
 
+void Lexer::damage_line(uint32_t at) {
+  uint32_t line = source_.line_of(at);
+  uint32_t begin = source_.line_begin(line);
+  out_.damaged.push_back(
+      {begin, begin + static_cast<uint32_t>(source_.line_text(line).size()) + 1});
+}
+
 void Lexer::invalid_character(uint32_t begin) {
   std::string_view byte = source_.text().substr(begin, at_ - begin);
   report_character(diagnostics_, byte, begin, static_cast<unsigned char>(byte[0]));
-  out_.damaged.push_back(
-      {begin, source_.line_begin(source_.line_of(begin)) +
-                  static_cast<uint32_t>(source_.line_text(source_.line_of(begin)).size()) + 1});
+  damage_line(begin);
 }
 
 Token Lexer::name(uint32_t begin) {
@@ -172,10 +177,7 @@ Token Lexer::name(uint32_t begin) {
     if (!valid) {
       uint32_t at = begin + static_cast<uint32_t>(i);
       report_character(diagnostics_, text.substr(i, static_cast<size_t>(length)), at, point);
-      uint32_t line = source_.line_of(begin);
-      uint32_t stop =
-          source_.line_begin(line) + static_cast<uint32_t>(source_.line_text(line).size());
-      out_.damaged.push_back({source_.line_begin(line), stop + 1});
+      damage_line(begin);
       return {TokenKind::NAME, true, false, span};
     }
     i += static_cast<size_t>(length);
@@ -234,7 +236,10 @@ Token Lexer::bracket(TokenKind kind, uint32_t begin) {
   size_t floor = fstrings_.empty() ? 0 : fstrings_.back().base;
   char expected = brackets_.empty() ? c : brackets_.top().opener;
   Brackets::Closed closed = brackets_.close(c, {begin, at_}, floor, match);
-  if (closed == Brackets::Closed::Stray) return nothing;
+  if (closed == Brackets::Closed::Stray) {
+    damage_line(begin);
+    return nothing;
+  }
   if (closed == Brackets::Closed::Retyped) {
     out_.damaged.push_back({begin, at_ + 1});
     return make(closer_kind(expected), begin);

@@ -46,6 +46,8 @@ class Lexer {
   Token operator_in_field(TokenKind kind, uint32_t begin);
   void continuation(uint32_t begin, bool at_line_end);
   void invalid_character(uint32_t begin);
+  // What the grammar makes of a line with a reported character is not worth a second report.
+  void damage_line(uint32_t at);
 
   // Literals (lexer_strings.cpp).
   Token string(uint32_t begin);

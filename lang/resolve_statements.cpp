@@ -177,6 +177,11 @@ void Walker::or_pattern(MatchOr* p) {
   std::unordered_map<Identifier, Span> first;
   for (size_t i = 0; i < p->patterns.size(); ++i) {
     Pattern* alternative = p->patterns[i];
+    if (irrefutable(alternative) && i + 1 < p->patterns.size()) {
+      diagnostics_.error(Code::UnreachablePattern, alternative->span,
+                         "this alternative matches everything and hides the ones after it");
+      break;
+    }
     std::unordered_map<Identifier, Span> names;
     pattern_names_ = &names;
     pattern(alternative);
@@ -186,9 +191,6 @@ void Walker::or_pattern(MatchOr* p) {
       diagnostics_.error(Code::PatternNames, alternative->span, "alternatives bind different names")
           .label(p->patterns[0]->span, "compared with this alternative");
     if (i == 0) first = names;
-    if (irrefutable(alternative) && i + 1 < p->patterns.size())
-      diagnostics_.error(Code::UnreachablePattern, alternative->span,
-                         "this alternative matches everything and hides the ones after it");
   }
   pattern_names_ = around;
   for (auto& [name, span] : first) {

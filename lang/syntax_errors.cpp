@@ -311,6 +311,37 @@ bool missing_colon(Fault& f) {
   return true;
 }
 
+bool missing_else(Fault& f) {
+  if (!f.expects(ELSE) || f.expects(NAME) || begins_expression(f.kind())) return false;
+  f.builder
+      .error(Code::ExpectedToken, ends_line(f.kind()) ? f.gap() : f.span(),
+             "expected 'else' after the condition, found " + found(f))
+      .note("a conditional expression is written `a if condition else b`");
+  return true;
+}
+
+bool dict_or_set(Fault& f) {
+  if (f.bracket() != LBRACE) return false;
+  if (f.expects(COLON) && one_of(f.kind(), {COMMA, RBRACE})) {
+    f.builder.error(Code::ExpectedToken, f.gap(), "expected ':' after a dictionary key")
+        .label(f.bracket_span(), "the dictionary begins here");
+    return true;
+  }
+  if (f.kind() != COLON || !ends_expression(f.before())) return false;
+  f.builder.error(Code::InvalidSyntax, f.span(), "':' after an element of a set")
+      .label(f.bracket_span(), "the first item had no ':', so this is a set");
+  return true;
+}
+
+bool side_by_side(Fault& f) {
+  if (f.in_bracket() || !ends_expression(f.before()) || !begins_expression(f.kind())) return false;
+  f.builder
+      .error(Code::InvalidSyntax, f.span(),
+             "expected an operator or the end of the line before " + found(f))
+      .label(f.span_before(), "the expression ends here");
+  return true;
+}
+
 bool missing_comma(Fault& f) {
   bool pair = f.in_bracket() && ends_expression(f.before()) && begins_expression(f.kind()) &&
               f.expects(COMMA);
@@ -373,6 +404,9 @@ constexpr Rule kRules[] = {
     misspelt_line,
     missing_colon,
     missing_comma,
+    missing_else,
+    dict_or_set,
+    side_by_side,
     missing_expression,
     few_expected,
     anything,

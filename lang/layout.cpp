@@ -164,6 +164,7 @@ class Layout {
     if (levels_.size() > kMaxIndents) {
       diagnostics_.error(Code::TooManyIndents, token.span, "more than 100 nested blocks");
       list_.damaged.push_back({0, UINT32_MAX});
+      needs_block_ = false;
       return false;
     }
     here.phantom = !allows_block_;

@@ -14,11 +14,11 @@ const char* const kSeeds[] = {
     "super().m(f'{self.x!r:>{w}} {{}}')\n",
     "try:\n    with (a as b, c as d):\n        raise E from e\nexcept (A, B) as x:\n    "
     "pass\nelse:\n    y\nfinally:\n    z\n",
-    "match p:\n    case [1, *r] | {'k': r, **q} if r:\n        pass\n    case P(x=1, y=-2.5) as "
+    "match p:\n    case [q, *r] | {'k': r, **q} if r:\n        pass\n    case P(x=1, y=-2.5) as "
     "n:\n        pass\n    case _:\n        pass\n",
     "x = lambda *a, k=2: (yield a)\nwhile not x < y <= z:\n    del q[1:2, ...], r.s\n    "
     "break\nelse:\n    a @= b ** -c\n",
-    "s = '''multi\nline''' rb'raw' \"\\x41\\u00e9\" f\"{a = } {b!s:{c}.{d}f}\"\nn = 0xFF + 1_000 - "
+    "s = '''multi\nline''' r'raw' \"\\x41\\u00e9\" f\"{a = } {b!s:{c}.{d}f}\"\nn = 0xFF + 1_000 - "
     "1e-5 if t else {**u, 'v': 1}\n",
 };
 

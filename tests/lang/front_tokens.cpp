@@ -98,7 +98,7 @@ TEST_CASE("faults inside f-strings point inside them") {
   CHECK(faults("x = f'a}'") == Faults{"1:8 E0108"});
   CHECK(faults("x = f'{a'") == Faults{"1:7 E0108"});
   CHECK(faults("x = f'{a:{b'") == Faults{"1:10 E0108"});
-  CHECK(faults("x = f'{a.}'\ny = 1 +") == Faults{"1:10 E0301", "2:8 E0302"});
+  CHECK(faults("x = f'{a.}'\ny = 1 +") == Faults{"1:10 E0302", "2:8 E0302"});
   CHECK(faults("x = f'abc\ny = 2") == Faults{"1:5 E0103"});
 }
 

@@ -11,31 +11,21 @@ namespace tsc::TSC_ISA {
 
 // Every loop over kRows or kVectors is unrolled, so that each accumulator becomes a register.
 template <class T, int kRows, int kVectors>
-void tile(const TileCall<T>& call) {
+void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T* c,
+          int64_t c_row_stride, int64_t k, int last_columns, bool add) {
   using L = Lanes<T>;
+  const auto mask = L::first(last_columns);
   constexpr int kLast = kVectors - 1;
-  const auto mask = L::first(call.last_columns);
-  auto load = [mask](const T* row, int j) __attribute__((always_inline)) {
-    return j < kLast ? L::load(row + j * L::kCount) : L::load(row + j * L::kCount, mask);
-  };
   typename L::V sum[kRows][kVectors];
 #pragma GCC unroll 14
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j)
-      sum[i][j] = call.resume ? load(call.resume + i * call.resume_row_stride, j) : L::zero();
-  // The tile's own lines arrive while the chains run.
-#pragma GCC unroll 14
-  for (int i = 0; i < kRows; ++i)
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j)
-      __builtin_prefetch(call.out + i * call.out_row_stride + j * L::kCount, 1);
-  const T *a = call.a, *b = call.b;
-  const int64_t a_row_stride = call.a_row_stride, b_row_stride = call.b_row_stride;
-  for (int64_t k = call.k; k > 0; --k, ++a, b += b_row_stride) {
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = L::zero();
+  for (; k > 0; --k, ++a, b += b_row_stride) {
     typename L::V right[kVectors];
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) right[j] = load(b, j);
+    for (int j = 0; j < kLast; ++j) right[j] = L::load(b + j * L::kCount);
+    right[kLast] = L::load(b + kLast * L::kCount, mask);
 #pragma GCC unroll 14
     for (int i = 0; i < kRows; ++i) {
       auto left = L::broadcast(a + i * a_row_stride);
@@ -45,15 +35,14 @@ void tile(const TileCall<T>& call) {
   }
 #pragma GCC unroll 14
   for (int i = 0; i < kRows; ++i) {
-    T* row = call.out + i * call.out_row_stride;
+    T* row = c + i * c_row_stride;
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) {
-      auto value = call.add ? L::add(load(row, j), sum[i][j]) : sum[i][j];
-      if (j < kLast)
-        L::store(row + j * L::kCount, value);
-      else
-        L::store(row + j * L::kCount, value, mask);
+    for (int j = 0; j < kLast; ++j) {
+      T* p = row + j * L::kCount;
+      L::store(p, add ? L::add(L::load(p), sum[i][j]) : sum[i][j]);
     }
+    T* p = row + kLast * L::kCount;
+    L::store(p, add ? L::add(L::load(p, mask), sum[i][kLast]) : sum[i][kLast], mask);
   }
 }
 

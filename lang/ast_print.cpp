@@ -95,6 +95,11 @@ class Printer {
   void one(Fields& f, std::string_view name, const Expr* e) {
     if (e) f.push_back({name, expr(e)});
   }
+  Text single(std::string_view name, const Expr* value) {
+    Fields f;
+    one(f, "value", value);
+    return node(name, f);
+  }
   void word(Fields& f, std::string_view name, std::string_view text) {
     f.push_back({name, {std::string(text), true}});
   }
@@ -346,14 +351,8 @@ Text Printer::access(const Expr* e) {
     one(f, "step", x->step);
     return node("Slice", f);
   }
-  if (auto* x = try_as<const Yield>(e)) {
-    one(f, "value", x->value);
-    return node("Yield", f);
-  }
-  if (auto* x = try_as<const YieldFrom>(e)) {
-    one(f, "value", x->value);
-    return node("YieldFrom", f);
-  }
+  if (auto* x = try_as<const Yield>(e)) return single("Yield", x->value);
+  if (auto* x = try_as<const YieldFrom>(e)) return single("YieldFrom", x->value);
   auto* x = as<const Call>(e);
   one(f, "func", x->func);
   exprs(f, "args", x->args);
@@ -458,10 +457,7 @@ Text Printer::assignment(const Stmt* s) {
     exprs(f, "targets", x->targets);
     return node("Delete", f);
   }
-  if (auto* x = try_as<const Return>(s)) {
-    one(f, "value", x->value);
-    return node("Return", f);
-  }
+  if (auto* x = try_as<const Return>(s)) return single("Return", x->value);
   if (auto* x = try_as<const Raise>(s)) {
     one(f, "exc", x->exc);
     one(f, "cause", x->cause);
@@ -472,8 +468,7 @@ Text Printer::assignment(const Stmt* s) {
     one(f, "msg", x->msg);
     return node("Assert", f);
   }
-  one(f, "value", as<const ExprStmt>(s)->value);
-  return node("Expr", f);
+  return single("Expr", as<const ExprStmt>(s)->value);
 }
 
 Text Printer::block(const Stmt* s) {

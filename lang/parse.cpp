@@ -2,11 +2,22 @@
 
 #include "grammar.h"
 #include "lang/layout.h"
+#include "lang/syntax_errors.h"
 #include "lang/token_cursor.h"
 
 namespace tsc::lang {
 
 namespace {
+
+// The grammar's number of each token kind.
+constexpr int kParserToken[] = {
+    Parser::token::TOK_END,
+#define TSC_TOKEN(name, text) Parser::token::TOK_##name,
+#define TSC_KEYWORD(name, text) Parser::token::TOK_##name,
+#include "lang/tokens.def"
+#undef TSC_TOKEN
+#undef TSC_KEYWORD
+};
 
 // Whether the grammar found a fault before the text's end, which no further line can mend.
 bool found_fault_inside(const Source& source, const Diagnostics& diagnostics, size_t from) {
@@ -36,6 +47,35 @@ ParseResult parse(const Source& source, Arena& arena, TokenCursor::Start start) 
 }
 
 }  // namespace
+
+// ---- What the generated parser calls
+
+int yylex(Parser::semantic_type* value, Span* location, TokenCursor& cursor) {
+  const Token* token = cursor.next();
+  if (!token)
+    return cursor.start() == TokenCursor::Start::Module ? Parser::token::TOK_START_MODULE
+                                                        : Parser::token::TOK_START_EXPRESSION;
+  value->token = token;
+  *location = token->span;
+  return kParserToken[static_cast<size_t>(token->kind)];
+}
+
+void Parser::report_syntax_error(const context& yyctx) const {
+  symbol_kind_type kinds[symbol_kind::YYNTOKENS];
+  const int count = yyctx.expected_tokens(kinds, symbol_kind::YYNTOKENS);
+  TokenSet expected;
+  for (int i = 0; i < count; ++i)
+    for (size_t token = 0; token < std::size(kParserToken); ++token)
+      if (kParserToken[token] == static_cast<int>(kinds[i])) expected.set(token);
+  tsc::lang::report_syntax_error(b, source, cursor, expected);
+  cursor.synchronize();
+}
+
+void Parser::error(const location_type& place, const std::string& message) {
+  b.error(Code::InvalidSyntax, place, message);
+}
+
+// ----
 
 ParseResult parse_module(const Source& source, Arena& arena) {
   return parse(source, arena, TokenCursor::Start::Module);

@@ -146,7 +146,7 @@ void Walker::yield(Expr* e, Expr* value) {
     diagnostics_.error(Code::YieldOutsideFunction, e->span, "yield outside a function");
 }
 
-void Walker::comprehension(Expr*, ScopeKind kind, Identifier name, Scope*& out,
+void Walker::comprehension(ScopeKind kind, Identifier name, Scope*& out,
                            List<Comprehension*> generators, Expr* element, Expr* value) {
   // The outermost iterable belongs to the scope around.
   bool before = at_.in_iterable;
@@ -190,18 +190,11 @@ void Walker::exprs(List<Expr*> list) {
 }
 
 void Walker::expr(Expr* e) {
-  const auto maybe = [this](Expr* child) {
-    if (child) expr(child);
-  };
   switch (e->kind) {
     case ExprKind::Name:
       return name(as<Name>(e));
     case ExprKind::Constant:
-      if (as<Constant>(e)->needs_negation)
-        diagnostics_
-            .error(Code::IntegerTooLarge, e->span, "integer literal does not fit in 64 bits")
-            .note("ints are 64-bit here: -9223372036854775808 to 9223372036854775807");
-      return;
+      return constant(as<Constant>(e));
     case ExprKind::Attribute:
       mangle(as<Attribute>(e)->attr);
       return expr(as<Attribute>(e)->value);
@@ -209,6 +202,9 @@ void Walker::expr(Expr* e) {
       expr(as<Call>(e)->func);
       exprs(as<Call>(e)->args);
       return keywords(as<Call>(e)->keywords);
+    case ExprKind::Subscript:
+      expr(as<Subscript>(e)->value);
+      return expr(as<Subscript>(e)->slice);
     case ExprKind::BinOp:
       expr(as<BinOp>(e)->left);
       return expr(as<BinOp>(e)->right);
@@ -227,53 +223,54 @@ void Walker::expr(Expr* e) {
       return named(as<NamedExpr>(e));
     case ExprKind::Lambda:
       return lambda(as<Lambda>(e));
-    case ExprKind::Dict:
-      exprs(as<Dict>(e)->keys);
-      return exprs(as<Dict>(e)->values);
-    case ExprKind::Set:
-      return exprs(as<Set>(e)->elts);
-    case ExprKind::ListExpr:
-      return exprs(as<ListExpr>(e)->elts);
-    case ExprKind::Tuple:
-      return exprs(as<Tuple>(e)->elts);
-    case ExprKind::Subscript:
-      expr(as<Subscript>(e)->value);
-      return expr(as<Subscript>(e)->slice);
-    case ExprKind::Starred:
-      return expr(as<Starred>(e)->value);
-    case ExprKind::Slice:
-      maybe(as<Slice>(e)->lower);
-      maybe(as<Slice>(e)->upper);
-      return maybe(as<Slice>(e)->step);
-    case ExprKind::JoinedStr:
-      return exprs(as<JoinedStr>(e)->values);
-    case ExprKind::FormattedValue:
-      expr(as<FormattedValue>(e)->value);
-      return maybe(as<FormattedValue>(e)->format_spec);
     case ExprKind::Yield:
       return yield(e, as<Yield>(e)->value);
     case ExprKind::YieldFrom:
       return yield(e, as<YieldFrom>(e)->value);
-    case ExprKind::ListComp: {
-      auto* c = as<ListComp>(e);
-      return comprehension(e, ScopeKind::Comprehension, "<listcomp>", c->scope, c->generators,
-                           c->elt, nullptr);
-    }
-    case ExprKind::SetComp: {
-      auto* c = as<SetComp>(e);
-      return comprehension(e, ScopeKind::Comprehension, "<setcomp>", c->scope, c->generators,
-                           c->elt, nullptr);
-    }
-    case ExprKind::DictComp: {
-      auto* c = as<DictComp>(e);
-      return comprehension(e, ScopeKind::Comprehension, "<dictcomp>", c->scope, c->generators,
-                           c->key, c->value);
-    }
-    case ExprKind::GeneratorExp: {
-      auto* c = as<GeneratorExp>(e);
-      return comprehension(e, ScopeKind::Generator, "<genexpr>", c->scope, c->generators, c->elt,
-                           nullptr);
-    }
+    default:
+      return display(e);
+  }
+}
+
+void Walker::constant(Constant* c) {
+  if (!c->needs_negation) return;
+  diagnostics_.error(Code::IntegerTooLarge, c->span, "integer literal does not fit in 64 bits")
+      .note("ints are 64-bit here: -9223372036854775808 to 9223372036854775807");
+}
+
+// Expressions that are lists of others.
+void Walker::display(Expr* e) {
+  const auto element = [this](auto* c, ScopeKind kind, Identifier name) {
+    comprehension(kind, name, c->scope, c->generators, c->elt, nullptr);
+  };
+  if (auto* dict = try_as<Dict>(e)) {
+    exprs(dict->keys);
+    exprs(dict->values);
+  } else if (auto* set = try_as<Set>(e)) {
+    exprs(set->elts);
+  } else if (auto* list = try_as<ListExpr>(e)) {
+    exprs(list->elts);
+  } else if (auto* tuple = try_as<Tuple>(e)) {
+    exprs(tuple->elts);
+  } else if (auto* starred = try_as<Starred>(e)) {
+    expr(starred->value);
+  } else if (auto* slice = try_as<Slice>(e)) {
+    for (Expr* part : {slice->lower, slice->upper, slice->step})
+      if (part) expr(part);
+  } else if (auto* joined = try_as<JoinedStr>(e)) {
+    exprs(joined->values);
+  } else if (auto* field = try_as<FormattedValue>(e)) {
+    expr(field->value);
+    if (field->format_spec) expr(field->format_spec);
+  } else if (auto* list_comp = try_as<ListComp>(e)) {
+    element(list_comp, ScopeKind::Comprehension, "<listcomp>");
+  } else if (auto* set_comp = try_as<SetComp>(e)) {
+    element(set_comp, ScopeKind::Comprehension, "<setcomp>");
+  } else if (auto* dict_comp = try_as<DictComp>(e)) {
+    comprehension(ScopeKind::Comprehension, "<dictcomp>", dict_comp->scope, dict_comp->generators,
+                  dict_comp->key, dict_comp->value);
+  } else {
+    element(as<GeneratorExp>(e), ScopeKind::Generator, "<genexpr>");
   }
 }
 

@@ -54,8 +54,10 @@ class Walker {
   void named(NamedExpr* e);
   void lambda(Lambda* e);
   void yield(Expr* e, Expr* value);
-  void comprehension(Expr* node, ScopeKind kind, Identifier name, Scope*& out,
-                     List<Comprehension*> generators, Expr* element, Expr* value);
+  void constant(Constant* c);
+  void display(Expr* e);
+  void comprehension(ScopeKind kind, Identifier name, Scope*& out, List<Comprehension*> generators,
+                     Expr* element, Expr* value);
   void keywords(List<Keyword*> list);
   void arguments_outside(Arguments* a);
   void parameters(ScopeTable* scope, Arguments* a);

@@ -76,66 +76,71 @@ TEST_CASE("one cause, one report") {
   CHECK(faults("x = \xE2\x80\x9Chi\xE2\x80\x9D + \xE2\x80\x98y\xE2\x80\x99\n").size() == 2);
 }
 
+namespace {
+
+struct Row {
+  const char* text;
+  const char* fault;
+  const char* words;
+};
+const Row kSlips[] = {
+    {"print 'hello'\n", "1:1 E0312", "write print(...)"},
+    {"x++\n", "1:2 E0316", "'++' is not an operator"},
+    {"if a && b: pass\n", "1:6 E0316", "write 'and'"},
+    {"if a || b: pass\n", "1:6 E0316", "write 'or'"},
+    {"if !a: pass\n", "1:4 E0316", "write 'not'"},
+    {"x = a <> b\n", "1:7 E0316", "write '!='"},
+    {"x = a === b\n", "1:7 E0316", "write '=='"},
+    {"if a:\n  b\nelse if c:\n  d\n", "3:1 E0301", "write 'elif'"},
+    {"improt os\n", "1:1 E0301", "did you mean `import`?"},
+    {"esle:\n", "1:1 E0301", "did you mean `else`?"},
+    {"let x = 3\n", "1:1 E0301", "an assignment needs no keyword"},
+    {"function f(x):\n  pass\n", "1:1 E0301", "write `def`"},
+    {"class = 3\n", "1:1 E0315", "such as class_"},
+    {"def class(): pass\n", "1:5 E0315", "is a keyword"},
+    {"f(lambda=1)\n", "1:3 E0315", "is a keyword"},
+    {"while x\n  pass\n", "1:8 E0302", "expected ':'"},
+    {"for x in y print(x)\n", "1:12 E0302", "expected ':', found name 'print'"},
+    {"x := 3\n", "1:3 E0313", "write '='"},
+    {"f(1) = 2\n", "1:1 E0304", "cannot assign to a function call"},
+    {"None = 2\n", "1:1 E0304", "cannot assign to None"},
+    {"a + b = c\n", "1:1 E0304", "cannot assign to an expression"},
+    {"del f()\n", "1:5 E0304", "cannot delete a function call"},
+    {"x, y += 1\n", "1:1 E0304", "one target, not a tuple"},
+    {"(x, y): int\n", "1:1 E0304", "single target can be annotated"},
+    {"f(a=1, 2)\n", "1:8 E0305", "positional argument follows keyword argument"},
+    {"f(**k, 1)\n", "1:8 E0305", "keyword argument unpacking"},
+    {"f(**k, *a)\n", "1:8 E0305", "iterable unpacking follows"},
+    {"f(x for x in y, 1)\n", "1:3 E0305", "needs its own brackets"},
+    {"f(a=1, a=2)\n", "1:8 E0611", "repeated: a"},
+    {"f(a.b=1)\n", "1:6 E0303", "must be a plain name"},
+    {"def f(a=1, b): pass\n", "1:12 E0306", "without a default follows"},
+    {"def f(*): pass\n", "1:7 E0306", "must follow bare '*'"},
+    {"def f(**k, a): pass\n", "1:12 E0306", "no parameter can follow"},
+    {"def f(/, a): pass\n", "1:7 E0306", "must stand before '/'"},
+    {"try:\n  x\ny = 1\n", "3:1 E0311", "expected 'except' or 'finally'"},
+    {"try:\n  x\nexcept A, B:\n  y\n", "3:9 E0311", "write except (A, B):"},
+    {"else:\n  x\n", "1:1 E0301", "without a matching 'if', 'for'"},
+    {"finally:\n  x\n", "1:1 E0311", "without a matching 'try'"},
+    {"x = 5 if y\n", "1:11 E0302", "expected 'else'"},
+    {"x = {1: 2, 3}\n", "1:13 E0302", "expected ':' after a dictionary key"},
+    {"x = {1, 2: 3}\n", "1:10 E0301", "this is a set"},
+    {"a = 1 b = 2\n", "1:7 E0301", "end of the line before name 'b'"},
+    {"from x import\n", "1:14 E0314", "expected names"},
+    {"from x import a,\n", "1:16 E0314", "trailing comma"},
+    {"import a from b\n", "1:10 E0314", "from module import name"},
+    {"x = *a\n", "1:5 E0308", "cannot stand alone"},
+    {"[*x for x in y]\n", "1:2 E0308", "cannot be starred"},
+    {"a, *b, *c = x\n", "1:8 E0610", "two starred targets"},
+    {"match x:\n  case 1: pass\n  y = 1\n", "3:3 E0309", "expected 'case'"},
+    {"x = a ? b : c\n", "1:7 E0101", "a if condition else b"},
+    {"x = (1 := 2)\n", "1:6 E0313", "cannot use an assignment expression"},
+};
+
+}  // namespace
+
 TEST_CASE("common slips get their own words") {
-  struct Row {
-    const char* text;
-    const char* fault;
-    const char* words;
-  };
-  const Row rows[] = {
-      {"print 'hello'\n", "1:1 E0312", "write print(...)"},
-      {"x++\n", "1:2 E0316", "'++' is not an operator"},
-      {"if a && b: pass\n", "1:6 E0316", "write 'and'"},
-      {"if a || b: pass\n", "1:6 E0316", "write 'or'"},
-      {"if !a: pass\n", "1:4 E0316", "write 'not'"},
-      {"x = a <> b\n", "1:7 E0316", "write '!='"},
-      {"x = a === b\n", "1:7 E0316", "write '=='"},
-      {"if a:\n  b\nelse if c:\n  d\n", "3:1 E0301", "write 'elif'"},
-      {"improt os\n", "1:1 E0301", "did you mean `import`?"},
-      {"esle:\n", "1:1 E0301", "did you mean `else`?"},
-      {"let x = 3\n", "1:1 E0301", "an assignment needs no keyword"},
-      {"function f(x):\n  pass\n", "1:1 E0301", "write `def`"},
-      {"class = 3\n", "1:1 E0315", "such as class_"},
-      {"def class(): pass\n", "1:5 E0315", "is a keyword"},
-      {"f(lambda=1)\n", "1:3 E0315", "is a keyword"},
-      {"while x\n  pass\n", "1:8 E0302", "expected ':'"},
-      {"for x in y print(x)\n", "1:12 E0302", "expected ':', found name 'print'"},
-      {"x := 3\n", "1:3 E0313", "write '='"},
-      {"f(1) = 2\n", "1:1 E0304", "cannot assign to a function call"},
-      {"None = 2\n", "1:1 E0304", "cannot assign to None"},
-      {"a + b = c\n", "1:1 E0304", "cannot assign to an expression"},
-      {"del f()\n", "1:5 E0304", "cannot delete a function call"},
-      {"x, y += 1\n", "1:1 E0304", "one target, not a tuple"},
-      {"(x, y): int\n", "1:1 E0304", "single target can be annotated"},
-      {"f(a=1, 2)\n", "1:8 E0305", "positional argument follows keyword argument"},
-      {"f(**k, 1)\n", "1:8 E0305", "keyword argument unpacking"},
-      {"f(**k, *a)\n", "1:8 E0305", "iterable unpacking follows"},
-      {"f(x for x in y, 1)\n", "1:3 E0305", "needs its own brackets"},
-      {"f(a=1, a=2)\n", "1:8 E0611", "repeated: a"},
-      {"f(a.b=1)\n", "1:6 E0303", "must be a plain name"},
-      {"def f(a=1, b): pass\n", "1:12 E0306", "without a default follows"},
-      {"def f(*): pass\n", "1:7 E0306", "must follow bare '*'"},
-      {"def f(**k, a): pass\n", "1:12 E0306", "no parameter can follow"},
-      {"def f(/, a): pass\n", "1:7 E0306", "must stand before '/'"},
-      {"try:\n  x\ny = 1\n", "3:1 E0311", "expected 'except' or 'finally'"},
-      {"try:\n  x\nexcept A, B:\n  y\n", "3:9 E0311", "write except (A, B):"},
-      {"else:\n  x\n", "1:1 E0301", "without a matching 'if', 'for'"},
-      {"finally:\n  x\n", "1:1 E0311", "without a matching 'try'"},
-      {"x = 5 if y\n", "1:11 E0302", "expected 'else'"},
-      {"x = {1: 2, 3}\n", "1:13 E0302", "expected ':' after a dictionary key"},
-      {"x = {1, 2: 3}\n", "1:10 E0301", "this is a set"},
-      {"a = 1 b = 2\n", "1:7 E0301", "end of the line before name 'b'"},
-      {"from x import\n", "1:14 E0314", "expected names"},
-      {"from x import a,\n", "1:16 E0314", "trailing comma"},
-      {"import a from b\n", "1:10 E0314", "from module import name"},
-      {"x = *a\n", "1:5 E0308", "cannot stand alone"},
-      {"[*x for x in y]\n", "1:2 E0308", "cannot be starred"},
-      {"a, *b, *c = x\n", "1:8 E0610", "two starred targets"},
-      {"match x:\n  case 1: pass\n  y = 1\n", "3:3 E0309", "expected 'case'"},
-      {"x = a ? b : c\n", "1:7 E0101", "a if condition else b"},
-      {"x = (1 := 2)\n", "1:6 E0313", "cannot use an assignment expression"},
-  };
-  for (const Row& row : rows) {
+  for (const Row& row : kSlips) {
     INFO(row.text << report(row.text));
     Faults found = faults(row.text);
     REQUIRE(!found.empty());

@@ -232,11 +232,21 @@ class TiledMatmul {
     const int64_t vectors = ceil_div(tile.columns, kernels_.lanes);
     const int last_columns = static_cast<int>(tile.columns - (vectors - 1) * kernels_.lanes);
     const int64_t step = kernels_.rows[vectors];
+    // While this panel is used, the next one moves up into the second-level cache.
+    const char* next = reinterpret_cast<const char*>(left);
+    int64_t next_step = 0;
+    if (mode_ == RightMode::Shared) {
+      const int64_t after = tile.column0 + panel_;
+      next = reinterpret_cast<const char*>(
+          shared_panel(tile.batch, after < last_column_ ? after : first_column_) + k * panel_);
+      next_step = panel_ * static_cast<int64_t>(sizeof(T)) / ceil_div(tile.rows, step);
+    }
     for (int64_t row = 0; row < tile.rows; row += step) {
       const int64_t count = std::min(step, tile.rows - row);
       kernels_.tile[vectors][count](left + row * left_stride, left_stride, right, right_stride,
                                     result + row * result_stride, result_stride, depth,
-                                    last_columns, k > 0);
+                                    last_columns, k > 0, next, next_step);
+      next += next_step * depth;
     }
   }
 

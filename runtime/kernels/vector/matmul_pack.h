@@ -67,9 +67,13 @@ void pack(T* dst, int64_t dst_stride, const void* source, int64_t row_stride, in
           int64_t rows, int64_t columns) {
   auto* src = static_cast<const S*>(source);
   if (column_stride == 1) {
+    constexpr int64_t kLine = 64 / sizeof(S), kAhead = 8;
     for (int64_t i = 0; i < rows; ++i) {
       T* to = dst + i * dst_stride;
       const S* from = src + i * row_stride;
+      // Rows far apart are out of the hardware prefetcher's reach.
+      for (int64_t j = 0; j < columns; j += kLine)
+        __builtin_prefetch(from + (i + kAhead < rows ? kAhead : 0) * row_stride + j);
       for (int64_t j = 0; j < columns; ++j) to[j] = to_compute(from[j]);
     }
   } else if (row_stride == 1) {

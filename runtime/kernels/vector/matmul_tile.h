@@ -12,7 +12,8 @@ namespace tsc::TSC_ISA {
 // Every loop over kRows or kVectors is unrolled, so that each accumulator becomes a register.
 template <class T, int kRows, int kVectors>
 void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T* c,
-          int64_t c_row_stride, int64_t k, int last_columns, bool add) {
+          int64_t c_row_stride, int64_t k, int last_columns, bool add, const char* next,
+          int64_t next_step) {
   using L = Lanes<T>;
   const auto mask = L::first(last_columns);
   constexpr int kLast = kVectors - 1;
@@ -21,7 +22,8 @@ void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T*
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) sum[i][j] = L::zero();
-  for (; k > 0; --k, ++a, b += b_row_stride) {
+  for (; k > 0; --k, ++a, b += b_row_stride, next += next_step) {
+    __builtin_prefetch(next, 0, 2);
     typename L::V right[kVectors];
 #pragma GCC unroll 4
     for (int j = 0; j < kLast; ++j) right[j] = L::load(b + j * L::kCount);

@@ -58,6 +58,16 @@ struct SliceObject : Object {
 Local<ListObject> make_list(Vm& vm, size_t reserve = 0);
 Local<ListObject> make_list(Vm& vm, std::span<const Value> items);
 Local<TupleObject> make_tuple(Vm& vm, std::span<const Value> items);
+// Exact matches, lest std::make_tuple be found by argument-dependent lookup.
+inline Local<TupleObject> make_tuple(Vm& vm, const std::vector<Value>& items) {
+  return make_tuple(vm, std::span<const Value>(items));
+}
+inline Local<TupleObject> make_tuple(Vm& vm, std::vector<Value>& items) {
+  return make_tuple(vm, std::span<const Value>(items));
+}
+inline Local<TupleObject> make_tuple(Vm& vm, std::vector<Value>&& items) {
+  return make_tuple(vm, std::span<const Value>(items));
+}
 Local<TupleObject> make_tuple(Vm& vm, size_t size);  // items Undefined, to be filled at once
 Local<DictObject> make_dict(Vm& vm);
 Local<SetObject> make_set(Vm& vm, bool frozen = false);

@@ -8,10 +8,15 @@
 
 namespace tsc::interp {
 
+// One place: an instruction of a code.
 struct TracebackEntry {
-  std::string file;
-  std::string name;  // of the function
-  uint32_t line = 0, column = 0, end_line = 0, end_column = 0;  // 1-based; 0: unknown
+  std::shared_ptr<const lang::CodeObject> code;
+  uint32_t pc = 0;
+
+  std::string_view file() const;
+  const std::string& name() const;  // of the function
+  uint32_t line() const;            // 1-based; 0: unknown
+  std::string source_line() const;  // without indentation
 };
 
 struct ExceptionObject : Instance {
@@ -21,6 +26,7 @@ struct ExceptionObject : Instance {
   Value context;  // Undefined or an exception
   bool suppress_context = false;
   std::vector<TracebackEntry> traceback;
+  std::string hint;  // "Did you mean: 'x'?"; shown by reports only
   ExceptionObject() : Instance(Kind::Exception) {}
 };
 

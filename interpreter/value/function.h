@@ -27,17 +27,22 @@ struct CompiledEntry {
 // One per site of the code. What the fields mean is private to the dispatch loop.
 struct InlineCache {
   const void* key = nullptr;
+  const void* target = nullptr;
   uint32_t version = 0;
   uint32_t index = 0;
-  const void* target = nullptr;
+  uint32_t kind = 0;
+  uint32_t misses = 0;
 };
 
 struct CodeObject : Object {
   static constexpr Kind kKind = Kind::Code;
   std::shared_ptr<const lang::CodeObject> code;
+  Local<StrObject> name, qualified_name;
+  Value doc;
   std::vector<Value> constants;
   std::vector<Local<StrObject>> names;
   std::vector<Local<StrObject>> parameter_names;
+  bool simple = false;  // positional parameters only, no generator: the fast call applies
   std::vector<Local<CodeObject>> nested;
   std::unique_ptr<InlineCache[]> caches;
   CodeObject() : Object(Kind::Code) {}

@@ -56,6 +56,7 @@ class Table {
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;
   uint32_t live_ = 0;
+  uint32_t filled_ = 0;  // index places that are not empty, removed ones included
   uint32_t layout_version_ = 1;
 };
 

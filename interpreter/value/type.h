@@ -99,18 +99,34 @@ struct Type : Object {
   uint32_t type_flags = 0;
   uint32_t version = 0;           // changes whenever a lookup through this type may change
   uint32_t instance_offset = 0;   // where the InstanceState of an instance lies; 0: no attributes
-  uint32_t instance_size = 0;     // C++ size of an instance
+  uint32_t subclass_offset = 0;   // the instance_offset that script subclasses of a native type get
   uint32_t slots_hint = 0;        // most attributes seen on an instance
+  // Found once per version by the dispatch loop: __init__ and __call__ (not counted).
+  uint32_t call_cache_version = 0;
+  Object* cached_init = nullptr;
+  Object* cached_call = nullptr;
   std::unique_ptr<Shape> root_shape;
   std::unique_ptr<Shape> dictionary_shape;
 
   Type() : Object(Kind::Type) {}
+  Shape* root() {
+    if (!root_shape) root_shape = std::make_unique<Shape>(this, false);
+    return root_shape.get();
+  }
   bool is_subtype_of(const Type* other) const {
     for (Type* t : mro)
       if (t == other) return true;
     return false;
   }
 };
+
+// Offset of a member, for layouts that are not standard-layout.
+template <class T, class M>
+uint32_t offset_of(M T::* member) {
+  alignas(T) static char storage[sizeof(T)];
+  T* object = reinterpret_cast<T*>(storage);
+  return static_cast<uint32_t>(reinterpret_cast<char*>(&(object->*member)) - storage);
+}
 
 inline InstanceState* instance_state(Object* object) {
   uint32_t offset = object->type->instance_offset;

@@ -32,7 +32,6 @@ class Signature {
   explicit Signature(std::string_view text);
   struct Parameter {
     std::string name;
-    Local<StrObject> interned;  // filled when bound to a Vm
     bool required = true;
     Value default_value;
     std::string text_default;
@@ -45,6 +44,8 @@ class Signature {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::string& text() const { return text_; }
   size_t positional_count() const { return positional_count_; }
+  // Neither *args nor **kwargs: a call with every parameter given by position needs no binding.
+  bool is_plain() const { return !rest_ && !rest_keywords_; }
 
  private:
   void parse_parameter(std::string_view item, bool keyword_only);

@@ -1,6 +1,7 @@
 #pragma once
 // Adding C++ functions, types and modules to a Vm.
-//   TypeBuilder type(vm, "Tensor", sizeof(TensorObject), Kind::Native);
+//   TypeBuilder type(vm, "Tensor", Kind::Native);
+//   type.with_attributes(offset_of(&TensorObject::state)).allow_subclasses();
 //   type.slots().binary = tensor_binary;
 //   type.method("item", "self", tensor_item).getter("shape", tensor_shape);
 //   Type* tensor = type.finish();
@@ -23,13 +24,16 @@ void clear_instance(Vm& vm, Object* object);
 class TypeBuilder {
  public:
   // `base` null: object. The base's slots are inherited.
-  TypeBuilder(Vm& vm, std::string_view name, size_t instance_size, Kind layout,
-              Type* base = nullptr);
+  TypeBuilder(Vm& vm, std::string_view name, Kind layout, Type* base = nullptr);
+  // Goes on with a type that exists already (boot code); no finish().
+  static TypeBuilder existing(Vm& vm, Type* type) { return TypeBuilder(vm, type); }
   TypeSlots& slots() { return type_->slots; }
   Type* type() { return type_.get(); }
-  // Instances have attributes; their InstanceState lies at `offset` (offsetof(T, state)).
-  TypeBuilder& with_attributes(size_t offset);
-  TypeBuilder& allow_subclasses();
+  // Instances have attributes; their InstanceState lies at `offset`: offset_of(&T::state).
+  TypeBuilder& with_attributes(uint32_t offset);
+  // Script classes may inherit. Their instances keep attributes at `offset`, unless the type itself
+  // has attributes already.
+  TypeBuilder& allow_subclasses(uint32_t offset = 0);
   TypeBuilder& module(std::string_view name);  // __module__, and "module.Name" in reprs
   TypeBuilder& method(std::string_view name, std::string_view signature, NativeCode code);
   // Reads Args itself (count, keywords): args[0] is self.
@@ -43,6 +47,7 @@ class TypeBuilder {
   Type* finish();
 
  private:
+  TypeBuilder(Vm& vm, Type* type) : vm_(vm), type_(type) {}
   Vm& vm_;
   Local<Type> type_;
 };

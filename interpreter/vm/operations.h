@@ -10,6 +10,10 @@
 namespace tsc::interp {
 
 Type* type_of(Vm& vm, const Value& v);
+// type(args): __new__ and __init__.
+Value construct(Vm& vm, Type* type, Args& args);
+// A bare instance of a script class of plain layout.
+Value allocate_instance(Vm& vm, Type* type);
 const std::string& type_name(Vm& vm, const Value& v);
 bool is_instance(Vm& vm, const Value& v, Type* type);
 // isinstance(v, c) with tuples and __instancecheck__-free rules; raises for a bad second argument.
@@ -48,6 +52,10 @@ bool delete_own_attribute(Vm& vm, Object* o, StrObject* name);
 Local<DictObject> attribute_dict(Vm& vm, Object* o);
 // Through the MRO; no descriptors run. The value lives in a class dictionary.
 const Value* lookup_in_type(Type* type, StrObject* name, Type** owner = nullptr);
+// After a change of the type's dictionary: its version and those of its subclasses change.
+void type_modified(Vm& vm, Type* type);
+// Adds to a native or script type: dictionary, slots of dunder methods, versions.
+void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value);
 Value bind_attribute(Vm& vm, const Value& attribute, const Value& instance, Type* owner);
 
 Value iterate(Vm& vm, const Value& v);
@@ -59,6 +67,8 @@ Local<TupleObject> to_tuple(Vm& vm, const Value& iterable);
 
 std::string repr(Vm& vm, const Value& v);
 std::string to_string(Vm& vm, const Value& v);
+std::string ascii(Vm& vm, const Value& v);  // repr with escapes for everything beyond ASCII
+std::string callable_name(Vm& vm, const Value& v);  // "f()", for messages about calls
 std::string format(Vm& vm, const Value& v, std::string_view spec);
 
 // Conversions of arguments; raise TypeError naming `what`.

@@ -21,6 +21,28 @@ namespace tsc::interp {
 
 class Importer;
 
+// Memory of frames and their registers: chunks that never move.
+class FrameStack {
+ public:
+  ~FrameStack();
+  // `registers` Values, all unbound, behind a Frame.
+  Frame* push(uint32_t registers);
+  void pop(Frame* frame);
+
+ private:
+  struct Chunk {
+    char* begin;
+    char* end;
+    char* top;  // while a later chunk is in use
+  };
+  static constexpr size_t kChunkBytes = 256 << 10;
+  Frame* push_in_next_chunk(uint32_t registers, size_t bytes);
+  std::vector<Chunk> chunks_;
+  size_t current_ = 0;
+  char* top_ = nullptr;
+  char* end_ = nullptr;
+};
+
 // Told about stores to watched objects. The key is the attribute name, the dict key or the list index;
 // Undefined: the whole content may have changed.
 class Watchers {
@@ -42,7 +64,7 @@ class CompilerHooks {
   virtual ~CompilerHooks() = default;
   // A function with `compiled` set was called; its arguments are bound, pc is 0.
   virtual EnterResult enter_function(Vm& vm, Frame& frame, Value& result) = 0;
-  // After a Resume whose frame asked to be entered again at a pc (Vm::request_entry).
+  // In front of an instruction of a frame whose `stepping` is set.
   virtual EnterResult enter_at(Vm& vm, Frame& frame, Value& result) = 0;
 };
 
@@ -56,6 +78,8 @@ struct EmbeddedFile {
 struct Config {
   // Receives everything scripts print. Empty: standard output and error.
   std::function<void(Stream, std::string_view)> write;
+  // Takes the value of a prompt's expression statement. Empty: its repr is printed and kept as `_`.
+  std::function<void(const Value&)> display;
   std::function<std::optional<std::string>()> read_line;  // input(); empty: standard input
   uint32_t recursion_limit = 1000;
   uint64_t memory_limit = 0;       // bytes of script objects; 0: none
@@ -86,7 +110,8 @@ struct Types {
   Type *object, *type, *none, *boolean, *integer, *real, *str, *bytes, *list, *tuple, *dict, *set,
       *frozenset, *range, *slice, *function, *native_function, *bound_method, *module, *cell, *code,
       *generator, *property, *native_property, *static_method, *class_method, *super, *iterator,
-      *dict_keys, *dict_values, *dict_items, *file, *traceback, *not_implemented, *ellipsis;
+      *range_iterator, *list_iterator, *tuple_iterator, *dict_keys, *dict_values, *dict_items, *file,
+      *traceback, *not_implemented, *ellipsis;
 };
 
 class Vm {
@@ -138,6 +163,7 @@ class Vm {
   const Value& ellipsis() const { return ellipsis_; }
   uint64_t hash_key(int half) const { return hash_key_[half]; }
   void write(Stream stream, std::string_view text);
+  std::optional<std::string> read_line();
   void check_native_stack();  // RecursionError when the C++ stack runs short
 
  private:
@@ -149,6 +175,7 @@ class Vm {
   Types types_{};
   ExceptionTypes exceptions_{};
   std::unordered_map<std::string_view, StrObject*> interned_;
+  std::vector<Type*> native_types_;  // counted; freed last
   Names names_;
   Value not_implemented_, ellipsis_;
   Local<ModuleObject> builtins_;
@@ -159,8 +186,25 @@ class Vm {
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
   std::atomic<uint32_t> interrupts_{0};
   std::string stop_message_;
+  bool shutting_down_ = false;
   Frame* frame_ = nullptr;
+  FrameStack stack_;
+  Local<ExceptionObject> unwinding_;  // on its way to a handler or to a C++ caller
+  uint32_t depth_ = 0;       // frames of the script
+  int64_t fuel_ = INT64_MAX;  // back-edges and calls left
+  uint32_t next_type_version_ = 1;
+  struct LookupCacheEntry {
+    uint32_t version = 0;
+    StrObject* name = nullptr;
+    const Value* value = nullptr;
+    Type* owner = nullptr;
+  };
+  static constexpr size_t kLookupCacheSize = 2048;
+  std::unique_ptr<LookupCacheEntry[]> lookup_cache_;
   uint64_t hash_key_[2] = {0, 0};
 };
+
+// Text -> code; raises SyntaxError, whose `report` attribute is the rendered diagnostics.
+Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view file);
 
 }  // namespace tsc::interp

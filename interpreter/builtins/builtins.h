@@ -1,0 +1,77 @@
+#pragma once
+// Boot code of the builtin types, functions and exceptions. Called once per Vm, in this order.
+#include "interpreter/vm/native.h"
+#include "interpreter/vm/vm_access.h"
+#include "runtime/base/error.h"
+
+namespace tsc::interp {
+
+void init_core_types(Vm& vm);       // object, type, dict and what TypeBuilder itself needs
+void init_object_methods(Vm& vm);
+void init_function_types(Vm& vm);
+void init_descriptor_types(Vm& vm);
+void init_number_types(Vm& vm);
+void init_str_type(Vm& vm);
+void init_bytes_type(Vm& vm);
+void init_list_type(Vm& vm);
+void init_tuple_type(Vm& vm);
+void init_dict_type(Vm& vm);
+void init_dict_views(Vm& vm);
+void init_set_types(Vm& vm);
+void init_range_types(Vm& vm);
+void init_iterators(Vm& vm);
+void init_index_iterator(Vm& vm);
+void init_generator_type(Vm& vm);
+void init_exception_types(Vm& vm);
+void init_file_type(Vm& vm);
+void init_builtin_functions(Vm& vm);
+void init_native_modules(Vm& vm);
+Value make_standard_stream(Vm& vm, Stream stream);
+
+// Makes a builtin name visible everywhere.
+void add_builtin(Vm& vm, std::string_view name, const Value& value);
+// The str methods, split over files by purpose.
+void add_str_search_methods(TypeBuilder& type);
+void add_str_case_methods(TypeBuilder& type);
+void add_str_format_methods(TypeBuilder& type);
+
+// Layouts with text or items behind them; needed before their types are complete.
+void str_destroy(Vm& vm, Object* o);
+void tuple_destroy(Vm& vm, Object* o);
+Value dir_of(Vm& vm, const Value& v);
+// Stable; `key` Undefined or a callable.
+void sort_list(Vm& vm, ListObject* list, const Value& key, bool reverse);
+
+void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items);  // by the first of each
+
+// Helpers shared by sequence types.
+int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* type_name);
+Value repeat_count(Vm& vm, const Value& v);
+// A guard for repr of containers that contain themselves.
+class ReprGuard {
+ public:
+  explicit ReprGuard(Object* o) : object_(o), entered_(!(o->flags & kReprGuard)) {
+    if (entered_) o->flags |= kReprGuard;
+  }
+  ~ReprGuard() {
+    if (entered_) object_->flags &= static_cast<uint8_t>(~kReprGuard);
+  }
+  bool recursive() const { return !entered_; }
+
+ private:
+  Object* object_;
+  bool entered_;
+};
+// "[a, b]" with reprs.
+std::string join_reprs(Vm& vm, std::span<const Value> items);
+bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b);
+// %-formatting and str.format.
+std::string percent_format(Vm& vm, std::string_view text, const Value& args);
+std::string str_format(Vm& vm, std::string_view text, Args& args);
+// The mini-language for the basic types.
+std::string format_int(Vm& vm, int64_t value, std::string_view spec, const char* type_name);
+std::string format_float(Vm& vm, double value, std::string_view spec);
+std::string format_text(std::string_view text, std::string_view spec);
+std::string repr_text(std::string_view text, bool ascii_only);
+
+}  // namespace tsc::interp

@@ -1,0 +1,164 @@
+// bytes: the minimum that model and data code needs.
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/iteration.h"
+#include "runtime/base/hash.h"
+
+namespace tsc::interp {
+namespace {
+
+const std::string& data_of(const Value& v) { return cast<BytesObject>(v)->data; }
+
+Value bytes_construct(Vm& vm, Type*, Args& args) {
+  static const Signature kSignature("source=?, encoding=?, errors=?");
+  std::vector<Value> v;
+  kSignature.bind(vm, "bytes", args, v);
+  if (!v[0]) return make_bytes(vm, "").take();
+  if (is_kind(v[0], Kind::Str)) {
+    if (!v[1]) raise_type_error(vm, "string argument without an encoding");
+    return call_method(vm, v[0], "encode", {v[1]});
+  }
+  if (is_kind(v[0], Kind::Bytes)) return v[0];
+  if (is_integer_like(v[0])) {
+    int64_t n = v[0].as_int();
+    if (n < 0) raise_value_error(vm, "negative count");
+    if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
+    return make_bytes(vm, std::string(static_cast<size_t>(n), '\0')).take();
+  }
+  std::string data;
+  for_each(vm, v[0], [&](const Value& item) {
+    int64_t b = to_index(vm, item);
+    if (b < 0 || b > 255) raise_value_error(vm, "bytes must be in range(0, 256)");
+    data += static_cast<char>(b);
+    return true;
+  });
+  return make_bytes(vm, std::move(data)).take();
+}
+Value bytes_repr(Vm& vm, const Value& v) {
+  std::string out = data_of(v).find('\'') != std::string::npos && data_of(v).find('"') == std::string::npos
+                        ? "b\""
+                        : "b'";
+  char quote = out[1], escape[8];
+  for (char c : data_of(v)) {
+    uint8_t b = static_cast<uint8_t>(c);
+    if (c == quote || c == '\\') out += '\\', out += c;
+    else if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\t') out += "\\t";
+    else if (b < 0x20 || b >= 0x7F) std::snprintf(escape, sizeof escape, "\\x%02x", b), out += escape;
+    else out += c;
+  }
+  return str_value(vm, out + quote);
+}
+int64_t bytes_hash(Vm&, const Value& v) { return static_cast<int64_t>(hash_bytes(data_of(v)).low); }
+int64_t bytes_length(Vm&, const Value& v) { return static_cast<int64_t>(data_of(v).size()); }
+Value bytes_get(Vm& vm, const Value& self, const Value& key) {
+  const std::string& data = data_of(self);
+  if (auto* slice = try_cast<SliceObject>(key)) {
+    SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(data.size()));
+    std::string out;
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) out += data[static_cast<size_t>(i)];
+    return make_bytes(vm, std::move(out)).take();
+  }
+  int64_t i = sequence_index(vm, key, static_cast<int64_t>(data.size()), "byte");
+  return Value::integer(static_cast<uint8_t>(data[static_cast<size_t>(i)]));
+}
+bool bytes_contains(Vm& vm, const Value& self, const Value& item) {
+  if (is_kind(item, Kind::Bytes)) return data_of(self).find(data_of(item)) != std::string::npos;
+  return data_of(self).find(static_cast<char>(to_index(vm, item))) != std::string::npos;
+}
+Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
+  if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes))
+    return make_bytes(vm, data_of(a) + data_of(b)).take();
+  if (op == BinaryOp::Mul) {
+    Value n = repeat_count(vm, reflected ? a : b);
+    if (!n) return vm.not_implemented();
+    const std::string& piece = data_of(reflected ? b : a);
+    if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / piece.size())
+      raise(vm, vm.exceptions().MemoryError, "out of memory");
+    std::string out;
+    for (int64_t i = 0; i < n.as_int(); ++i) out += piece;
+    return make_bytes(vm, std::move(out)).take();
+  }
+  return vm.not_implemented();
+}
+Value bytes_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
+  if (!is_kind(a, Kind::Bytes) || !is_kind(b, Kind::Bytes)) return vm.not_implemented();
+  return compare(vm, op, Value::integer(data_of(a).compare(data_of(b))), Value::integer(0));
+}
+
+struct BytesIterator final : NativeIterator {
+  Local<BytesObject> bytes;
+  size_t index = 0;
+  bool next(Vm&, Value& out) override {
+    if (index >= bytes->data.size()) return false;
+    out = Value::integer(static_cast<uint8_t>(bytes->data[index++]));
+    return true;
+  }
+};
+const char kBytesExtension = 0;
+Value bytes_iterate(Vm& vm, const Value& self) {
+  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kBytesExtension));
+  Local<BytesIterator> it = vm.heap().make<BytesIterator>(type);
+  it->bytes = Local<BytesObject>(cast<BytesObject>(self));
+  return it.take();
+}
+
+bool valid_utf8(std::string_view s) {
+  for (size_t i = 0; i < s.size();) {
+    uint8_t c = static_cast<uint8_t>(s[i]);
+    size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    if (!n || i + n > s.size()) return false;
+    for (size_t k = 1; k < n; ++k)
+      if ((static_cast<uint8_t>(s[i + k]) & 0xC0) != 0x80) return false;
+    size_t at = i;
+    uint32_t point = decode_utf8(s, at);
+    if ((n == 3 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) ||
+        (n == 4 && (point < 0x10000 || point > 0x10FFFF)))
+      return false;
+    i += n;
+  }
+  return true;
+}
+Value decode(Vm& vm, Args& a) {
+  if (!valid_utf8(data_of(a[0])))
+    raise(vm, vm.exceptions().UnicodeDecodeError, "'utf-8' codec can't decode bytes: invalid data");
+  return str_value(vm, data_of(a[0]));
+}
+Value hex(Vm& vm, Args& a) {
+  std::string out;
+  char digits[4];
+  for (char c : data_of(a[0])) {
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<uint8_t>(c));
+    out += digits;
+  }
+  return str_value(vm, out);
+}
+Value startswith(Vm&, Args& a) {
+  return Value::boolean(is_kind(a[1], Kind::Bytes) && data_of(a[0]).compare(0, data_of(a[1]).size(), data_of(a[1])) == 0);
+}
+
+}  // namespace
+
+void init_bytes_type(Vm& vm) {
+  TypeBuilder b(vm, "bytes", Kind::Bytes);
+  TypeSlots& s = b.slots();
+  s.destroy = destroy_as<BytesObject>;
+  s.construct = bytes_construct;
+  s.repr = bytes_repr;
+  s.hash = bytes_hash;
+  s.length = bytes_length;
+  s.get_item = bytes_get;
+  s.contains = bytes_contains;
+  s.binary = bytes_binary;
+  s.compare = bytes_compare;
+  s.iterate = bytes_iterate;
+  b.method("decode", "self, encoding='utf-8', errors='strict'", decode)
+      .method("hex", "self", hex)
+      .method("startswith", "self, prefix, /", startswith);
+  VmAccess::types(vm).bytes = b.finish();
+  vm.extension(&kBytesExtension) =
+      std::make_shared<Type*>(make_iterator_type<BytesIterator>(vm, "bytes_iterator"));
+  add_builtin(vm, "bytes", Value(vm.types().bytes));
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,391 @@
+// The types that the type builder itself needs, and object's and type's methods.
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/class_builder.h"
+
+namespace tsc::interp {
+
+namespace {
+
+// --- type ----------------------------------------------------------------------------------------------
+
+void type_traverse(Object* o, Visitor& visit) {
+  Type* t = static_cast<Type*>(o);
+  for (Type* base : t->bases) visit(base);
+  if (t->attributes) visit(t->attributes);
+}
+
+void type_clear(Vm& vm, Object* o) {
+  Type* t = static_cast<Type*>(o);
+  if (!(t->type_flags & kScriptClass)) return;
+  t->attributes->table.clear();
+  type_modified(vm, t);
+}
+
+void type_destroy(Vm& vm, Object* o) {
+  Type* t = static_cast<Type*>(o);
+  for (Type* base : t->bases) std::erase(base->subclasses, t);
+  std::vector<Type*> bases = std::move(t->bases);
+  DictObject* attributes = t->attributes;
+  vm.heap().finish(t);
+  if (--attributes->reference_count == 0) destroy_object(attributes);
+  for (Type* base : bases)
+    if (--base->reference_count == 0) destroy_object(base);
+}
+
+Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
+  Type* type = cast<Type>(self);
+  const Value* meta = lookup_in_type(vm.types().type, name);
+  if (meta && meta->is_object() && meta->object()->type->slots.bind_set)
+    return bind_attribute(vm, *meta, self, vm.types().type);
+  if (const Value* own = lookup_in_type(type, name)) {
+    // Functions found in a class stay plain; class methods bind to the class.
+    if (is_kind(*own, Kind::Function)) return *own;
+    if (auto* native = try_cast<NativeFunction>(*own); native) return *own;
+    return bind_attribute(vm, *own, Value(), type);
+  }
+  if (meta) return bind_attribute(vm, *meta, self, vm.types().type);
+  return Value();
+}
+
+void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value& value) {
+  Type* type = cast<Type>(self);
+  if (!(type->type_flags & kScriptClass))
+    raise_type_error(vm, "cannot set '" + std::string(name->view()) +
+                             "' attribute of immutable type '" + type->name + "'");
+  const Value* meta = lookup_in_type(vm.types().type, name);
+  bool plain = name->view() == "__doc__" || name->view() == "__module__";
+  if (meta && is_kind(*meta, Kind::NativeProperty) && !plain) {
+    auto* property = static_cast<NativeProperty*>(meta->object());
+    if (!property->set)
+      raise(vm, vm.exceptions().AttributeError,
+            "attribute '" + std::string(name->view()) + "' of 'type' objects is not writable");
+    return property->set(vm, self, value);
+  }
+  set_type_attribute(vm, type, intern(vm, name), value);
+}
+
+void type_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
+  Type* type = cast<Type>(self);
+  if (!(type->type_flags & kScriptClass) || type->attributes->table.find(vm, name) < 0)
+    raise_attribute_error(vm, self, name);
+  set_type_attribute(vm, type, intern(vm, name), Value());
+}
+
+Value type_construct(Vm& vm, Type* type, Args& args) {
+  (void)type;
+  if (args.count == 1 && !args.keyword_count) return Value(type_of(vm, args[0]));
+  if (args.count != 3) raise_type_error(vm, "type() takes 1 or 3 arguments");
+  ClassRequest request;
+  text_of(vm, args[0], "type.__new__() argument 1");
+  request.name = Local<StrObject>(cast<StrObject>(args[0]));
+  for (const Value& base : to_tuple(vm, args[1])->span()) request.bases.push_back(base);
+  DictObject* dict = try_cast<DictObject>(args[2]);
+  if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
+                                      type_name(vm, args[2]));
+  request.namespace_ = Local<DictObject>(dict);
+  for (uint32_t i = 0; i < args.keyword_count; ++i)
+    request.keywords.emplace_back(args.keyword_names[i], args.keyword_values[i]);
+  return build_class(vm, request);
+}
+
+Value type_repr(Vm& vm, const Value& self) {
+  Type* type = cast<Type>(self);
+  std::string name = type->qualified_name;
+  const Value* module = lookup_in_type(type, vm.names().module);
+  bool own = type->attributes->table.find(vm, vm.names().module) >= 0;
+  if (module && own && is_kind(*module, Kind::Str) && cast<StrObject>(*module)->view() != "builtins")
+    name = std::string(cast<StrObject>(*module)->view()) + "." + name;
+  return str_value(vm, "<class '" + name + "'>");
+}
+
+Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->name); }
+void type_name_set(Vm& vm, const Value& self, const Value& value) {
+  cast<Type>(self)->name = std::string(text_of(vm, value, "__name__"));
+}
+Value type_qualname_get(Vm& vm, const Value& self) {
+  return str_value(vm, cast<Type>(self)->qualified_name);
+}
+void type_qualname_set(Vm& vm, const Value& self, const Value& value) {
+  cast<Type>(self)->qualified_name = std::string(text_of(vm, value, "__qualname__"));
+}
+Value type_mro_get(Vm& vm, const Value& self) {
+  std::vector<Value> items;
+  for (Type* t : cast<Type>(self)->mro) items.push_back(Value(t));
+  return make_tuple(vm, items).take();
+}
+Value type_bases_get(Vm& vm, const Value& self) {
+  std::vector<Value> items;
+  for (Type* t : cast<Type>(self)->bases) items.push_back(Value(t));
+  return make_tuple(vm, items).take();
+}
+Value type_base_get(Vm&, const Value& self) {
+  Type* base = cast<Type>(self)->base;
+  return base ? Value(base) : Value::none();
+}
+Value type_dict_get(Vm& vm, const Value& self) {
+  // A copy: writing to a class goes through setattr.
+  Local<DictObject> copy = make_dict(vm);
+  copy->table.copy_from(cast<Type>(self)->attributes->table);
+  return copy.take();
+}
+Value type_module_get(Vm& vm, const Value& self) {
+  const Value* own = lookup_in_type(cast<Type>(self), vm.names().module);
+  return own ? *own : str_value(vm, "builtins");
+}
+Value type_doc_get(Vm& vm, const Value& self) {
+  Value v = dict_get(vm, cast<Type>(self)->attributes, Value(vm.names().doc.get()));
+  return v ? v : Value::none();
+}
+Value type_mro(Vm& vm, Args& a) { return to_list(vm, type_mro_get(vm, a[0])).take(); }
+Value type_subclasses(Vm& vm, Args& a) {
+  Local<ListObject> list = make_list(vm);
+  for (Type* t : cast<Type>(a[0])->subclasses) list->items.push_back(Value(t));
+  return list.take();
+}
+
+// --- object -----------------------------------------------------------------------------------------------
+
+Value object_repr(Vm& vm, const Value& self) {
+  Type* type = type_of(vm, self);
+  std::string module = "builtins";
+  if (const Value* m = lookup_in_type(type, vm.names().module))
+    if (is_kind(*m, Kind::Str)) module = std::string(cast<StrObject>(*m)->view()) + ".";
+  if (module == "builtins." || module == "builtins") module.clear();
+  char address[32];
+  std::snprintf(address, sizeof address, "%p", static_cast<void*>(self.object()));
+  return str_value(vm, "<" + module + type->qualified_name + " object at " + address + ">");
+}
+
+int64_t object_hash(Vm&, const Value& self) {
+  return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.object()) >> 4);
+}
+
+Value object_init(Vm& vm, Args& a) {
+  Type* type = a.count ? type_of(vm, a[0]) : nullptr;
+  // Extra arguments are an error unless the class consumed them in __new__.
+  if (a.count > 1 || a.keyword_count) {
+    Type* owner = nullptr;
+    lookup_in_type(type, vm.names().new_, &owner);
+    if (owner == vm.types().object)
+      raise_type_error(vm, type->slots.initialize && type->name != "object"
+                               ? "object.__init__() takes exactly one argument (the instance to "
+                                 "initialize)"
+                               : type->name + "() takes no arguments");
+  }
+  return Value::none();
+}
+
+Value object_new(Vm& vm, Args& a) {
+  Type* type = a.count ? try_cast<Type>(a[0]) : nullptr;
+  if (!type) raise_type_error(vm, "object.__new__(X): X is not a type object");
+  for (Type* t : type->mro)
+    if (!(t->type_flags & kScriptClass)) {
+      if (t == vm.types().object) break;
+      if (!t->slots.construct) break;
+      Args rest = a;
+      ++rest.positional;
+      --rest.count;
+      return t->slots.construct(vm, type, rest);
+    }
+  return allocate_instance(vm, type);
+}
+
+StrObject* attribute_name(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Str))
+    raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
+  return intern(vm, cast<StrObject>(v)).get();
+}
+
+Value object_setattr(Vm& vm, Args& a) {
+  generic_set_attribute(vm, a[0], attribute_name(vm, a[1]), a[2]);
+  return Value::none();
+}
+Value object_delattr(Vm& vm, Args& a) {
+  generic_delete_attribute(vm, a[0], attribute_name(vm, a[1]));
+  return Value::none();
+}
+Value object_getattribute(Vm& vm, Args& a) {
+  StrObject* name = attribute_name(vm, a[1]);
+  Value v = generic_get_attribute(vm, a[0], name);
+  if (!v) raise_attribute_error(vm, a[0], name);
+  return v;
+}
+Value object_eq(Vm& vm, Args& a) {
+  return a[0].is(a[1]) ? Value::boolean(true) : vm.not_implemented();
+}
+Value object_ne(Vm& vm, Args& a) {
+  Value r = compare(vm, CompareOp::Eq, a[0], a[1]);
+  return Value::boolean(!truth(vm, r));
+}
+Value object_str(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
+Value object_format(Vm& vm, Args& a) {
+  return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format_spec")));
+}
+Value object_init_subclass(Vm& vm, Args& a) {
+  if (a.keyword_count)
+    raise_type_error(vm, cast<Type>(a[0])->name + ".__init_subclass__() takes no keyword arguments");
+  return Value::none();
+}
+Value object_class(Vm& vm, const Value& self) { return Value(type_of(vm, self)); }
+void object_set_class(Vm& vm, const Value& self, const Value& value) {
+  Type* type = try_cast<Type>(value);
+  if (!type) raise_type_error(vm, "__class__ must be set to a class");
+  Object* o = self.is_object() ? self.object() : nullptr;
+  if (!o || !(o->type->type_flags & kScriptClass) || !(type->type_flags & kScriptClass) ||
+      type->layout != o->type->layout || type->instance_offset != o->type->instance_offset)
+    raise_type_error(vm, "__class__ assignment only supported for instances of similar classes");
+  note_store(vm, o, Value());
+  Local<DictObject> attributes = attribute_dict(vm, o);
+  ++type->reference_count;
+  Type* old = o->type;
+  o->type = type;
+  if (!type->dictionary_shape) type->dictionary_shape = std::make_unique<Shape>(type, true);
+  instance_state(o)->shape = type->dictionary_shape.get();
+  if (--old->reference_count == 0) destroy_object(old);
+}
+Value object_dict(Vm& vm, const Value& self) {
+  if (!self.is_object() || !instance_state(self.object()))
+    raise_attribute_error(vm, self, vm.names().dict);
+  return attribute_dict(vm, self.object()).take();
+}
+void object_set_dict(Vm& vm, const Value& self, const Value& value) {
+  DictObject* source = try_cast<DictObject>(value);
+  if (!source || !self.is_object() || !instance_state(self.object()))
+    raise_type_error(vm, "__dict__ must be set to a dictionary, not a '" + type_name(vm, value) + "'");
+  Local<DictObject> dict = attribute_dict(vm, self.object());
+  note_store(vm, self.object(), Value());
+  if (dict.get() != source) dict->table.copy_from(source->table);
+}
+Value object_dir(Vm& vm, Args& a) { return dir_of(vm, a[0]); }
+
+Type* bootstrap_type(Vm& vm, std::string_view name, Type* base, Kind layout) {
+  Type* t = new (vm.heap().allocate(sizeof(Type))) Type;
+  ++t->reference_count;
+  t->name = t->qualified_name = std::string(name);
+  t->vm = &vm;
+  t->layout = layout;
+  t->base = base;
+  if (base) {
+    t->bases.push_back(base);
+    ++base->reference_count;
+    base->subclasses.push_back(t);
+  }
+  t->mro = base ? base->mro : std::vector<Type*>();
+  t->mro.insert(t->mro.begin(), t);
+  t->version = VmAccess::new_type_version(vm);
+  VmAccess::native_types(vm).push_back(t);
+  return t;
+}
+
+void list_of_keys(Vm& vm, DictObject* dict, SetObject* names) {
+  for (uint32_t i = 0; i < dict->table.used(); ++i)
+    if (is_kind(dict->table.entry(i).key, Kind::Str)) set_add(vm, names, dict->table.entry(i).key);
+}
+
+}  // namespace
+
+Value dir_of(Vm& vm, const Value& v) {
+  Local<SetObject> names = make_set(vm);
+  if (auto* module = try_cast<ModuleObject>(v)) {
+    list_of_keys(vm, module->globals, names);
+  } else {
+    if (v.is_object())
+      if (InstanceState* state = instance_state(v.object()); state && state->shape) {
+        if (state->shape->dictionary_mode())
+          list_of_keys(vm, cast<DictObject>(state->slots[0]), names);
+        else
+          for (uint32_t i = 0; i < state->shape->size(); ++i)
+            set_add(vm, names, Value(state->shape->name(i)));
+      }
+    Type* type = is_kind(v, Kind::Type) ? cast<Type>(v) : type_of(vm, v);
+    for (Type* t : type->mro) list_of_keys(vm, t->attributes, names);
+  }
+  Local<ListObject> list = to_list(vm, names.value());
+  sort_list(vm, list, Value(), false);
+  return list.take();
+}
+
+void init_core_types(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  t.object = bootstrap_type(vm, "object", nullptr, Kind::Instance);
+  t.type = bootstrap_type(vm, "type", t.object, Kind::Type);
+  t.dict = bootstrap_type(vm, "dict", t.object, Kind::Dict);
+  t.str = bootstrap_type(vm, "str", t.object, Kind::Str);
+  t.tuple = bootstrap_type(vm, "tuple", t.object, Kind::Tuple);
+  t.native_function =
+      bootstrap_type(vm, "builtin_function_or_method", t.object, Kind::NativeFunction);
+  t.native_property = bootstrap_type(vm, "getset_descriptor", t.object, Kind::NativeProperty);
+  t.class_method = bootstrap_type(vm, "classmethod", t.object, Kind::ClassMethod);
+  t.static_method = bootstrap_type(vm, "staticmethod", t.object, Kind::StaticMethod);
+  t.object->slots.destroy = destroy_as<Instance>;
+  t.object->slots.traverse = traverse_instance;
+  t.object->slots.clear = clear_instance;
+  t.object->slots.repr = object_repr;
+  t.object->slots.hash = object_hash;
+  t.object->subclass_offset = offset_of(&Instance::state);
+  t.object->type_flags = kBaseType | kPlainSetAttribute;
+  t.type->slots.destroy = type_destroy;
+  t.type->slots.traverse = type_traverse;
+  t.type->slots.clear = type_clear;
+  t.type->slots.get_attribute = type_get_attribute;
+  t.type->slots.set_attribute = type_set_attribute;
+  t.type->slots.delete_attribute = type_delete_attribute;
+  t.type->slots.construct = type_construct;
+  t.type->slots.repr = type_repr;
+  t.type->slots.hash = object_hash;
+  t.dict->slots.destroy = destroy_as<DictObject>;
+  t.str->slots.destroy = str_destroy;
+  t.tuple->slots.destroy = tuple_destroy;
+  t.native_function->slots.destroy = destroy_as<NativeFunction>;
+  t.native_property->slots.destroy = destroy_as<NativeProperty>;
+  t.class_method->slots.destroy = destroy_as<WrappedMethod>;
+  for (Type* type : VmAccess::native_types(vm)) {
+    type->type = t.type;
+    vm.heap().track(type);
+    Value attributes = make_dict(vm).take();
+    type->attributes = cast<DictObject>(attributes);
+    attributes.release_raw();
+    if (!type->slots.repr) type->slots.repr = object_repr;
+    if (!type->slots.hash) type->slots.hash = object_hash;
+  }
+}
+
+void init_object_methods(Vm& vm) {
+  TypeBuilder object = TypeBuilder::existing(vm, vm.types().object);
+  object.raw_method("__init__", object_init)
+      .method("__setattr__", "self, name, value", object_setattr)
+      .method("__delattr__", "self, name", object_delattr)
+      .method("__getattribute__", "self, name", object_getattribute)
+      .method("__eq__", "self, other", object_eq)
+      .method("__ne__", "self, other", object_ne)
+      .method("__str__", "self", object_str)
+      .method("__format__", "self, format_spec", object_format)
+      .method("__dir__", "self", object_dir)
+      .getter("__class__", object_class, object_set_class)
+      .getter("__dict__", object_dict, object_set_dict)
+      .attribute("__doc__", Value::none())
+      .attribute("__module__", str_value(vm, "builtins"));
+  object.attribute("__new__", make_raw_native(vm, "__new__", object_new).take());
+  Local<WrappedMethod> hook =
+      vm.heap().make<WrappedMethod>(vm.types().class_method, Kind::ClassMethod);
+  hook->function = make_raw_native(vm, "__init_subclass__", object_init_subclass).take();
+  object.attribute("__init_subclass__", hook.take());
+  publish_slots(vm, vm.types().object);
+
+  TypeBuilder type = TypeBuilder::existing(vm, vm.types().type);
+  type.getter("__name__", type_name_get, type_name_set)
+      .getter("__qualname__", type_qualname_get, type_qualname_set)
+      .getter("__mro__", type_mro_get)
+      .getter("__bases__", type_bases_get)
+      .getter("__base__", type_base_get)
+      .getter("__dict__", type_dict_get)
+      .getter("__module__", type_module_get)
+      .getter("__doc__", type_doc_get)
+      .method("mro", "self", type_mro)
+      .method("__subclasses__", "self", type_subclasses);
+  publish_slots(vm, vm.types().type);
+  add_builtin(vm, "object", Value(vm.types().object));
+  add_builtin(vm, "type", Value(vm.types().type));
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,256 @@
+// property, staticmethod, classmethod, super, and the getters of native types.
+#include "interpreter/builtins/builtins.h"
+#include "lang/bytecode/bytecode.h"
+
+namespace tsc::interp {
+namespace {
+
+// --- property --------------------------------------------------------------------------------------
+
+PropertyObject* property_of(const Value& v) { return cast<PropertyObject>(v); }
+
+void property_traverse(Object* o, Visitor& visit) {
+  auto* p = static_cast<PropertyObject*>(o);
+  visit(p->getter);
+  visit(p->setter);
+  visit(p->deleter);
+  visit(p->doc);
+}
+void property_clear(Vm&, Object* o) {
+  auto* p = static_cast<PropertyObject*>(o);
+  p->getter.reset();
+  p->setter.reset();
+  p->deleter.reset();
+}
+std::string property_name(Vm& vm, const Value& self) {
+  PropertyObject* p = property_of(self);
+  if (auto* f = try_cast<FunctionObject>(p->getter)) return "'" + std::string(f->name->view()) + "' ";
+  (void)vm;
+  return "";
+}
+Value property_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
+  if (!instance) return self;
+  PropertyObject* p = property_of(self);
+  if (!p->getter || p->getter.is_none())
+    raise(vm, vm.exceptions().AttributeError,
+          "property " + property_name(vm, self) + "of '" + type_name(vm, instance) +
+              "' object has no getter");
+  return call(vm, p->getter, {instance});
+}
+void property_bind_set(Vm& vm, const Value& self, const Value& instance, const Value& value) {
+  PropertyObject* p = property_of(self);
+  const Value& f = value ? p->setter : p->deleter;
+  if (!f || f.is_none())
+    raise(vm, vm.exceptions().AttributeError,
+          "property " + property_name(vm, self) + "of '" + type_name(vm, instance) +
+              "' object has no " + (value ? "setter" : "deleter"));
+  if (value) call(vm, f, {instance, value});
+  else call(vm, f, {instance});
+}
+Value property_construct(Vm& vm, Type* type, Args& args) {
+  static const Signature kSignature("fget=None, fset=None, fdel=None, doc=None");
+  std::vector<Value> v;
+  kSignature.bind(vm, "property", args, v);
+  Local<PropertyObject> p = vm.heap().make<PropertyObject>(type);
+  p->getter = v[0];
+  p->setter = v[1];
+  p->deleter = v[2];
+  p->doc = v[3];
+  if (p->doc.is_none() && is_kind(p->getter, Kind::Function)) {
+    const Value& doc = cast<FunctionObject>(p->getter)->doc;
+    if (doc) p->doc = doc;
+  }
+  return p.take();
+}
+Local<PropertyObject> copy_property(Vm& vm, const Value& self) {
+  PropertyObject* from = property_of(self);
+  Local<PropertyObject> p = vm.heap().make<PropertyObject>(vm.types().property);
+  p->getter = from->getter;
+  p->setter = from->setter;
+  p->deleter = from->deleter;
+  p->doc = from->doc;
+  return p;
+}
+Value property_getter(Vm& vm, Args& a) {
+  auto p = copy_property(vm, a[0]);
+  p->getter = a[1];
+  return p.take();
+}
+Value property_setter(Vm& vm, Args& a) {
+  auto p = copy_property(vm, a[0]);
+  p->setter = a[1];
+  return p.take();
+}
+Value property_deleter(Vm& vm, Args& a) {
+  auto p = copy_property(vm, a[0]);
+  p->deleter = a[1];
+  return p.take();
+}
+Value or_none(const Value& v) { return v ? v : Value::none(); }
+Value property_fget(Vm&, const Value& v) { return or_none(property_of(v)->getter); }
+Value property_fset(Vm&, const Value& v) { return or_none(property_of(v)->setter); }
+Value property_doc(Vm&, const Value& v) { return or_none(property_of(v)->doc); }
+
+// --- getters of native types ---------------------------------------------------------------------------
+
+Value native_property_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
+  if (!instance) return self;
+  return static_cast<NativeProperty*>(self.object())->get(vm, instance);
+}
+void native_property_set(Vm& vm, const Value& self, const Value& instance, const Value& value) {
+  auto* p = static_cast<NativeProperty*>(self.object());
+  if (!p->set)
+    raise(vm, vm.exceptions().AttributeError,
+          "attribute '" + p->name + "' of '" + type_name(vm, instance) + "' objects is not writable");
+  p->set(vm, instance, value);
+}
+
+// --- staticmethod, classmethod ---------------------------------------------------------------------------
+
+WrappedMethod* wrapped_of(const Value& v) { return static_cast<WrappedMethod*>(v.object()); }
+
+void wrapped_traverse(Object* o, Visitor& visit) { visit(static_cast<WrappedMethod*>(o)->function); }
+void wrapped_clear(Vm&, Object* o) { static_cast<WrappedMethod*>(o)->function.reset(); }
+Value static_bind(Vm&, const Value& self, const Value&, Type*) { return wrapped_of(self)->function; }
+Value class_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) {
+  (void)instance;
+  const Value& f = wrapped_of(self)->function;
+  if (is_kind(f, Kind::Property)) return bind_attribute(vm, f, Value(owner), owner);
+  return make_bound_method(vm, f, Value(owner));
+}
+Value static_call(Vm& vm, const Value& self, Args& args) {
+  return call(vm, wrapped_of(self)->function, args);
+}
+template <Kind kind>
+Value wrapped_construct(Vm& vm, Type* type, Args& args) {
+  if (args.count != 1 || args.keyword_count)
+    raise_type_error(vm, type->name + " expected 1 argument, got " + std::to_string(args.count));
+  Local<WrappedMethod> w = vm.heap().make<WrappedMethod>(type, kind);
+  w->function = args[0];
+  return w.take();
+}
+Value wrapped_function(Vm&, const Value& v) { return wrapped_of(v)->function; }
+
+// --- super -------------------------------------------------------------------------------------------------
+
+void super_traverse(Object* o, Visitor& visit) {
+  auto* s = static_cast<SuperObject*>(o);
+  visit(s->start.get());
+  visit(s->self);
+}
+Value super_get(Vm& vm, const Value& v, StrObject* name) {
+  auto* s = cast<SuperObject>(v);
+  if (name == vm.names().class_.get()) return Value(s->type);
+  const std::vector<Type*>& mro = s->self_type->mro;
+  size_t i = 0;
+  while (i < mro.size() && mro[i] != s->start.get()) ++i;
+  bool of_class = is_kind(s->self, Kind::Type) && cast<Type>(s->self) == s->self_type;
+  for (++i; i < mro.size(); ++i) {
+    int64_t place = mro[i]->attributes->table.find(vm, name);
+    if (place < 0) continue;
+    Value found = mro[i]->attributes->table.entry(static_cast<uint32_t>(place)).value;
+    return bind_attribute(vm, found, of_class ? Value() : s->self, s->self_type);
+  }
+  return Value();
+}
+Value make_super(Vm& vm, Type* start, const Value& self) {
+  Local<SuperObject> s = vm.heap().make<SuperObject>(vm.types().super);
+  s->start = Local<Type>(start);
+  s->self = self;
+  Type* own = type_of(vm, self);
+  if (own->is_subtype_of(start)) s->self_type = own;
+  else if (is_kind(self, Kind::Type) && cast<Type>(self)->is_subtype_of(start))
+    s->self_type = cast<Type>(self);
+  else
+    raise_type_error(vm, "super(type, obj): obj must be an instance or subtype of type");
+  return s.take();
+}
+
+// The first parameter of the running function; it may have moved into a cell.
+Value first_argument(Frame* frame) {
+  const lang::CodeObject& code = *frame->code->code;
+  if (code.parameters.count() == 0) return Value();
+  Value v = frame->registers[0];
+  if (!v)
+    for (uint32_t r = code.cell_begin; r < code.cell_end; ++r)
+      if (r < code.register_names.size() && code.register_names[r] == code.register_names[0])
+        v = frame->registers[r];
+  if (is_kind(v, Kind::Cell)) v = Value(cast<CellObject>(v)->content);
+  return v;
+}
+
+Value super_construct(Vm& vm, Type*, Args& args) {
+  if (args.count == 2) {
+    if (!is_kind(args[0], Kind::Type))
+      raise_type_error(vm, "super() argument 1 must be a type, not " + type_name(vm, args[0]));
+    return make_super(vm, cast<Type>(args[0]), args[1]);
+  }
+  if (args.count != 0) raise_type_error(vm, "super() takes no or two arguments");
+  Frame* frame = vm.current_frame();
+  if (frame) {
+    const std::vector<std::string>& names = frame->code->code->free_names;
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i] != "__class__") continue;
+      const Value& klass = frame->function->closure[i]->content;
+      Value self = first_argument(frame);
+      if (!is_kind(klass, Kind::Type)) raise(vm, vm.exceptions().RuntimeError, "super(): empty __class__ cell");
+      if (!self) raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
+      return make_super(vm, cast<Type>(klass), self);
+    }
+  }
+  raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
+}
+Value super_repr(Vm& vm, const Value& v) {
+  auto* s = cast<SuperObject>(v);
+  return str_value(vm, "<super: <class '" + s->start->name + "'>, <" + s->self_type->name + " object>>");
+}
+
+}  // namespace
+
+void init_descriptor_types(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  t.native_property->slots.destroy = destroy_as<NativeProperty>;
+  t.native_property->slots.bind = native_property_bind;
+  t.native_property->slots.bind_set = native_property_set;
+  for (Type* type : {t.class_method, t.static_method}) {
+    type->slots.destroy = destroy_as<WrappedMethod>;
+    type->slots.traverse = wrapped_traverse;
+    type->slots.clear = wrapped_clear;
+    TypeBuilder::existing(vm, type).getter("__func__", wrapped_function).getter("__wrapped__",
+                                                                                wrapped_function);
+  }
+  t.class_method->slots.bind = class_bind;
+  t.class_method->slots.construct = wrapped_construct<Kind::ClassMethod>;
+  t.static_method->slots.bind = static_bind;
+  t.static_method->slots.call = static_call;
+  t.static_method->slots.construct = wrapped_construct<Kind::StaticMethod>;
+
+  TypeBuilder p(vm, "property", Kind::Property);
+  p.slots().destroy = destroy_as<PropertyObject>;
+  p.slots().traverse = property_traverse;
+  p.slots().clear = property_clear;
+  p.slots().bind = property_bind;
+  p.slots().bind_set = property_bind_set;
+  p.slots().construct = property_construct;
+  p.method("getter", "self, f", property_getter)
+      .method("setter", "self, f", property_setter)
+      .method("deleter", "self, f", property_deleter)
+      .getter("fget", property_fget)
+      .getter("fset", property_fset)
+      .getter("__doc__", property_doc);
+  t.property = p.finish();
+
+  TypeBuilder s(vm, "super", Kind::Super);
+  s.slots().destroy = destroy_as<SuperObject>;
+  s.slots().traverse = super_traverse;
+  s.slots().get_attribute = super_get;
+  s.slots().construct = super_construct;
+  s.slots().repr = super_repr;
+  t.super = s.finish();
+  add_builtin(vm, "property", Value(t.property));
+  add_builtin(vm, "classmethod", Value(t.class_method));
+  add_builtin(vm, "staticmethod", Value(t.static_method));
+  add_builtin(vm, "super", Value(t.super));
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,220 @@
+// open() and file objects; sys.stdout and sys.stderr are file objects over the Vm's output.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "interpreter/builtins/builtins.h"
+
+namespace tsc::interp {
+namespace {
+
+struct FileObject : Object {
+  static constexpr Kind kKind = Kind::File;
+  std::FILE* file = nullptr;  // null: closed, or a stream of the Vm
+  bool standard = false, closed = false, binary = false, readable = false, writable = false;
+  Stream stream = Stream::Out;
+  std::string name, mode;
+  FileObject() : Object(Kind::File) {}
+  ~FileObject() {
+    if (file) std::fclose(file);
+  }
+};
+
+FileObject* file_of(const Value& v) { return cast<FileObject>(v); }
+
+FileObject* usable(Vm& vm, const Value& v, bool write) {
+  FileObject* f = file_of(v);
+  if (f->closed) raise_value_error(vm, "I/O operation on closed file.");
+  if (write ? !f->writable : !f->readable)
+    raise(vm, vm.exceptions().OSError, write ? "not writable" : "not readable");
+  return f;
+}
+
+Value text_or_bytes(Vm& vm, FileObject* f, std::string data) {
+  return f->binary ? make_bytes(vm, std::move(data)).take() : str_value(vm, data);
+}
+
+Value open(Vm& vm, Args& a) {
+  if (!vm.config().allow_files)
+    raise(vm, vm.exceptions().PermissionError, "open() needs the host's grant to use files");
+  Value path_value = a[0];
+  if (!is_kind(path_value, Kind::Str))
+    if (Value method = find_attribute(vm, path_value, intern(vm, "__fspath__").get()))
+      path_value = call(vm, method);
+  std::string path(text_of(vm, path_value, "path"));
+  std::string mode(text_of(vm, a[1], "open() argument 'mode'"));
+  if (mode.find_first_not_of("rwabt+x") != std::string::npos || mode.empty())
+    raise_value_error(vm, "invalid mode: '" + mode + "'");
+  std::string native;
+  for (char c : mode)
+    if (c != 't') native += c;
+  if (native[0] == 'b') native = native.substr(1) + "b";
+  if (native.find('x') != std::string::npos) native[native.find('x')] = 'w', native += 'x';
+  Local<FileObject> f = vm.heap().make<FileObject>(vm.types().file);
+  f->file = std::fopen(path.c_str(), native.c_str());
+  if (!f->file) raise_os_error(vm, errno, path);
+  f->name = path;
+  f->mode = mode;
+  f->binary = mode.find('b') != std::string::npos;
+  bool plus = mode.find('+') != std::string::npos;
+  f->readable = mode.find('r') != std::string::npos || plus;
+  f->writable = mode.find('r') == std::string::npos || plus;
+  return f.take();
+}
+
+std::string read_some(FileObject* f, int64_t limit) {
+  std::string data;
+  char buffer[65536];
+  while (limit != 0) {
+    size_t want = limit < 0 ? sizeof buffer : std::min<size_t>(sizeof buffer, static_cast<size_t>(limit));
+    size_t n = std::fread(buffer, 1, want, f->file);
+    if (!n) break;
+    data.append(buffer, n);
+    if (limit > 0) limit -= static_cast<int64_t>(n);
+  }
+  return data;
+}
+Value read(Vm& vm, Args& a) {
+  FileObject* f = usable(vm, a[0], false);
+  return text_or_bytes(vm, f, read_some(f, a[1].is_none() ? -1 : to_index(vm, a[1])));
+}
+bool read_line(FileObject* f, std::string& line) {
+  line.clear();
+  int c;
+  while ((c = std::getc(f->file)) != EOF) {
+    line += static_cast<char>(c);
+    if (c == '\n') break;
+  }
+  return !line.empty();
+}
+Value readline(Vm& vm, Args& a) {
+  FileObject* f = usable(vm, a[0], false);
+  std::string line;
+  read_line(f, line);
+  return text_or_bytes(vm, f, line);
+}
+Value readlines(Vm& vm, Args& a) {
+  FileObject* f = usable(vm, a[0], false);
+  Local<ListObject> list = make_list(vm);
+  for (std::string line; read_line(f, line);) list->items.push_back(text_or_bytes(vm, f, line));
+  return list.take();
+}
+Value write(Vm& vm, Args& a) {
+  FileObject* f = usable(vm, a[0], true);
+  std::string_view data;
+  if (f->binary) {
+    if (!is_kind(a[1], Kind::Bytes))
+      raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, a[1]) + "'");
+    data = cast<BytesObject>(a[1])->data;
+  } else {
+    data = text_of(vm, a[1], "write() argument");
+  }
+  if (f->standard) vm.write(f->stream, data);
+  else if (std::fwrite(data.data(), 1, data.size(), f->file) != data.size())
+    raise_os_error(vm, errno, f->name);
+  bool ascii;
+  return Value::integer(f->binary ? static_cast<int64_t>(data.size()) : count_code_points(data, ascii));
+}
+Value writelines(Vm& vm, Args& a) {
+  Value self = a[0];
+  for_each(vm, a[1], [&](const Value& line) {
+    Value args[] = {self, line};
+    Args inner;
+    inner.positional = args;
+    inner.count = 2;
+    write(vm, inner);
+    return true;
+  });
+  return Value::none();
+}
+Value flush(Vm& vm, Args& a) {
+  FileObject* f = file_of(a[0]);
+  if (f->file && std::fflush(f->file) != 0) raise_os_error(vm, errno, f->name);
+  if (f->standard && !vm.config().write) std::fflush(f->stream == Stream::Out ? stdout : stderr);
+  return Value::none();
+}
+void close_file(Vm& vm, FileObject* f) {
+  if (f->standard || f->closed) return;
+  f->closed = true;
+  std::FILE* file = std::exchange(f->file, nullptr);
+  if (file && std::fclose(file) != 0) raise_os_error(vm, errno, f->name);
+}
+Value close(Vm& vm, Args& a) {
+  close_file(vm, file_of(a[0]));
+  return Value::none();
+}
+Value seek(Vm& vm, Args& a) {
+  FileObject* f = file_of(a[0]);
+  if (!f->file) raise_value_error(vm, "I/O operation on closed file.");
+  int64_t whence = to_index(vm, a[2]);
+  if (std::fseek(f->file, to_index(vm, a[1]), whence == 1 ? SEEK_CUR : whence == 2 ? SEEK_END : SEEK_SET) != 0)
+    raise_os_error(vm, errno, f->name);
+  return Value::integer(std::ftell(f->file));
+}
+Value tell(Vm& vm, Args& a) {
+  FileObject* f = file_of(a[0]);
+  if (!f->file) raise_value_error(vm, "I/O operation on closed file.");
+  return Value::integer(std::ftell(f->file));
+}
+Value enter(Vm&, Args& a) { return a[0]; }
+Value exit(Vm& vm, Args& a) {
+  close_file(vm, file_of(a[0]));
+  return Value::none();
+}
+Value isatty(Vm&, Args&) { return Value::boolean(false); }
+bool file_next(Vm& vm, const Value& self, Value& out) {
+  FileObject* f = usable(vm, self, false);
+  std::string line;
+  if (!read_line(f, line)) return false;
+  out = text_or_bytes(vm, f, line);
+  return true;
+}
+Value file_repr(Vm& vm, const Value& v) {
+  FileObject* f = file_of(v);
+  return str_value(vm, "<file '" + f->name + "' mode='" + f->mode + "'>");
+}
+Value get_name(Vm& vm, const Value& v) { return str_value(vm, file_of(v)->name); }
+Value get_mode(Vm& vm, const Value& v) { return str_value(vm, file_of(v)->mode); }
+Value get_closed(Vm&, const Value& v) { return Value::boolean(file_of(v)->closed); }
+
+}  // namespace
+
+Value make_standard_stream(Vm& vm, Stream stream) {
+  Local<FileObject> f = vm.heap().make<FileObject>(vm.types().file);
+  f->standard = f->writable = true;
+  f->stream = stream;
+  f->name = stream == Stream::Out ? "<stdout>" : "<stderr>";
+  f->mode = "w";
+  return f.take();
+}
+
+void init_file_type(Vm& vm) {
+  TypeBuilder b(vm, "file", Kind::File);
+  b.slots().destroy = destroy_as<FileObject>;
+  b.slots().iterate = [](Vm&, const Value& self) { return self; };
+  b.slots().next = file_next;
+  b.slots().repr = file_repr;
+  b.method("read", "self, size=-1, /", read)
+      .method("readline", "self", readline)
+      .method("readlines", "self", readlines)
+      .method("write", "self, text, /", write)
+      .method("writelines", "self, lines, /", writelines)
+      .method("flush", "self", flush)
+      .method("close", "self", close)
+      .method("seek", "self, offset, whence=0, /", seek)
+      .method("tell", "self", tell)
+      .method("isatty", "self", isatty)
+      .method("__enter__", "self", enter)
+      .method("__exit__", "self, *args", exit)
+      .getter("name", get_name)
+      .getter("mode", get_mode)
+      .getter("closed", get_closed);
+  VmAccess::types(vm).file = b.finish();
+  add_builtin(vm, "open",
+              make_native(vm, "open",
+                          "file, mode='r', buffering=-1, encoding=None, errors=None, newline=None",
+                          open)
+                  .take());
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,272 @@
+// The format mini-language: [[fill]align][sign][z][#][0][width][,_][.precision][type].
+#include <charconv>
+#include <cmath>
+
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+namespace {
+
+struct FormatSpec {
+  std::string fill = " ";
+  char align = 0, sign = '-', grouping = 0, type = 0;
+  bool alternate = false, zero = false, no_negative_zero = false;
+  int64_t width = 0, precision = -1;
+};
+
+[[noreturn]] void bad_spec(const std::string& message) {
+  throw Error(ErrorKind::ValueError, message);
+}
+
+int64_t parse_number(std::string_view s, size_t& i) {
+  int64_t n = 0;
+  while (i < s.size() && s[i] >= '0' && s[i] <= '9') {
+    n = n * 10 + (s[i++] - '0');
+    if (n > (int64_t{1} << 31)) bad_spec("Too many decimal digits in format string");
+  }
+  return n;
+}
+
+FormatSpec parse_spec(std::string_view s, const char* type_name) {
+  FormatSpec spec;
+  size_t i = 0;
+  auto is_align = [&](size_t at) { return at < s.size() && std::string_view("<>=^").find(s[at]) != std::string_view::npos; };
+  if (!s.empty()) {
+    size_t after = 0;
+    decode_utf8(s, after);
+    if (is_align(after)) {
+      spec.fill = std::string(s.substr(0, after));
+      spec.align = s[after];
+      i = after + 1;
+    } else if (is_align(0)) {
+      spec.align = s[i++];
+    }
+  }
+  if (i < s.size() && (s[i] == '+' || s[i] == '-' || s[i] == ' ')) spec.sign = s[i++];
+  if (i < s.size() && s[i] == 'z') spec.no_negative_zero = true, ++i;
+  if (i < s.size() && s[i] == '#') spec.alternate = true, ++i;
+  if (i < s.size() && s[i] == '0') {
+    spec.zero = true;
+    ++i;
+    if (!spec.align) spec.align = '=', spec.fill = "0";
+    else if (spec.fill == " ") spec.fill = "0";
+  }
+  spec.width = parse_number(s, i);
+  if (i < s.size() && (s[i] == ',' || s[i] == '_')) spec.grouping = s[i++];
+  if (i < s.size() && s[i] == '.') {
+    size_t begin = ++i;
+    spec.precision = parse_number(s, i);
+    if (i == begin) bad_spec("Format specifier missing precision");
+  }
+  if (i < s.size()) spec.type = s[i++];
+  if (i < s.size()) {
+    bad_spec("Invalid format specifier '" + std::string(s) + "' for object of type '" + type_name + "'");
+  }
+  return spec;
+}
+
+[[noreturn]] void unknown_code(char code, const char* type_name) {
+  bad_spec(std::string("Unknown format code '") + code + "' for object of type '" + type_name + "'");
+}
+
+// Inserts separators into the digits before the point; `digits` has no sign.
+std::string group_digits(const std::string& digits, char separator, size_t every) {
+  size_t end = 0;
+  while (end < digits.size() && std::isalnum(static_cast<unsigned char>(digits[end])) && digits[end] != 'e') ++end;
+  std::string out;
+  for (size_t i = 0; i < end; ++i) {
+    if (i && (end - i) % every == 0) out += separator;
+    out += digits[i];
+  }
+  return out + digits.substr(end);
+}
+
+std::string pad_text(const std::string& body, int64_t body_width, const FormatSpec& spec, char default_align) {
+  int64_t total = spec.width - body_width;
+  if (total <= 0) return body;
+  char align = spec.align ? spec.align : default_align;
+  int64_t left = align == '<' ? 0 : align == '^' ? total / 2 : total;
+  std::string out;
+  for (int64_t i = 0; i < left; ++i) out += spec.fill;
+  out += body;
+  for (int64_t i = left; i < total; ++i) out += spec.fill;
+  return out;
+}
+
+// sign + prefix + digits, with '=' padding between prefix and digits.
+std::string finish_number(bool negative, const std::string& prefix, std::string digits,
+                          const FormatSpec& spec, size_t group_every) {
+  std::string head;
+  if (negative) head = "-";
+  else if (spec.sign != '-') head = std::string(1, spec.sign);
+  head += prefix;
+  if (spec.grouping && spec.align == '=' && spec.fill == "0") {
+    // Zero padding takes part in the grouping.
+    size_t point = digits.find_first_of(".e%");
+    std::string whole = digits.substr(0, point), rest = point == std::string::npos ? "" : digits.substr(point);
+    for (;;) {
+      std::string grouped = group_digits(whole, spec.grouping, group_every) + rest;
+      if (static_cast<int64_t>(head.size() + grouped.size()) >= spec.width) return head + grouped;
+      whole = "0" + whole;
+    }
+  }
+  if (spec.grouping) digits = group_digits(digits, spec.grouping, group_every);
+  if (spec.align == '=') {
+    std::string padding;
+    for (int64_t n = static_cast<int64_t>(head.size() + digits.size()); n < spec.width; ++n) padding += spec.fill;
+    return head + padding + digits;
+  }
+  std::string body = head + digits;
+  return pad_text(body, static_cast<int64_t>(body.size()), spec, '>');
+}
+
+std::string to_chars_text(double d, std::chars_format format, int precision) {
+  std::string buffer(static_cast<size_t>(precision) + 400, '\0');
+  auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), d, format, precision).ptr;
+  buffer.resize(static_cast<size_t>(end - buffer.data()));
+  return buffer;
+}
+
+// %g: shortest of fixed and scientific at `precision` significant digits.
+std::string general(double d, int precision, bool keep_zeros) {
+  if (precision == 0) precision = 1;
+  std::string scientific = to_chars_text(d, std::chars_format::scientific, precision - 1);
+  size_t e = scientific.find('e');
+  int exponent = std::atoi(scientific.c_str() + e + 1);
+  std::string mantissa, tail;
+  if (exponent < -4 || exponent >= precision) {
+    mantissa = scientific.substr(0, e);
+    tail = scientific.substr(e);
+  } else {
+    mantissa = to_chars_text(d, std::chars_format::fixed, precision - 1 - exponent);
+  }
+  if (!keep_zeros && mantissa.find('.') != std::string::npos) {
+    while (mantissa.back() == '0') mantissa.pop_back();
+    if (mantissa.back() == '.') mantissa.pop_back();
+  }
+  return mantissa + tail;
+}
+
+std::string float_digits(double d, const FormatSpec& spec, char type, int precision) {
+  if (std::isnan(d)) return "nan";
+  if (std::isinf(d)) return "inf";
+  std::string digits;
+  switch (type) {
+    case 'f': digits = to_chars_text(d, std::chars_format::fixed, precision); break;
+    case '%': digits = to_chars_text(d * 100, std::chars_format::fixed, precision); break;
+    case 'e': digits = to_chars_text(d, std::chars_format::scientific, precision); break;
+    default: digits = general(d, precision, spec.alternate);
+  }
+  if (spec.alternate && digits.find('.') == std::string::npos)
+    digits.insert(std::min(digits.find('e'), digits.size()), ".");
+  return type == '%' ? digits + "%" : digits;
+}
+
+}  // namespace
+
+std::string format_float(Vm& vm, double value, std::string_view text) {
+  (void)vm;
+  FormatSpec spec = parse_spec(text, "float");
+  char type = spec.type ? spec.type : 0;
+  if (type && std::string_view("eEfFgGn%").find(type) == std::string_view::npos) unknown_code(type, "float");
+  bool upper = type == 'E' || type == 'F' || type == 'G';
+  char lower = type == 'n' ? 'g' : static_cast<char>(std::tolower(type));
+  if (spec.precision > 100000) bad_spec("precision too big");
+  bool negative = std::signbit(value) && !std::isnan(value);
+  double magnitude = std::fabs(value);
+  std::string digits;
+  if (!type && spec.precision < 0) {
+    digits = float_repr(magnitude);
+  } else if (!type) {
+    // Like g, but with at least one digit behind the point and one digit fewer before switching.
+    std::string scientific = to_chars_text(magnitude, std::chars_format::scientific,
+                                           static_cast<int>(std::max<int64_t>(spec.precision, 1)) - 1);
+    int exponent = std::isfinite(value) ? std::atoi(scientific.c_str() + scientific.find('e') + 1) : 0;
+    int precision = static_cast<int>(std::max<int64_t>(spec.precision, 1));
+    if (std::isfinite(value) && exponent >= -4 && exponent < precision && exponent + 1 == precision)
+      digits = scientific.substr(0, 1), digits = float_digits(magnitude, spec, 'e', precision - 1);
+    else
+      digits = float_digits(magnitude, spec, 'g', precision);
+    if (std::isfinite(value) && digits.find_first_of(".e") == std::string::npos) digits += ".0";
+  } else {
+    digits = float_digits(magnitude, spec, lower, static_cast<int>(spec.precision < 0 ? 6 : spec.precision));
+  }
+  if (spec.no_negative_zero && negative && digits.find_first_of("123456789") == std::string::npos) negative = false;
+  if (upper)
+    for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return finish_number(negative, "", digits, spec, 3);
+}
+
+std::string format_int(Vm& vm, int64_t value, std::string_view text, const char* type_name) {
+  FormatSpec spec = parse_spec(text, type_name);
+  char type = spec.type ? spec.type : 'd';
+  if (std::string_view("eEfFgG%").find(type) != std::string_view::npos)
+    return format_float(vm, static_cast<double>(value), text);
+  if (std::string_view("bcdnoxX").find(type) == std::string_view::npos) unknown_code(type, type_name);
+  if (spec.precision >= 0) bad_spec("Precision not allowed in integer format specifier");
+  if (type == 'c') {
+    if (value < 0 || value >= 0x110000) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
+    std::string point;
+    append_utf8(point, static_cast<uint32_t>(value));
+    return pad_text(point, 1, spec, '<');
+  }
+  int base = type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
+  if (spec.grouping == ',' && base != 10) bad_spec(std::string("Cannot specify ',' with '") + type + "'.");
+  uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  char buffer[72];
+  std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
+  std::string prefix;
+  if (spec.alternate && base != 10) prefix = type == 'b' ? "0b" : type == 'o' ? "0o" : "0x";
+  if (type == 'X') {
+    for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (!prefix.empty()) prefix = "0X";
+  }
+  return finish_number(value < 0, prefix, digits, spec, base == 10 ? 3 : 4);
+}
+
+std::string format_text(std::string_view value, std::string_view text) {
+  FormatSpec spec = parse_spec(text, "str");
+  if (spec.type && spec.type != 's') unknown_code(spec.type, "str");
+  if (spec.align == '=' && !spec.zero) bad_spec("'=' alignment not allowed in string format specifier");
+  if (spec.sign != '-') bad_spec("Sign not allowed in string format specifier");
+  if (spec.grouping) bad_spec(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
+  if (spec.alternate) bad_spec("Alternate form (#) not allowed in string format specifier");
+  if (spec.align == '=') spec.align = '<';
+  bool ascii;
+  int64_t length = count_code_points(value, ascii);
+  std::string body(value);
+  if (spec.precision >= 0 && spec.precision < length) {
+    size_t at = 0;
+    for (int64_t i = 0; i < spec.precision; ++i) decode_utf8(value, at);
+    body = std::string(value.substr(0, at));
+    length = spec.precision;
+  }
+  return pad_text(body, length, spec, '<');
+}
+
+std::string format(Vm& vm, const Value& v, std::string_view spec) {
+  auto guarded = [&](auto f) {
+    try {
+      return f();
+    } catch (const Error&) {
+      rethrow_as_script_exception(vm);
+    }
+  };
+  if (v.is_float()) return guarded([&] { return format_float(vm, v.as_float(), spec); });
+  if (v.is_int()) return guarded([&] { return format_int(vm, v.as_int(), spec, "int"); });
+  if (v.is_bool())
+    return spec.empty() ? repr(vm, v) : guarded([&] { return format_int(vm, v.as_int(), spec, "bool"); });
+  auto slot = type_of(vm, v)->slots.format;
+  if (slot) {
+    Value text = guarded([&] { return slot(vm, v, make_str(vm, spec)); });
+    if (!is_kind(text, Kind::Str))
+      raise_type_error(vm, "__format__ must return a str, not " + type_name(vm, text));
+    return std::string(cast<StrObject>(text)->view());
+  }
+  if (!spec.empty())
+    raise_type_error(vm, "unsupported format string passed to " + type_name(vm, v) + ".__format__");
+  return to_string(vm, v);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,442 @@
+// Functions, builtin functions, bound methods, code, cells, modules, generators.
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/frames.h"
+#include "interpreter/vm/iteration.h"
+#include "lang/bytecode/bytecode.h"
+
+namespace tsc::interp {
+
+Local<CellObject> make_cell(Vm& vm, const Value& content) {
+  Local<CellObject> cell = vm.heap().make<CellObject>(vm.types().cell);
+  cell->content = content;
+  return cell;
+}
+
+Local<ModuleObject> make_module(Vm& vm, std::string_view name) {
+  Local<ModuleObject> module = vm.heap().make<ModuleObject>(vm.types().module);
+  module->name = std::string(name);
+  module->globals = make_dict(vm);
+  dict_set(vm, module->globals, "__name__", str_value(vm, name));
+  return module;
+}
+
+Value make_bound_method(Vm& vm, const Value& function, const Value& self) {
+  Local<BoundMethod> method = vm.heap().make<BoundMethod>(vm.types().bound_method);
+  method->function = function;
+  method->self = self;
+  return method.take();
+}
+
+namespace {
+
+std::string address_of(Object* o) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", static_cast<void*>(o));
+  return text;
+}
+
+// --- function ---------------------------------------------------------------------------------------
+
+void function_traverse(Object* o, Visitor& visit) {
+  auto* f = static_cast<FunctionObject*>(o);
+  visit(f->code.get());
+  visit(f->module.get());
+  for (const Value& v : f->defaults) visit(v);
+  for (const Value& v : f->keyword_defaults) visit(v);
+  for (const auto& cell : f->closure) visit(cell.get());
+  visit(f->annotations);
+  visit(f->attributes.get());
+}
+void function_clear(Vm&, Object* o) {
+  auto* f = static_cast<FunctionObject*>(o);
+  std::vector<Value> defaults = std::move(f->defaults);
+  std::vector<Value> keyword_defaults = std::move(f->keyword_defaults);
+  auto closure = std::move(f->closure);
+  f->attributes = nullptr;
+  f->annotations.reset();
+}
+Value bind_function(Vm& vm, const Value& self, const Value& instance, Type*) {
+  return instance ? make_bound_method(vm, self, instance) : self;
+}
+Value function_repr(Vm& vm, const Value& self) {
+  auto* f = cast<FunctionObject>(self);
+  return str_value(vm, "<function " + std::string(f->qualified_name->view()) + " at " +
+                           address_of(f) + ">");
+}
+Value function_get(Vm& vm, const Value& self, StrObject* name) {
+  auto* f = cast<FunctionObject>(self);
+  if (f->attributes)
+    if (Value v = dict_get(vm, f->attributes, Value(name))) return v;
+  return generic_get_attribute(vm, self, name);
+}
+void function_set(Vm& vm, const Value& self, StrObject* name, const Value& value) {
+  auto* f = cast<FunctionObject>(self);
+  const Value* found = lookup_in_type(f->type, name);
+  if (found && is_kind(*found, Kind::NativeProperty))
+    return generic_set_attribute(vm, self, name, value);
+  note_store(vm, f, Value(name));
+  if (!f->attributes) f->attributes = make_dict(vm);
+  dict_set(vm, f->attributes, intern(vm, name).take(), value);
+}
+void function_delete(Vm& vm, const Value& self, StrObject* name) {
+  auto* f = cast<FunctionObject>(self);
+  note_store(vm, f, Value(name));
+  if (!f->attributes || !dict_remove(vm, f->attributes, Value(name)))
+    raise_attribute_error(vm, self, name);
+}
+
+Value function_name(Vm&, const Value& v) { return cast<FunctionObject>(v)->name.value(); }
+void function_set_name(Vm& vm, const Value& v, const Value& name) {
+  text_of(vm, name, "__name__");
+  cast<FunctionObject>(v)->name = Local<StrObject>(cast<StrObject>(name));
+}
+Value function_qualname(Vm&, const Value& v) { return cast<FunctionObject>(v)->qualified_name.value(); }
+void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
+  text_of(vm, name, "__qualname__");
+  cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
+}
+Value function_doc(Vm&, const Value& v) {
+  const Value& doc = cast<FunctionObject>(v)->doc;
+  return doc ? doc : Value::none();
+}
+void function_set_doc(Vm&, const Value& v, const Value& doc) { cast<FunctionObject>(v)->doc = doc; }
+Value function_module(Vm& vm, const Value& v) {
+  auto* f = cast<FunctionObject>(v);
+  if (f->attributes)
+    if (Value own = dict_get(vm, f->attributes, Value(vm.names().module.get()))) return own;
+  Value name = dict_get(vm, f->module->globals, "__name__");
+  return name ? name : Value::none();
+}
+void function_set_module(Vm& vm, const Value& v, const Value& value) {
+  auto* f = cast<FunctionObject>(v);
+  if (!f->attributes) f->attributes = make_dict(vm);
+  dict_set(vm, f->attributes, Value(vm.names().module.get()), value);
+}
+Value function_dict(Vm& vm, const Value& v) {
+  auto* f = cast<FunctionObject>(v);
+  if (!f->attributes) f->attributes = make_dict(vm);
+  return f->attributes.value();
+}
+Value function_annotations(Vm& vm, const Value& v) {
+  auto* f = cast<FunctionObject>(v);
+  if (!f->annotations) f->annotations = make_dict(vm).take();
+  return f->annotations;
+}
+void function_set_annotations(Vm&, const Value& v, const Value& value) {
+  cast<FunctionObject>(v)->annotations = value;
+}
+Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
+Value function_defaults(Vm& vm, const Value& v) {
+  auto* f = cast<FunctionObject>(v);
+  if (f->defaults.empty()) return Value::none();
+  return make_tuple(vm, std::span<const Value>(f->defaults)).take();
+}
+Value function_kwdefaults(Vm& vm, const Value& v) {
+  auto* f = cast<FunctionObject>(v);
+  const lang::ParameterList& parameters = f->code->code->parameters;
+  Local<DictObject> dict = make_dict(vm);
+  for (size_t i = 0; i < f->keyword_defaults.size(); ++i)
+    if (f->keyword_defaults[i])
+      dict_set(vm, dict, Value(f->code->parameter_names[parameters.positional + i].get()),
+               f->keyword_defaults[i]);
+  return dict->table.size() ? dict.take() : Value::none();
+}
+Value function_globals(Vm&, const Value& v) { return cast<FunctionObject>(v)->module->globals.value(); }
+Value function_closure(Vm& vm, const Value& v) {
+  auto* f = cast<FunctionObject>(v);
+  if (f->closure.empty()) return Value::none();
+  std::vector<Value> cells;
+  for (const auto& cell : f->closure) cells.push_back(cell.value());
+  return make_tuple(vm, cells).take();
+}
+
+// --- native functions, bound methods ----------------------------------------------------------------
+
+Value bind_native(Vm& vm, const Value& self, const Value& instance, Type*) {
+  return instance && cast<NativeFunction>(self)->is_method ? make_bound_method(vm, self, instance)
+                                                           : self;
+}
+Value native_repr(Vm& vm, const Value& self) {
+  auto* f = cast<NativeFunction>(self);
+  return str_value(vm, f->is_method ? "<method '" + f->name + "' of '" + f->owner + "' objects>"
+                                    : "<built-in function " + f->name + ">");
+}
+Value native_name(Vm& vm, const Value& v) { return str_value(vm, cast<NativeFunction>(v)->name); }
+Value native_doc(Vm& vm, const Value& v) {
+  auto* f = cast<NativeFunction>(v);
+  return f->doc.empty() ? Value::none() : str_value(vm, f->doc);
+}
+Value native_module(Vm& vm, const Value& v) {
+  auto* f = cast<NativeFunction>(v);
+  return str_value(vm, f->owner.empty() ? "builtins" : f->owner);
+}
+void native_traverse(Object* o, Visitor& visit) { visit(static_cast<NativeFunction*>(o)->data); }
+
+void method_traverse(Object* o, Visitor& visit) {
+  visit(static_cast<BoundMethod*>(o)->function);
+  visit(static_cast<BoundMethod*>(o)->self);
+}
+void method_clear(Vm&, Object* o) {
+  static_cast<BoundMethod*>(o)->function.reset();
+  static_cast<BoundMethod*>(o)->self.reset();
+}
+Value method_repr(Vm& vm, const Value& self) {
+  auto* m = cast<BoundMethod>(self);
+  if (auto* native = try_cast<NativeFunction>(m->function))
+    return str_value(vm, "<built-in method " + native->name + " of " + type_name(vm, m->self) +
+                             " object at " + (m->self.is_object() ? address_of(m->self.object())
+                                                                   : std::string("0x0")) + ">");
+  std::string name = "?";
+  if (auto* f = try_cast<FunctionObject>(m->function)) name = std::string(f->qualified_name->view());
+  return str_value(vm, "<bound method " + name + " of " + repr(vm, m->self) + ">");
+}
+Value method_get(Vm& vm, const Value& self, StrObject* name) {
+  const Value* own = lookup_in_type(vm.types().bound_method, name);
+  if (own) return bind_attribute(vm, *own, self, vm.types().bound_method);
+  return find_attribute(vm, cast<BoundMethod>(self)->function, name);
+}
+Value method_self(Vm&, const Value& v) { return cast<BoundMethod>(v)->self; }
+Value method_function(Vm&, const Value& v) { return cast<BoundMethod>(v)->function; }
+Value method_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
+  auto* x = try_cast<BoundMethod>(a);
+  auto* y = try_cast<BoundMethod>(b);
+  if (!x || !y || (op != CompareOp::Eq && op != CompareOp::Ne)) return vm.not_implemented();
+  bool same = x->self.is(y->self) && x->function.is(y->function);
+  return Value::boolean(same == (op == CompareOp::Eq));
+}
+int64_t method_hash(Vm&, const Value& v) {
+  auto* m = cast<BoundMethod>(v);
+  return m->self.raw().integer * 31 + m->function.raw().integer;
+}
+
+// --- code, cell, module ---------------------------------------------------------------------------------
+
+void code_traverse(Object* o, Visitor& visit) {
+  auto* c = static_cast<CodeObject*>(o);
+  for (const Value& v : c->constants) visit(v);
+  for (const auto& nested : c->nested) visit(nested.get());
+}
+Value code_repr(Vm& vm, const Value& v) {
+  auto* c = cast<CodeObject>(v);
+  return str_value(vm, "<code object " + c->code->name + ", file \"" + std::string(c->code->file()) +
+                           "\", line " + std::to_string(c->code->first_line) + ">");
+}
+Value code_name(Vm&, const Value& v) { return cast<CodeObject>(v)->name.value(); }
+Value code_argcount(Vm&, const Value& v) {
+  return Value::integer(cast<CodeObject>(v)->code->parameters.positional);
+}
+Value code_varnames(Vm& vm, const Value& v) {
+  std::vector<Value> names;
+  for (const auto& name : cast<CodeObject>(v)->parameter_names) names.push_back(name.value());
+  return make_tuple(vm, names).take();
+}
+Value code_filename(Vm& vm, const Value& v) { return str_value(vm, cast<CodeObject>(v)->code->file()); }
+Value code_firstline(Vm&, const Value& v) {
+  return Value::integer(cast<CodeObject>(v)->code->first_line);
+}
+Value code_flags(Vm&, const Value& v) {
+  const lang::CodeObject& c = *cast<CodeObject>(v)->code;
+  return Value::integer((c.parameters.has_varargs ? 4 : 0) | (c.parameters.has_varkwargs ? 8 : 0) |
+                        (c.is_generator ? 32 : 0));
+}
+Value code_kwonly(Vm&, const Value& v) {
+  return Value::integer(cast<CodeObject>(v)->code->parameters.keyword_only);
+}
+
+void cell_traverse(Object* o, Visitor& visit) { visit(static_cast<CellObject*>(o)->content); }
+void cell_clear(Vm&, Object* o) { static_cast<CellObject*>(o)->content.reset(); }
+Value cell_contents(Vm& vm, const Value& v) {
+  const Value& content = cast<CellObject>(v)->content;
+  if (!content) raise_value_error(vm, "Cell is empty");
+  return content;
+}
+
+void module_traverse(Object* o, Visitor& visit) { visit(static_cast<ModuleObject*>(o)->globals.get()); }
+void module_clear(Vm&, Object* o) { static_cast<ModuleObject*>(o)->globals->table.clear(); }
+Value module_get(Vm& vm, const Value& self, StrObject* name) {
+  auto* m = cast<ModuleObject>(self);
+  if (Value v = dict_get(vm, m->globals, Value(name))) return v;
+  if (Value v = generic_get_attribute(vm, self, name)) return v;
+  if (Value hook = dict_get(vm, m->globals, Value(vm.names().getattr.get())))
+    return call(vm, hook, {Value(name)});
+  return Value();
+}
+void module_set(Vm& vm, const Value& self, StrObject* name, const Value& value) {
+  dict_set(vm, cast<ModuleObject>(self)->globals, intern(vm, name).take(), value);
+}
+void module_delete(Vm& vm, const Value& self, StrObject* name) {
+  if (!dict_remove(vm, cast<ModuleObject>(self)->globals, Value(name)))
+    raise_attribute_error(vm, self, name);
+}
+Value module_repr(Vm& vm, const Value& self) {
+  auto* m = cast<ModuleObject>(self);
+  return str_value(vm, m->file.empty() ? "<module '" + m->name + "' (built-in)>"
+                                       : "<module '" + m->name + "' from '" + m->file + "'>");
+}
+Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
+
+// --- generators -------------------------------------------------------------------------------------------
+
+GeneratorObject* generator_of(const Value& v) { return cast<GeneratorObject>(v); }
+
+void generator_traverse(Object* o, Visitor& visit) {
+  auto* g = static_cast<GeneratorObject*>(o);
+  if (g->frame.function) visit(g->frame.function);
+  for (uint32_t i = 0; g->storage && i < g->frame.register_count; ++i) visit(g->storage[i]);
+  visit(g->frame.handled);
+}
+void generator_clear(Vm&, Object* o) {
+  auto* g = static_cast<GeneratorObject*>(o);
+  if (g->state != GeneratorObject::State::Running) finish_generator(g);
+}
+// A suspended generator that dies runs its finally blocks, as close() does.
+void generator_destroy(Vm& vm, Object* o) {
+  auto* g = static_cast<GeneratorObject*>(o);
+  bool protected_place = g->state == GeneratorObject::State::Suspended &&
+                         lang::find_handler(*g->frame.code->code, g->frame.pc);
+  if (protected_place && !VmAccess::shutting_down(vm)) {
+    g->reference_count += 2;  // alive while it runs
+    g->flags &= static_cast<uint8_t>(~kBeingFreed);
+    try {
+      generator_close(vm, g);
+    } catch (const ScriptException&) {
+      // An error in a finally block of a dying generator has nobody to go to.
+    }
+    g->flags |= kBeingFreed;
+  }
+  finish_generator(g);
+  vm.heap().finish(g);
+}
+bool generator_next(Vm& vm, const Value& self, Value& out) {
+  return generator_send(vm, generator_of(self), Value(), out);
+}
+[[noreturn]] void stop_iteration(Vm& vm, const Value& v) {
+  std::span<const Value> args(&v, v.is_none() || !v ? 0 : 1);
+  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, args));
+}
+Value generator_send_method(Vm& vm, Args& a) {
+  Value out;
+  if (!generator_send(vm, generator_of(a[0]), a[1], out)) stop_iteration(vm, out);
+  return out;
+}
+Value generator_next_method(Vm& vm, Args& a) {
+  Value out;
+  if (!generator_send(vm, generator_of(a[0]), Value(), out)) stop_iteration(vm, out);
+  return out;
+}
+Value generator_throw_method(Vm& vm, Args& a) {
+  Value e = a[1];
+  if (is_kind(e, Kind::Type)) e = a.has(2) ? call(vm, e, {a[2]}) : call(vm, e);
+  if (!is_kind(e, Kind::Exception))
+    raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " +
+                             type_name(vm, e));
+  Value out;
+  if (!generator_throw(vm, generator_of(a[0]), Local<ExceptionObject>(cast<ExceptionObject>(e)), out))
+    stop_iteration(vm, out);
+  return out;
+}
+Value generator_close_method(Vm& vm, Args& a) {
+  generator_close(vm, generator_of(a[0]));
+  return Value::none();
+}
+Value generator_repr(Vm& vm, const Value& self) {
+  auto* g = generator_of(self);
+  std::string name = g->frame.function ? std::string(g->frame.function->qualified_name->view()) : "?";
+  return str_value(vm, "<generator object " + name + " at " + address_of(g) + ">");
+}
+
+}  // namespace
+
+void init_generator_type(Vm& vm) {
+  TypeBuilder g(vm, "generator", Kind::Generator);
+  g.slots().destroy = generator_destroy;
+  g.slots().traverse = generator_traverse;
+  g.slots().clear = generator_clear;
+  g.slots().iterate = [](Vm&, const Value& self) { return self; };
+  g.slots().next = generator_next;
+  g.slots().repr = generator_repr;
+  g.method("send", "self, value", generator_send_method)
+      .method("throw", "self, exception, value=?, traceback=?", generator_throw_method)
+      .method("close", "self", generator_close_method)
+      .method("__next__", "self", generator_next_method);
+  VmAccess::types(vm).generator = g.finish();
+}
+
+void init_function_types(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  t.native_function->slots.destroy = destroy_as<NativeFunction>;
+  t.native_function->slots.traverse = native_traverse;
+  t.native_function->slots.bind = bind_native;
+  t.native_function->slots.repr = native_repr;
+  TypeBuilder n = TypeBuilder::existing(vm, t.native_function);
+  n.getter("__name__", native_name)
+      .getter("__qualname__", native_name)
+      .getter("__doc__", native_doc)
+      .getter("__module__", native_module);
+
+  TypeBuilder f(vm, "function", Kind::Function);
+  f.slots().destroy = destroy_as<FunctionObject>;
+  f.slots().traverse = function_traverse;
+  f.slots().clear = function_clear;
+  f.slots().bind = bind_function;
+  f.slots().repr = function_repr;
+  f.slots().get_attribute = function_get;
+  f.slots().set_attribute = function_set;
+  f.slots().delete_attribute = function_delete;
+  f.getter("__name__", function_name, function_set_name)
+      .getter("__qualname__", function_qualname, function_set_qualname)
+      .getter("__doc__", function_doc, function_set_doc)
+      .getter("__module__", function_module, function_set_module)
+      .getter("__dict__", function_dict)
+      .getter("__annotations__", function_annotations, function_set_annotations)
+      .getter("__code__", function_code)
+      .getter("__defaults__", function_defaults)
+      .getter("__kwdefaults__", function_kwdefaults)
+      .getter("__globals__", function_globals)
+      .getter("__closure__", function_closure);
+  t.function = f.finish();
+
+  TypeBuilder m(vm, "method", Kind::BoundMethod);
+  m.slots().destroy = destroy_as<BoundMethod>;
+  m.slots().traverse = method_traverse;
+  m.slots().clear = method_clear;
+  m.slots().repr = method_repr;
+  m.slots().get_attribute = method_get;
+  m.slots().compare = method_compare;
+  m.slots().hash = method_hash;
+  m.getter("__self__", method_self).getter("__func__", method_function);
+  t.bound_method = m.finish();
+
+  TypeBuilder c(vm, "code", Kind::Code);
+  c.slots().destroy = destroy_as<CodeObject>;
+  c.slots().traverse = code_traverse;
+  c.slots().repr = code_repr;
+  c.getter("co_name", code_name)
+      .getter("co_argcount", code_argcount)
+      .getter("co_kwonlyargcount", code_kwonly)
+      .getter("co_varnames", code_varnames)
+      .getter("co_filename", code_filename)
+      .getter("co_firstlineno", code_firstline)
+      .getter("co_flags", code_flags);
+  t.code = c.finish();
+
+  TypeBuilder cell(vm, "cell", Kind::Cell);
+  cell.slots().destroy = destroy_as<CellObject>;
+  cell.slots().traverse = cell_traverse;
+  cell.slots().clear = cell_clear;
+  cell.getter("cell_contents", cell_contents);
+  t.cell = cell.finish();
+
+  TypeBuilder module(vm, "module", Kind::Module);
+  module.slots().destroy = destroy_as<ModuleObject>;
+  module.slots().traverse = module_traverse;
+  module.slots().clear = module_clear;
+  module.slots().get_attribute = module_get;
+  module.slots().set_attribute = module_set;
+  module.slots().delete_attribute = module_delete;
+  module.slots().repr = module_repr;
+  module.getter("__dict__", module_dict);
+  t.module = module.finish();
+}
+
+}  // namespace tsc::interp

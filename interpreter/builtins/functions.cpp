@@ -1,0 +1,374 @@
+// The builtin functions.
+#include <cmath>
+
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/iteration.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+
+Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel);
+
+std::string callable_name(Vm& vm, const Value& v) {
+  if (auto* f = try_cast<FunctionObject>(v)) return std::string(f->qualified_name->view()) + "()";
+  if (auto* f = try_cast<NativeFunction>(v)) return f->name + "()";
+  if (auto* m = try_cast<BoundMethod>(v)) return callable_name(vm, m->function);
+  if (auto* t = try_cast<Type>(v)) return t->name + "()";
+  return type_name(vm, v) + " object";
+}
+
+bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
+  if (auto* type = try_cast<Type>(classes)) {
+    if (is_instance(vm, v, type)) return true;
+    const Value* hook = lookup_in_type(type, intern(vm, "__instancecheck__"));
+    return hook && truth(vm, call(vm, bind_attribute(vm, *hook, Value(), type), {v}));
+  }
+  if (auto* tuple = try_cast<TupleObject>(classes)) {
+    for (const Value& c : tuple->span())
+      if (is_instance_of(vm, v, c)) return true;
+    return false;
+  }
+  Type* own = type_of(vm, classes);
+  if (const Value* hook = lookup_in_type(own, intern(vm, "__instancecheck__")))
+    return truth(vm, call(vm, bind_attribute(vm, *hook, classes, own), {v}));
+  if (classes.is_none()) return v.is_none();  // int | None, from a union's parts
+  raise_type_error(vm, "isinstance() arg 2 must be a type, a tuple of types, or a union");
+}
+
+bool is_subclass_of(Vm& vm, const Value& type, const Value& classes) {
+  if (!is_kind(type, Kind::Type)) raise_type_error(vm, "issubclass() arg 1 must be a class");
+  if (auto* other = try_cast<Type>(classes)) return cast<Type>(type)->is_subtype_of(other);
+  if (auto* tuple = try_cast<TupleObject>(classes)) {
+    for (const Value& c : tuple->span())
+      if (is_subclass_of(vm, type, c)) return true;
+    return false;
+  }
+  raise_type_error(vm, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
+}
+
+namespace {
+
+void write_to(Vm& vm, const Value& file, const std::string& text) {
+  if (!file || file.is_none()) return vm.write(Stream::Out, text);
+  call_method(vm, file, "write", {str_value(vm, text)});
+}
+
+Value print(Vm& vm, Args& a) {
+  auto piece = [&](const Value& v, const char* fallback, const char* name) {
+    if (v.is_none()) return std::string(fallback);
+    if (!is_kind(v, Kind::Str))
+      raise_type_error(vm, std::string(name) + " must be None or a string, not " + type_name(vm, v));
+    return std::string(cast<StrObject>(v)->view());
+  };
+  std::string separator = piece(a[0], " ", "sep"), end = piece(a[1], "\n", "end");
+  std::string text;
+  bool first = true;
+  for (const Value& v : cast<TupleObject>(a[4])->span()) {
+    if (!first) text += separator;
+    first = false;
+    text += to_string(vm, v);
+  }
+  text += end;
+  write_to(vm, a[2], text);
+  if (truth(vm, a[3]) && !a[2].is_none()) call_method(vm, a[2], "flush");
+  return Value::none();
+}
+
+Value len(Vm& vm, Args& a) { return Value::integer(length(vm, a[0])); }
+Value abs_(Vm& vm, Args& a) { return unary(vm, UnaryOp::Absolute, a[0]); }
+Value repr_(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
+Value ascii_(Vm& vm, Args& a) { return str_value(vm, ascii(vm, a[0])); }
+Value hash_(Vm& vm, Args& a) { return Value::integer(static_cast<int64_t>(hash(vm, a[0]))); }
+Value id(Vm&, Args& a) {
+  return Value::integer(a[0].is_object() ? static_cast<int64_t>(
+                                               reinterpret_cast<uintptr_t>(a[0].object()))
+                                         : a[0].as_int() * 16 + static_cast<int64_t>(a[0].tag()));
+}
+Value callable(Vm& vm, Args& a) {
+  if (!a[0].is_object()) return Value::boolean(false);
+  switch (a[0].object()->kind) {
+    case Kind::Function:
+    case Kind::NativeFunction:
+    case Kind::BoundMethod:
+    case Kind::Type: return Value::boolean(true);
+    default: return Value::boolean(type_of(vm, a[0])->slots.call != nullptr);
+  }
+}
+Value isinstance(Vm& vm, Args& a) { return Value::boolean(is_instance_of(vm, a[0], a[1])); }
+Value issubclass(Vm& vm, Args& a) { return Value::boolean(is_subclass_of(vm, a[0], a[1])); }
+
+Local<StrObject> attribute_name(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Str))
+    raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
+  return intern(vm, cast<StrObject>(v));
+}
+Value getattr(Vm& vm, Args& a) {
+  Local<StrObject> name = attribute_name(vm, a[1]);
+  if (!a.has(2)) return get_attribute(vm, a[0], name.get());
+  Value v = find_attribute(vm, a[0], name);
+  return v ? v : a[2];
+}
+Value hasattr(Vm& vm, Args& a) {
+  try {
+    return Value::boolean(bool(find_attribute(vm, a[0], attribute_name(vm, a[1]))));
+  } catch (const ScriptException& e) {
+    if (!e.exception()->type->is_subtype_of(vm.exceptions().AttributeError)) throw;
+    return Value::boolean(false);
+  }
+}
+Value setattr(Vm& vm, Args& a) {
+  set_attribute(vm, a[0], attribute_name(vm, a[1]), a[2]);
+  return Value::none();
+}
+Value delattr(Vm& vm, Args& a) {
+  delete_attribute(vm, a[0], attribute_name(vm, a[1]));
+  return Value::none();
+}
+Value iter(Vm& vm, Args& a) {
+  if (!a.has(1)) return iterate(vm, a[0]);
+  return make_call_iterator(vm, a[0], a[1]);
+}
+Value next(Vm& vm, Args& a) {
+  Value out;
+  if (auto* g = try_cast<GeneratorObject>(a[0])) {
+    bool fresh = g->state != GeneratorObject::State::Finished;
+    if (generator_send(vm, g, Value(), out)) return out;
+    if (a.has(1)) return a[1];
+    std::span<const Value> args(&out, fresh && out && !out.is_none() ? 1 : 0);
+    throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, args));
+  }
+  if (!a.has(1)) {
+    // A script's own StopIteration goes out as it is.
+    if (const Value* method = lookup_in_type(type_of(vm, a[0]), vm.names().next);
+        method && is_kind(*method, Kind::Function))
+      return call(vm, *method, {a[0]});
+  }
+  if (iterate_next(vm, a[0], out)) return out;
+  if (a.has(1)) return a[1];
+  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
+}
+
+Value extreme(Vm& vm, Args& args, const char* name, CompareOp op) {
+  Value key = Value::none(), fallback;
+  for (uint32_t i = 0; i < args.keyword_count; ++i) {
+    std::string_view k = args.keyword_names[i]->view();
+    if (k == "key") key = args.keyword_values[i];
+    else if (k == "default") fallback = args.keyword_values[i];
+    else
+      raise_type_error(vm, std::string(name) + "() got an unexpected keyword argument '" +
+                               std::string(k) + "'");
+  }
+  if (args.count == 0)
+    raise_type_error(vm, std::string(name) + " expected at least 1 argument, got 0");
+  Value best, best_key;
+  auto consider = [&](const Value& v) {
+    Value k = key.is_none() ? v : call(vm, key, {v});
+    if (!best || truth(vm, compare(vm, op, k, best_key))) {
+      best = v;
+      best_key = std::move(k);
+    }
+    return true;
+  };
+  if (args.count > 1) {
+    if (fallback)
+      raise_type_error(vm, std::string("Cannot specify a default for ") + name +
+                               "() with multiple positional arguments");
+    for (uint32_t i = 0; i < args.count; ++i) consider(args[i]);
+  } else {
+    for_each(vm, args[0], consider);
+  }
+  if (best) return best;
+  if (fallback) return fallback;
+  raise_value_error(vm, std::string(name) + "() arg is an empty sequence");
+}
+Value min_(Vm& vm, Args& a) { return extreme(vm, a, "min", CompareOp::Lt); }
+Value max_(Vm& vm, Args& a) { return extreme(vm, a, "max", CompareOp::Gt); }
+
+Value sum(Vm& vm, Args& a) {
+  Value total = a[1];
+  if (is_kind(total, Kind::Str))
+    raise_type_error(vm, "sum() can't sum strings [use ''.join(seq) instead]");
+  for_each(vm, a[0], [&](const Value& v) {
+    total = binary(vm, BinaryOp::Add, total, v);
+    return true;
+  });
+  return total;
+}
+Value any(Vm& vm, Args& a) {
+  bool found = false;
+  for_each(vm, a[0], [&](const Value& v) { return !(found = truth(vm, v)); });
+  return Value::boolean(found);
+}
+Value all(Vm& vm, Args& a) {
+  bool holds = true;
+  for_each(vm, a[0], [&](const Value& v) { return holds = truth(vm, v); });
+  return Value::boolean(holds);
+}
+Value sorted(Vm& vm, Args& a) {
+  Local<ListObject> list = make_list(vm, std::span<const Value>(to_list(vm, a[0])->items));
+  sort_list(vm, list, a[1].is_none() ? Value() : a[1], truth(vm, a[2]));
+  return list.take();
+}
+Value divmod(Vm& vm, Args& a) {
+  bool numbers = is_number(a[0]) && is_number(a[1]);
+  if (numbers && a[1].is_float() && a[1].as_float() == 0)
+    raise(vm, vm.exceptions().ZeroDivisionError, "float divmod()");
+  if (!numbers && !type_of(vm, a[0])->slots.binary)
+    raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) +
+                             "' and '" + type_name(vm, a[1]) + "'");
+  return make_tuple(vm, std::vector<Value>{binary(vm, BinaryOp::FloorDiv, a[0], a[1]),
+                                           binary(vm, BinaryOp::Mod, a[0], a[1])})
+      .take();
+}
+Value pow_(Vm& vm, Args& a) {
+  if (a[2].is_none()) return binary(vm, BinaryOp::Pow, a[0], a[1]);
+  int64_t base = to_index(vm, a[0]), exponent = to_index(vm, a[1]), modulus = to_index(vm, a[2]);
+  if (modulus == 0) raise_value_error(vm, "pow() 3rd argument cannot be 0");
+  if (exponent < 0) raise_value_error(vm, "pow() with a modulus needs an exponent >= 0");
+  __int128 result = 1, square = floor_modulo(base, modulus);
+  for (; exponent; exponent >>= 1) {
+    if (exponent & 1) result = result * square % modulus;
+    square = square * square % modulus;
+  }
+  int64_t r = static_cast<int64_t>(result % modulus);
+  return Value::integer(floor_modulo(r, modulus));
+}
+Value round_(Vm& vm, Args& a) {
+  const Value& v = a[0];
+  if (v.is_float()) {
+    if (a[1].is_none()) return Value::integer(float_to_int(vm, std::nearbyint(v.as_float())));
+    return Value::real(round_float(v.as_float(), to_index(vm, a[1])));
+  }
+  if (is_integer_like(v)) {
+    int64_t digits = a[1].is_none() ? 0 : to_index(vm, a[1]);
+    if (digits >= 0) return Value::integer(v.as_int());
+    if (digits < -18) return Value::integer(0);
+    int64_t unit = 1;
+    for (int64_t i = digits; i < 0; ++i) unit *= 10;
+    int64_t down = floor_divide(v.as_int(), unit) * unit, rest = v.as_int() - down;
+    bool up = rest * 2 > unit || (rest * 2 == unit && (down / unit) % 2 != 0);
+    return Value::integer(up ? down + unit : down);
+  }
+  Type* type = type_of(vm, v);
+  const Value* method = lookup_in_type(type, intern(vm, "__round__"));
+  if (!method) raise_type_error(vm, "type " + type->name + " doesn't define __round__ method");
+  Value bound = bind_attribute(vm, *method, v, type);
+  return a[1].is_none() ? call(vm, bound) : call(vm, bound, {a[1]});
+}
+Value ord(Vm& vm, Args& a) {
+  if (!is_kind(a[0], Kind::Str))
+    raise_type_error(vm, "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
+  auto* s = cast<StrObject>(a[0]);
+  if (s->length != 1)
+    raise_type_error(vm, "ord() expected a character, but string of length " +
+                             std::to_string(s->length) + " found");
+  size_t offset = 0;
+  return Value::integer(decode_utf8(s->view(), offset));
+}
+Value chr(Vm& vm, Args& a) {
+  int64_t c = to_index(vm, a[0]);
+  if (c < 0 || c >= 0x110000) raise_value_error(vm, "chr() arg not in range(0x110000)");
+  if (c >= 0xD800 && c < 0xE000)
+    raise_value_error(vm, "chr() of a surrogate half is not supported: text is UTF-8");
+  std::string text;
+  append_utf8(text, static_cast<uint32_t>(c));
+  return str_value(vm, text);
+}
+Value format_(Vm& vm, Args& a) {
+  return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format() argument 2")));
+}
+template <char kind>
+Value in_base(Vm& vm, Args& a) {
+  int64_t v = to_index(vm, a[0]);
+  return str_value(vm, format_int(vm, v, std::string("#") + kind, "int"));
+}
+Value vars(Vm& vm, Args& a) {
+  if (!a.has(0)) {
+    Frame* frame = vm.current_frame();
+    return Value(frame->globals);
+  }
+  if (is_kind(a[0], Kind::Module) || is_kind(a[0], Kind::Type) || is_kind(a[0], Kind::Function) ||
+      (a[0].is_object() && instance_state(a[0].object())))
+    return get_attribute(vm, a[0], vm.names().dict.get());
+  raise_type_error(vm, "vars() argument must have __dict__ attribute");
+}
+Value globals(Vm& vm, Args&) {
+  Local<DictObject> copy = make_dict(vm);
+  if (vm.current_frame()) copy->table.copy_from(vm.current_frame()->globals->table);
+  return copy.take();
+}
+Value dir(Vm& vm, Args& a) {
+  if (!a.has(0)) {
+    Local<ListObject> names = to_list(vm, Value(vm.current_frame()->globals));
+    sort_list(vm, names, Value(), false);
+    return names.take();
+  }
+  return to_list(vm, call_method(vm, a[0], "__dir__")).take();
+}
+Value input(Vm& vm, Args& a) {
+  if (a.has(0)) vm.write(Stream::Out, to_string(vm, a[0]));
+  std::optional<std::string> line = vm.read_line();
+  if (!line) raise(vm, vm.exceptions().EOFError, "EOF when reading a line");
+  return str_value(vm, *line);
+}
+
+struct Row {
+  const char* name;
+  const char* signature;  // null: raw
+  NativeCode code;
+};
+
+constexpr Row kFunctions[] = {
+    {"print", "*args, sep=None, end=None, file=None, flush=False", print},
+    {"len", "obj, /", len},
+    {"abs", "x, /", abs_},
+    {"repr", "obj, /", repr_},
+    {"ascii", "obj, /", ascii_},
+    {"hash", "obj, /", hash_},
+    {"id", "obj, /", id},
+    {"callable", "obj, /", callable},
+    {"isinstance", "obj, class_or_tuple, /", isinstance},
+    {"issubclass", "cls, class_or_tuple, /", issubclass},
+    {"getattr", "object, name, default=?, /", getattr},
+    {"hasattr", "obj, name, /", hasattr},
+    {"setattr", "obj, name, value, /", setattr},
+    {"delattr", "obj, name, /", delattr},
+    {"iter", "object, sentinel=?, /", iter},
+    {"next", "iterator, default=?, /", next},
+    {"min", nullptr, min_},
+    {"max", nullptr, max_},
+    {"sum", "iterable, /, start=0", sum},
+    {"any", "iterable, /", any},
+    {"all", "iterable, /", all},
+    {"sorted", "iterable, /, *, key=None, reverse=False", sorted},
+    {"divmod", "x, y, /", divmod},
+    {"pow", "base, exp, mod=None", pow_},
+    {"round", "number, ndigits=None", round_},
+    {"ord", "c, /", ord},
+    {"chr", "i, /", chr},
+    {"format", "value, format_spec='', /", format_},
+    {"bin", "number, /", in_base<'b'>},
+    {"oct", "number, /", in_base<'o'>},
+    {"hex", "number, /", in_base<'x'>},
+    {"vars", "object=?, /", vars},
+    {"globals", "", globals},
+    {"dir", "object=?, /", dir},
+    {"input", "prompt=?, /", input},
+};
+
+}  // namespace
+
+void add_builtin(Vm& vm, std::string_view name, const Value& value) {
+  dict_set(vm, vm.builtins()->globals, name, value);
+}
+
+void init_builtin_functions(Vm& vm) {
+  for (const Row& row : kFunctions) {
+    Local<NativeFunction> f = row.signature ? make_native(vm, row.name, row.signature, row.code)
+                                            : make_raw_native(vm, row.name, row.code);
+    add_builtin(vm, row.name, f.take());
+  }
+  add_builtin(vm, "__debug__", Value::boolean(true));
+}
+
+}  // namespace tsc::interp

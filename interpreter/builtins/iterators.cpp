@@ -1,0 +1,236 @@
+// Iterators over sequences, and zip, map, filter, enumerate, reversed.
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/iteration.h"
+
+namespace tsc::interp {
+namespace {
+
+bool range_next(Vm&, const Value& self, Value& out) {
+  auto* it = static_cast<RangeIterator*>(self.object());
+  if (it->left <= 0) return false;
+  --it->left;
+  out = Value::integer(it->next);
+  it->next = static_cast<int64_t>(static_cast<uint64_t>(it->next) + static_cast<uint64_t>(it->step));
+  return true;
+}
+bool list_next(Vm&, const Value& self, Value& out) {
+  auto* it = static_cast<ListIterator*>(self.object());
+  if (!it->list) return false;
+  if (it->index >= it->list->items.size()) {
+    it->list = nullptr;
+    return false;
+  }
+  out = it->list->items[it->index++];
+  return true;
+}
+bool tuple_next(Vm&, const Value& self, Value& out) {
+  auto* it = static_cast<TupleIterator*>(self.object());
+  if (!it->tuple || it->index >= it->tuple->size) return false;
+  out = it->tuple->items[it->index++];
+  return true;
+}
+
+template <class T>
+Type* sequence_iterator(Vm& vm, const char* name, bool (*next)(Vm&, const Value&, Value&),
+                        void (*traverse)(Object*, Visitor&)) {
+  TypeBuilder b(vm, name, Kind::Iterator);
+  b.slots().destroy = destroy_as<T>;
+  b.slots().traverse = traverse;
+  b.slots().iterate = [](Vm&, const Value& self) { return self; };
+  b.slots().next = next;
+  return b.finish();
+}
+
+struct Zip final : NativeIterator {
+  std::vector<Value> iterators;
+  bool strict = false, done = false;
+  bool next(Vm& vm, Value& out) override {
+    if (done || iterators.empty()) return false;
+    Local<TupleObject> t = make_tuple(vm, iterators.size());
+    for (size_t i = 0; i < iterators.size(); ++i) {
+      if (iterate_next(vm, iterators[i], t->items[i])) continue;
+      done = true;
+      if (strict) check_lengths(vm, i);
+      return false;
+    }
+    out = t.take();
+    return true;
+  }
+  void check_lengths(Vm& vm, size_t ended) {
+    auto arguments = [](size_t n) {
+      return n == 1 ? std::string("argument 1") : "arguments 1-" + std::to_string(n);
+    };
+    if (ended > 0)
+      raise_value_error(vm, "zip() argument " + std::to_string(ended + 1) + " is shorter than " +
+                                arguments(ended));
+    Value item;
+    for (size_t i = 1; i < iterators.size(); ++i)
+      if (iterate_next(vm, iterators[i], item))
+        raise_value_error(vm, "zip() argument " + std::to_string(i + 1) + " is longer than " +
+                                  arguments(i));
+  }
+  void traverse(Visitor& visit) override {
+    for (const Value& v : iterators) visit(v);
+  }
+};
+Value zip_construct(Vm& vm, Type* type, Args& args) {
+  Local<Zip> z = vm.heap().make<Zip>(type);
+  for (uint32_t i = 0; i < args.keyword_count; ++i) {
+    if (args.keyword_names[i]->view() != "strict")
+      raise_type_error(vm, "zip() takes no keyword arguments but strict");
+    z->strict = truth(vm, args.keyword_values[i]);
+  }
+  for (uint32_t i = 0; i < args.count; ++i) z->iterators.push_back(iterate(vm, args[i]));
+  return z.take();
+}
+
+struct Map final : NativeIterator {
+  Value function;
+  std::vector<Value> iterators;
+  bool next(Vm& vm, Value& out) override {
+    std::vector<Value> items(iterators.size());
+    for (size_t i = 0; i < iterators.size(); ++i)
+      if (!iterate_next(vm, iterators[i], items[i])) return false;
+    out = call(vm, function, std::span<const Value>(items));
+    return true;
+  }
+  void traverse(Visitor& visit) override {
+    visit(function);
+    for (const Value& v : iterators) visit(v);
+  }
+};
+Value map_construct(Vm& vm, Type* type, Args& args) {
+  if (args.count < 2) raise_type_error(vm, "map() must have at least two arguments.");
+  Local<Map> m = vm.heap().make<Map>(type);
+  m->function = args[0];
+  for (uint32_t i = 1; i < args.count; ++i) m->iterators.push_back(iterate(vm, args[i]));
+  return m.take();
+}
+
+struct Filter final : NativeIterator {
+  Value function, iterator;
+  bool next(Vm& vm, Value& out) override {
+    while (iterate_next(vm, iterator, out))
+      if (truth(vm, function.is_none() ? out : call(vm, function, {out}))) return true;
+    return false;
+  }
+  void traverse(Visitor& visit) override {
+    visit(function);
+    visit(iterator);
+  }
+};
+Value filter_construct(Vm& vm, Type* type, Args& args) {
+  if (args.count != 2)
+    raise_type_error(vm, "filter expected 2 arguments, got " + std::to_string(args.count));
+  Local<Filter> f = vm.heap().make<Filter>(type);
+  f->function = args[0];
+  f->iterator = iterate(vm, args[1]);
+  return f.take();
+}
+
+struct Enumerate final : NativeIterator {
+  Value iterator;
+  int64_t index = 0;
+  bool next(Vm& vm, Value& out) override {
+    Value item;
+    if (!iterate_next(vm, iterator, item)) return false;
+    Local<TupleObject> pair = make_tuple(vm, size_t{2});
+    pair->items[0] = Value::integer(index++);
+    pair->items[1] = std::move(item);
+    out = pair.take();
+    return true;
+  }
+  void traverse(Visitor& visit) override { visit(iterator); }
+};
+Value enumerate_construct(Vm& vm, Type* type, Args& args) {
+  static const Signature kSignature("iterable, start=0");
+  std::vector<Value> v;
+  if (!args.count && !args.keyword_count)
+    raise_type_error(vm, "enumerate() missing required argument 'iterable' (pos 1)");
+  kSignature.bind(vm, "enumerate", args, v);
+  Local<Enumerate> e = vm.heap().make<Enumerate>(type);
+  e->iterator = iterate(vm, v[0]);
+  e->index = to_index(vm, v[1]);
+  return e.take();
+}
+
+struct Reversed final : NativeIterator {
+  Value sequence;
+  int64_t left = 0;
+  bool next(Vm& vm, Value& out) override {
+    if (left <= 0) return false;
+    --left;
+    if (auto* list = try_cast<ListObject>(sequence);
+        list && left >= static_cast<int64_t>(list->items.size())) {
+      left = 0;
+      return false;
+    }
+    out = get_item(vm, sequence, Value::integer(left));
+    return true;
+  }
+  void traverse(Visitor& visit) override { visit(sequence); }
+};
+Value reversed_construct(Vm& vm, Type* type, Args& args) {
+  if (args.count != 1)
+    raise_type_error(vm, "reversed expected 1 argument, got " + std::to_string(args.count));
+  const Value& v = args[0];
+  Type* of = type_of(vm, v);
+  if (const Value* method = lookup_in_type(of, vm.names().reversed))
+    return call(vm, bind_attribute(vm, *method, v, of));
+  if (!of->slots.get_item || !of->slots.length || is_kind(v, Kind::Dict))
+    raise_type_error(vm, "'" + of->name + "' object is not reversible");
+  Local<Reversed> r = vm.heap().make<Reversed>(type);
+  r->sequence = v;
+  r->left = length(vm, v);
+  return r.take();
+}
+
+// iter(callable, sentinel)
+struct CallIterator final : NativeIterator {
+  Value function, sentinel;
+  bool next(Vm& vm, Value& out) override {
+    if (!function) return false;
+    out = call(vm, function);
+    if (!equal(vm, out, sentinel)) return true;
+    function.reset();
+    return false;
+  }
+  void traverse(Visitor& visit) override {
+    visit(function);
+    visit(sentinel);
+  }
+};
+const char kCallIterator = 0;
+
+}  // namespace
+
+Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel) {
+  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kCallIterator));
+  Local<CallIterator> it = vm.heap().make<CallIterator>(type);
+  it->function = function;
+  it->sentinel = sentinel;
+  return it.take();
+}
+
+void init_iterators(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  t.range_iterator = sequence_iterator<RangeIterator>(vm, "range_iterator", range_next, nullptr);
+  t.list_iterator = sequence_iterator<ListIterator>(
+      vm, "list_iterator", list_next,
+      [](Object* o, Visitor& visit) { visit(static_cast<ListIterator*>(o)->list.get()); });
+  t.tuple_iterator = sequence_iterator<TupleIterator>(
+      vm, "tuple_iterator", tuple_next,
+      [](Object* o, Visitor& visit) { visit(static_cast<TupleIterator*>(o)->tuple.get()); });
+  vm.extension(&kCallIterator) =
+      std::make_shared<Type*>(make_iterator_type<CallIterator>(vm, "callable_iterator"));
+  t.iterator = *std::static_pointer_cast<Type*>(vm.extension(&kCallIterator));
+  add_builtin(vm, "zip", Value(make_iterator_type<Zip>(vm, "zip", zip_construct)));
+  add_builtin(vm, "map", Value(make_iterator_type<Map>(vm, "map", map_construct)));
+  add_builtin(vm, "filter", Value(make_iterator_type<Filter>(vm, "filter", filter_construct)));
+  add_builtin(vm, "enumerate",
+              Value(make_iterator_type<Enumerate>(vm, "enumerate", enumerate_construct)));
+  add_builtin(vm, "reversed",
+              Value(make_iterator_type<Reversed>(vm, "reversed", reversed_construct)));
+}
+
+}  // namespace tsc::interp

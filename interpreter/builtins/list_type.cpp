@@ -1,0 +1,395 @@
+// list, and what lists and tuples share.
+#include <algorithm>
+
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/iteration.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+
+int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* type) {
+  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
+    raise_type_error(vm, std::string(type) + " indices must be integers or slices, not " +
+                             type_name(vm, key));
+  int64_t i = to_index(vm, key);
+  if (i < 0) i += length;
+  if (i < 0 || i >= length) raise_index_error(vm, std::string(type) + " index out of range");
+  return i;
+}
+
+std::string join_reprs(Vm& vm, std::span<const Value> items) {
+  std::string out;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i) out += ", ";
+    Value kept = items[i];
+    out += repr(vm, kept);
+  }
+  return out;
+}
+
+bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b) {
+  if (a.size() != b.size() && (op == CompareOp::Eq || op == CompareOp::Ne))
+    return op == CompareOp::Ne;
+  size_t n = std::min(a.size(), b.size());
+  for (size_t i = 0; i < n; ++i) {
+    Value x = a[i], y = b[i];
+    if (equal(vm, x, y)) continue;
+    if (op == CompareOp::Eq || op == CompareOp::Ne) return op == CompareOp::Ne;
+    return truth(vm, compare(vm, op, x, y));
+  }
+  return number_compare(op, Value::integer(static_cast<int64_t>(a.size())),
+                        Value::integer(static_cast<int64_t>(b.size())));
+}
+
+// The repetition count of sequence * n; Undefined when `v` is no integer.
+Value repeat_count(Vm& vm, const Value& v) {
+  if (is_integer_like(v)) return Value::integer(std::max<int64_t>(0, v.as_int()));
+  if (v.is_object() && type_of(vm, v)->slots.to_index)
+    return Value::integer(std::max<int64_t>(0, to_index(vm, v)));
+  return Value();
+}
+
+namespace {
+
+ListObject* list_of(const Value& v) { return cast<ListObject>(v); }
+
+void list_traverse(Object* o, Visitor& visit) {
+  for (const Value& v : static_cast<ListObject*>(o)->items) visit(v);
+  traverse_instance(o, visit);
+}
+void list_clear_slot(Vm& vm, Object* o) {
+  std::vector<Value> items = std::move(static_cast<ListObject*>(o)->items);
+  static_cast<ListObject*>(o)->items.clear();
+  clear_instance(vm, o);
+}
+Value list_construct(Vm& vm, Type* type, Args&) { return vm.heap().make<ListObject>(type).take(); }
+void list_initialize(Vm& vm, const Value& self, Args& args) {
+  static const Signature kSignature("iterable=?, /");
+  std::vector<Value> v;
+  kSignature.bind(vm, "list", args, v);
+  ListObject* list = list_of(self);
+  note_store(vm, list, Value());
+  std::vector<Value> items;
+  if (v[0]) items = std::move(to_list(vm, v[0])->items);
+  std::swap(list->items, items);
+}
+Value list_repr(Vm& vm, const Value& self) {
+  ReprGuard guard(self.object());
+  if (guard.recursive()) return str_value(vm, "[...]");
+  Local<ListObject> list(list_of(self));
+  std::string out = "[";
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    if (i) out += ", ";
+    Value item = list->items[i];
+    out += repr(vm, item);
+  }
+  return str_value(vm, out + "]");
+}
+Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
+  if (op == BinaryOp::Add && !reflected && is_kind(a, Kind::List) && is_kind(b, Kind::List)) {
+    Local<ListObject> r = make_list(vm, list_of(a)->items.size() + list_of(b)->items.size());
+    for (const Value& v : {a, b})
+      r->items.insert(r->items.end(), list_of(v)->items.begin(), list_of(v)->items.end());
+    return r.take();
+  }
+  if (op == BinaryOp::Mul) {
+    const Value& list = reflected ? b : a;
+    Value n = repeat_count(vm, reflected ? a : b);
+    if (!n) return vm.not_implemented();
+    const std::vector<Value>& items = list_of(list)->items;
+    if (!items.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / items.size())
+      raise(vm, vm.exceptions().MemoryError, "a list of this size does not fit in memory");
+    Local<ListObject> r = make_list(vm, items.size() * static_cast<size_t>(n.as_int()));
+    for (int64_t k = 0; k < n.as_int(); ++k)
+      r->items.insert(r->items.end(), items.begin(), items.end());
+    return r.take();
+  }
+  return vm.not_implemented();
+}
+void list_extend(Vm& vm, ListObject* list, const Value& items) {
+  Local<ListObject> more = to_list(vm, items);
+  note_store(vm, list, Value());
+  list->items.insert(list->items.end(), more->items.begin(), more->items.end());
+}
+Value list_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
+  if (op == BinaryOp::Add) {
+    if (is_kind(other, Kind::List) && other.object() == self.object()) {
+      list_extend(vm, list_of(self), make_list(vm, list_of(self)->items).value());
+      return self;
+    }
+    list_extend(vm, list_of(self), other);
+    return self;
+  }
+  if (op == BinaryOp::Mul) {
+    Value r = list_binary(vm, op, self, other, false);
+    if (r.is(vm.not_implemented())) return r;
+    note_store(vm, self.object(), Value());
+    std::swap(list_of(self)->items, list_of(r)->items);
+    return self;
+  }
+  return vm.not_implemented();
+}
+Value list_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
+  if (!is_kind(a, Kind::List) || !is_kind(b, Kind::List)) return vm.not_implemented();
+  vm.check_native_stack();
+  // Copies: element comparison may run code that changes the lists.
+  bool simple = list_of(a)->items.empty() || list_of(b)->items.empty();
+  if (simple)
+    return Value::boolean(sequences_compare(vm, op, list_of(a)->items, list_of(b)->items));
+  std::vector<Value> x = list_of(a)->items, y = list_of(b)->items;
+  return Value::boolean(sequences_compare(vm, op, x, y));
+}
+int64_t list_length(Vm&, const Value& v) { return static_cast<int64_t>(list_of(v)->items.size()); }
+Value list_get(Vm& vm, const Value& self, const Value& key) {
+  ListObject* list = list_of(self);
+  if (auto* slice = try_cast<SliceObject>(key)) {
+    SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(list->items.size()));
+    Local<ListObject> out = make_list(vm, static_cast<size_t>(r.count));
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step)
+      out->items.push_back(list->items[static_cast<size_t>(i)]);
+    return out.take();
+  }
+  int64_t i = sequence_index(vm, key, static_cast<int64_t>(list->items.size()), "list");
+  return list->items[static_cast<size_t>(i)];
+}
+void assign_slice(Vm& vm, ListObject* list, SliceObject* slice, const Value& value) {
+  Local<ListObject> source = make_list(vm, to_list(vm, value)->items);
+  SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(list->items.size()));
+  note_store(vm, list, Value());
+  if (r.step == 1) {
+    auto begin = list->items.begin() + r.start;
+    auto end = begin + r.count;
+    std::vector<Value> removed(std::make_move_iterator(begin), std::make_move_iterator(end));
+    auto at = list->items.erase(begin, end);
+    list->items.insert(at, source->items.begin(), source->items.end());
+    return;
+  }
+  if (static_cast<int64_t>(source->items.size()) != r.count)
+    raise_value_error(vm, "attempt to assign sequence of size " +
+                              std::to_string(source->items.size()) + " to extended slice of size " +
+                              std::to_string(r.count));
+  for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step)
+    list->items[static_cast<size_t>(i)] = source->items[static_cast<size_t>(k)];
+}
+void list_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
+  ListObject* list = list_of(self);
+  if (auto* slice = try_cast<SliceObject>(key)) return assign_slice(vm, list, slice, value);
+  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
+    raise_type_error(vm, "list indices must be integers or slices, not " + type_name(vm, key));
+  int64_t i = to_index(vm, key), n = static_cast<int64_t>(list->items.size());
+  if (i < 0) i += n;
+  if (i < 0 || i >= n) raise_index_error(vm, "list assignment index out of range");
+  list_set(vm, list, i, value);
+}
+void list_delete_item(Vm& vm, const Value& self, const Value& key) {
+  ListObject* list = list_of(self);
+  int64_t n = static_cast<int64_t>(list->items.size());
+  SliceRange r{};
+  if (auto* slice = try_cast<SliceObject>(key)) {
+    r = resolve_slice(vm, slice, n);
+  } else {
+    r.start = to_index(vm, key);
+    if (r.start < 0) r.start += n;
+    if (r.start < 0 || r.start >= n) raise_index_error(vm, "list assignment index out of range");
+    r.step = r.count = 1;
+  }
+  note_store(vm, list, Value());
+  std::vector<Value> removed;
+  std::vector<bool> drop(static_cast<size_t>(n));
+  for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) drop[static_cast<size_t>(i)] = true;
+  size_t kept = 0;
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    if (drop[i]) removed.push_back(std::move(list->items[i]));
+    else if (kept++ != i) list->items[kept - 1] = std::move(list->items[i]);
+  }
+  list->items.resize(kept);
+}
+bool list_contains(Vm& vm, const Value& self, const Value& item) {
+  Local<ListObject> list(list_of(self));
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    Value v = list->items[i];
+    if (equal(vm, v, item)) return true;
+  }
+  return false;
+}
+Value list_iterate(Vm& vm, const Value& self) {
+  Local<ListIterator> it = vm.heap().make<ListIterator>(vm.types().list_iterator);
+  it->list = Local<ListObject>(list_of(self));
+  return it.take();
+}
+
+Value append(Vm& vm, Args& a) {
+  list_append(vm, list_of(a[0]), a[1]);
+  return Value::none();
+}
+Value extend(Vm& vm, Args& a) {
+  list_extend(vm, list_of(a[0]), a[1]);
+  return Value::none();
+}
+Value insert(Vm& vm, Args& a) {
+  ListObject* list = list_of(a[0]);
+  int64_t i = to_index(vm, a[1]), n = static_cast<int64_t>(list->items.size());
+  if (i < 0) i = std::max<int64_t>(0, i + n);
+  note_store(vm, list, Value());
+  list->items.insert(list->items.begin() + std::min(i, n), a[2]);
+  return Value::none();
+}
+Value pop(Vm& vm, Args& a) {
+  ListObject* list = list_of(a[0]);
+  int64_t n = static_cast<int64_t>(list->items.size());
+  if (n == 0) raise_index_error(vm, "pop from empty list");
+  int64_t i = to_index(vm, a[1]);
+  if (i < 0) i += n;
+  if (i < 0 || i >= n) raise_index_error(vm, "pop index out of range");
+  note_store(vm, list, Value());
+  Value v = std::move(list->items[static_cast<size_t>(i)]);
+  list->items.erase(list->items.begin() + i);
+  return v;
+}
+Value remove(Vm& vm, Args& a) {
+  Local<ListObject> list(list_of(a[0]));
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    Value v = list->items[i];
+    if (!equal(vm, v, a[1])) continue;
+    note_store(vm, list, Value());
+    if (i < list->items.size()) list->items.erase(list->items.begin() + static_cast<int64_t>(i));
+    return Value::none();
+  }
+  raise_value_error(vm, "list.remove(x): x not in list");
+}
+Value clear(Vm& vm, Args& a) {
+  note_store(vm, a[0].object(), Value());
+  std::vector<Value> items = std::move(list_of(a[0])->items);
+  list_of(a[0])->items.clear();
+  return Value::none();
+}
+Value index(Vm& vm, Args& a) {
+  Local<ListObject> list(list_of(a[0]));
+  int64_t n = static_cast<int64_t>(list->items.size());
+  int64_t start = to_index(vm, a[2]), stop = a.has(3) ? to_index(vm, a[3]) : n;
+  if (start < 0) start = std::max<int64_t>(0, start + n);
+  if (stop < 0) stop += n;
+  for (int64_t i = start; i < stop && i < static_cast<int64_t>(list->items.size()); ++i) {
+    Value v = list->items[static_cast<size_t>(i)];
+    if (equal(vm, v, a[1])) return Value::integer(i);
+  }
+  raise_value_error(vm, repr(vm, a[1]) + " is not in list");
+}
+Value count(Vm& vm, Args& a) {
+  Local<ListObject> list(list_of(a[0]));
+  int64_t n = 0;
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    Value v = list->items[i];
+    n += equal(vm, v, a[1]);
+  }
+  return Value::integer(n);
+}
+Value reverse(Vm& vm, Args& a) {
+  note_store(vm, a[0].object(), Value());
+  std::reverse(list_of(a[0])->items.begin(), list_of(a[0])->items.end());
+  return Value::none();
+}
+Value copy(Vm& vm, Args& a) { return make_list(vm, std::span<const Value>(list_of(a[0])->items)).take(); }
+Value sort(Vm& vm, Args& a) {
+  sort_list(vm, list_of(a[0]), a[1].is_none() ? Value() : a[1], truth(vm, a[2]));
+  return Value::none();
+}
+
+}  // namespace
+
+void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
+  Local<ListObject> list(raw);
+  note_store(vm, list, Value());
+  // The list is empty while it is sorted, so that a comparison cannot disturb it.
+  std::vector<Value> items = std::move(list->items);
+  list->items.clear();
+  std::vector<std::pair<Value, Value>> keyed;
+  auto restore = [&] {
+    std::vector<Value> out;
+    for (auto& p : keyed) out.push_back(std::move(p.second));
+    for (size_t i = keyed.size(); i < items.size(); ++i) out.push_back(std::move(items[i]));
+    list->items = std::move(out);
+  };
+  try {
+    keyed.reserve(items.size());
+    for (Value& v : items) {
+      Value k = key ? call(vm, key, {v}) : v;
+      keyed.emplace_back(std::move(k), std::move(v));
+    }
+    if (reverse) std::reverse(keyed.begin(), keyed.end());
+    merge_sort(vm, keyed);
+    if (reverse) std::reverse(keyed.begin(), keyed.end());
+  } catch (...) {
+    restore();
+    throw;
+  }
+  restore();
+}
+
+// Own merge sort: std::stable_sort may misbehave when the script's order is inconsistent or raises.
+void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
+  using Item = std::pair<Value, Value>;
+  std::vector<Item> buffer(items.size());
+  for (size_t i = 1; i < items.size(); ++i) {  // insertion sort in runs of 8
+    for (size_t j = i; j % 8 != 0 && less(vm, items[j].first, items[j - 1].first); --j)
+      std::swap(items[j], items[j - 1]);
+  }
+  for (size_t width = 8; width < items.size(); width *= 2) {
+    for (size_t begin = 0; begin + width < items.size(); begin += 2 * width) {
+      size_t middle = begin + width, end = std::min(begin + 2 * width, items.size());
+      if (!less(vm, items[middle].first, items[middle - 1].first)) continue;
+      size_t count = middle - begin;
+      for (size_t i = 0; i < count; ++i) buffer[i] = std::move(items[begin + i]);
+      size_t left = 0, right = middle, out = begin;
+      // On an exception the not yet merged left part goes back, so that no item is lost.
+      try {
+        while (left < count && right < end) {
+          bool take_right = less(vm, items[right].first, buffer[left].first);
+          items[out++] = std::move(take_right ? items[right++] : buffer[left++]);
+        }
+      } catch (...) {
+        while (left < count) items[out++] = std::move(buffer[left++]);
+        throw;
+      }
+      while (left < count) items[out++] = std::move(buffer[left++]);
+    }
+  }
+}
+
+void init_list_type(Vm& vm) {
+  TypeBuilder b(vm, "list", Kind::List);
+  TypeSlots& s = b.slots();
+  s.destroy = destroy_as<ListObject>;
+  s.traverse = list_traverse;
+  s.clear = list_clear_slot;
+  s.construct = list_construct;
+  s.initialize = list_initialize;
+  s.repr = list_repr;
+  s.binary = list_binary;
+  s.in_place = list_in_place;
+  s.compare = list_compare;
+  s.hash = nullptr;
+  s.length = list_length;
+  s.get_item = list_get;
+  s.set_item = list_set_item;
+  s.delete_item = list_delete_item;
+  s.contains = list_contains;
+  s.iterate = list_iterate;
+  b.allow_subclasses(offset_of(&ListObject::state));
+  b.attribute("__hash__", Value::none());
+  b.method("append", "self, object, /", append)
+      .method("extend", "self, iterable, /", extend)
+      .method("insert", "self, index, object, /", insert)
+      .method("pop", "self, index=-1, /", pop)
+      .method("remove", "self, value, /", remove)
+      .method("clear", "self", clear)
+      .method("index", "self, value, start=0, stop=?, /", index)
+      .method("count", "self, value, /", count)
+      .method("reverse", "self", reverse)
+      .method("copy", "self", copy)
+      .method("sort", "self, *, key=None, reverse=False", sort);
+  VmAccess::types(vm).list = b.finish();
+  add_builtin(vm, "list", Value(vm.types().list));
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,307 @@
+// int, float, bool, None, NotImplemented, Ellipsis. Script subclasses of int and float are boxed.
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+namespace {
+
+// An instance of a script subclass of int or float: the slots unwrap it.
+struct BoxedNumber : Instance {
+  Value number;
+  BoxedNumber() : Instance(Kind::BoxedNumber) {}
+};
+
+Value unbox(const Value& v) {
+  return is_kind(v, Kind::BoxedNumber) ? static_cast<BoxedNumber*>(v.object())->number : v;
+}
+bool numeric(const Value& v) { return is_number(v) || is_kind(v, Kind::BoxedNumber); }
+
+Value box(Vm& vm, Type* type, const Value& number) {
+  if (!(type->type_flags & kScriptClass)) return number;
+  Local<BoxedNumber> b = vm.heap().make<BoxedNumber>(type);
+  b->number = number;
+  return b.take();
+}
+
+Value number_binary_slot(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
+  if (!numeric(a) || !numeric(b)) return vm.not_implemented();
+  return number_binary(vm, op, unbox(a), unbox(b));
+}
+Value number_unary_slot(Vm& vm, UnaryOp op, const Value& v) { return number_unary(vm, op, unbox(v)); }
+Value number_compare_slot(Vm& vm, CompareOp op, const Value& a, const Value& b) {
+  if (!numeric(a) || !numeric(b)) return vm.not_implemented();
+  return Value::boolean(number_compare(op, unbox(a), unbox(b)));
+}
+int64_t number_hash_slot(Vm&, const Value& v) { return static_cast<int64_t>(number_hash(unbox(v))); }
+bool number_truth(Vm& vm, const Value& v) { return truth(vm, unbox(v)); }
+Value number_repr(Vm& vm, const Value& v) { return str_value(vm, repr(vm, unbox(v))); }
+Value number_to_int(Vm& vm, const Value& v) {
+  Value n = unbox(v);
+  return Value::integer(n.is_float() ? float_to_int(vm, n.as_float()) : n.as_int());
+}
+Value number_to_float(Vm& vm, const Value& v) { return Value::real(to_double(vm, unbox(v))); }
+Value number_to_index(Vm&, const Value& v) { return Value::integer(unbox(v).as_int()); }
+Value number_format(Vm& vm, const Value& v, StrObject* spec) {
+  return str_value(vm, format(vm, unbox(v), spec->view()));
+}
+
+std::string_view strip(std::string_view s) {
+  auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  while (!s.empty() && blank(s.front())) s.remove_prefix(1);
+  while (!s.empty() && blank(s.back())) s.remove_suffix(1);
+  return s;
+}
+
+// Digits with single underscores between them, without the underscores; false when malformed.
+bool remove_underscores(std::string_view s, std::string& out) {
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (s[i] != '_') {
+      out += s[i];
+    } else if (i == 0 || i + 1 == s.size() || !std::isalnum(static_cast<unsigned char>(s[i - 1])) ||
+               !std::isalnum(static_cast<unsigned char>(s[i + 1]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Value parse_int(Vm& vm, const Value& text, int64_t base) {
+  std::string_view whole = cast<StrObject>(text)->view();
+  std::string_view s = strip(whole);
+  bool negative = false;
+  if (!s.empty() && (s[0] == '+' || s[0] == '-')) {
+    negative = s[0] == '-';
+    s.remove_prefix(1);
+  }
+  auto prefix = [&](char letter, int value) {
+    bool has = s.size() > 1 && s[0] == '0' && (s[1] | 32) == letter;
+    if (!has || (base != 0 && base != value)) return;
+    base = value;
+    s.remove_prefix(2);
+    if (!s.empty() && s[0] == '_') s.remove_prefix(1);
+  };
+  int64_t stated = base;
+  prefix('x', 16);
+  prefix('o', 8);
+  prefix('b', 2);
+  if (base == 0) base = 10;
+  std::string digits;
+  uint64_t magnitude = 0;
+  bool ok = remove_underscores(s, digits) && !digits.empty();
+  if (ok) {
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
+                                        static_cast<int>(base));
+    ok = end == digits.data() + digits.size();
+    bool too_large = error == std::errc::result_out_of_range ||
+                     magnitude > static_cast<uint64_t>(INT64_MAX) + negative;
+    if (ok && too_large)
+      raise(vm, vm.exceptions().OverflowError,
+            "integer overflow: " + std::string(strip(whole)) + " does not fit in 64 bits");
+  }
+  if (!ok)
+    raise_value_error(vm, "invalid literal for int() with base " +
+                              std::to_string(stated) + ": " + repr(vm, text));
+  return Value::integer(static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude));
+}
+
+Value int_construct(Vm& vm, Type* type, Args& args) {
+  static const Signature kSignature("x=0, /, base=?");
+  std::vector<Value> v;
+  if (args.count > 2)
+    raise_type_error(vm, "int() takes at most 2 arguments (" + std::to_string(args.count) + " given)");
+  kSignature.bind(vm, "int", args, v);
+  const Value& x = v[0];
+  if (v[1]) {
+    int64_t base = to_index(vm, v[1]);
+    if (!is_kind(x, Kind::Str)) raise_type_error(vm, "int() can't convert non-string with explicit base");
+    if (base != 0 && (base < 2 || base > 36))
+      raise_value_error(vm, "int() base must be >= 2 and <= 36, or 0");
+    return box(vm, type, parse_int(vm, x, base));
+  }
+  if (is_integer_like(x)) return box(vm, type, Value::integer(x.as_int()));
+  if (x.is_float()) return box(vm, type, Value::integer(float_to_int(vm, x.as_float())));
+  if (is_kind(x, Kind::Str)) return box(vm, type, parse_int(vm, x, 10));
+  const TypeSlots& slots = type_of(vm, x)->slots;
+  if (slots.to_int) return box(vm, type, slots.to_int(vm, x));
+  if (slots.to_index) return box(vm, type, slots.to_index(vm, x));
+  raise_type_error(vm, "int() argument must be a string, a bytes-like object or a real number, not '" +
+                           type_name(vm, x) + "'");
+}
+
+Value parse_float(Vm& vm, const Value& text) {
+  std::string_view s = strip(cast<StrObject>(text)->view());
+  std::string digits;
+  bool ok = remove_underscores(s, digits);
+  std::string lower;
+  for (char c : digits) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  bool negative = !lower.empty() && lower[0] == '-';
+  std::string body = lower.substr(!lower.empty() && (lower[0] == '+' || lower[0] == '-') ? 1 : 0);
+  double d = 0;
+  if (body == "inf" || body == "infinity") {
+    d = std::numeric_limits<double>::infinity();
+  } else if (body == "nan") {
+    d = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    ok = ok && !body.empty() && (std::isdigit(static_cast<unsigned char>(body[0])) || body[0] == '.');
+    auto [end, error] = std::from_chars(body.data(), body.data() + body.size(), d);
+    ok = ok && end == body.data() + body.size() && error != std::errc::invalid_argument;
+    if (ok && error == std::errc::result_out_of_range) d = std::strtod(body.c_str(), nullptr);
+  }
+  if (!ok) raise_value_error(vm, "could not convert string to float: " + repr(vm, text));
+  return Value::real(negative ? -d : d);
+}
+
+Value float_construct(Vm& vm, Type* type, Args& args) {
+  static const Signature kSignature("x=0.0, /");
+  std::vector<Value> v;
+  kSignature.bind(vm, "float", args, v);
+  const Value& x = v[0];
+  if (is_number(x)) return box(vm, type, Value::real(to_double(vm, x)));
+  if (is_kind(x, Kind::Str)) return box(vm, type, parse_float(vm, x));
+  const TypeSlots& slots = type_of(vm, x)->slots;
+  if (!slots.to_float && !slots.to_index)
+    raise_type_error(vm, "float() argument must be a string or a real number, not '" +
+                             type_name(vm, x) + "'");
+  return box(vm, type, Value::real(to_double(vm, x)));
+}
+
+Value bool_construct(Vm& vm, Type*, Args& args) {
+  static const Signature kSignature("x=False, /");
+  std::vector<Value> v;
+  kSignature.bind(vm, "bool", args, v);
+  return Value::boolean(truth(vm, v[0]));
+}
+
+Value int_bit_length(Vm&, Args& a) {
+  int64_t i = unbox(a[0]).as_int();
+  uint64_t u = i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i);
+  return Value::integer(u ? 64 - __builtin_clzll(u) : 0);
+}
+Value int_bit_count(Vm&, Args& a) {
+  int64_t i = unbox(a[0]).as_int();
+  return Value::integer(__builtin_popcountll(i < 0 ? 0 - static_cast<uint64_t>(i) : i));
+}
+Value number_conjugate(Vm&, Args& a) { return unbox(a[0]); }
+Value number_real(Vm&, const Value& v) { return unbox(v); }
+Value int_numerator(Vm&, const Value& v) { return Value::integer(unbox(v).as_int()); }
+Value int_denominator(Vm&, const Value&) { return Value::integer(1); }
+Value number_imag(Vm&, const Value& v) {
+  return unbox(v).is_float() ? Value::real(0) : Value::integer(0);
+}
+Value int_is_integer(Vm&, Args&) { return Value::boolean(true); }
+Value float_is_integer(Vm&, Args& a) {
+  double d = unbox(a[0]).as_float();
+  return Value::boolean(std::isfinite(d) && d == std::floor(d));
+}
+Value float_as_integer_ratio(Vm& vm, Args& a) {
+  double d = to_double(vm, unbox(a[0]));
+  if (!std::isfinite(d)) raise_value_error(vm, "cannot convert NaN or infinity to integer ratio");
+  int exponent;
+  double m = std::frexp(d, &exponent);
+  while (m != std::floor(m)) {
+    m *= 2;
+    --exponent;
+  }
+  if (exponent < -62 || exponent > 62)
+    raise(vm, vm.exceptions().OverflowError, "integer ratio of " + float_repr(d) + " does not fit in 64 bits");
+  int64_t num = static_cast<int64_t>(m), den = 1;
+  if (exponent >= 0) num = static_cast<int64_t>(std::ldexp(m, exponent));
+  else den = int64_t{1} << -exponent;
+  return make_tuple(vm, std::vector<Value>{Value::integer(num), Value::integer(den)}).take();
+}
+Value float_hex(Vm& vm, Args& a) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%a", unbox(a[0]).as_float());
+  return str_value(vm, text);
+}
+
+void add_number_slots(TypeSlots& s) {
+  s.binary = number_binary_slot;
+  s.unary = number_unary_slot;
+  s.compare = number_compare_slot;
+  s.hash = number_hash_slot;
+  s.truth = number_truth;
+  s.repr = number_repr;
+  s.to_int = number_to_int;
+  s.to_float = number_to_float;
+  s.format = number_format;
+  s.destroy = destroy_as<BoxedNumber>;
+  s.traverse = traverse_instance;
+  s.clear = clear_instance;
+}
+
+template <const char* kText>
+Value constant_repr(Vm& vm, const Value&) {
+  return str_value(vm, kText);
+}
+constexpr char kNone[] = "None";
+constexpr char kNotImplemented[] = "NotImplemented";
+constexpr char kEllipsis[] = "Ellipsis";
+
+void init_constants(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  TypeBuilder none(vm, "NoneType", Kind::Native);
+  none.slots().repr = constant_repr<kNone>;
+  none.slots().truth = [](Vm&, const Value&) { return false; };
+  none.slots().hash = [](Vm& v, const Value& x) { return static_cast<int64_t>(hash(v, x)); };
+  t.none = none.finish();
+  TypeBuilder not_implemented(vm, "NotImplementedType", Kind::Instance);
+  not_implemented.slots() = t.object->slots;
+  not_implemented.slots().repr = constant_repr<kNotImplemented>;
+  t.not_implemented = not_implemented.finish();
+  TypeBuilder ellipsis(vm, "ellipsis", Kind::Instance);
+  ellipsis.slots() = t.object->slots;
+  ellipsis.slots().repr = constant_repr<kEllipsis>;
+  t.ellipsis = ellipsis.finish();
+  VmAccess::not_implemented(vm) = vm.heap().make<Instance>(t.not_implemented).take();
+  VmAccess::ellipsis(vm) = vm.heap().make<Instance>(t.ellipsis).take();
+  add_builtin(vm, "NotImplemented", vm.not_implemented());
+  add_builtin(vm, "Ellipsis", vm.ellipsis());
+}
+
+}  // namespace
+
+void init_number_types(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  init_constants(vm);
+  TypeBuilder i(vm, "int", Kind::BoxedNumber);
+  add_number_slots(i.slots());
+  i.slots().to_index = number_to_index;
+  i.slots().construct = int_construct;
+  i.allow_subclasses(offset_of(&BoxedNumber::state));
+  i.method("bit_length", "self", int_bit_length)
+      .method("bit_count", "self", int_bit_count)
+      .method("conjugate", "self", number_conjugate)
+      .method("is_integer", "self", int_is_integer)
+      .method("as_integer_ratio", "self", float_as_integer_ratio)
+      .getter("real", number_real)
+      .getter("imag", number_imag)
+      .getter("numerator", int_numerator)
+      .getter("denominator", int_denominator);
+  t.integer = i.finish();
+
+  TypeBuilder f(vm, "float", Kind::BoxedNumber);
+  add_number_slots(f.slots());
+  f.slots().construct = float_construct;
+  f.allow_subclasses(offset_of(&BoxedNumber::state));
+  f.method("is_integer", "self", float_is_integer)
+      .method("as_integer_ratio", "self", float_as_integer_ratio)
+      .method("conjugate", "self", number_conjugate)
+      .method("hex", "self", float_hex)
+      .getter("real", number_real)
+      .getter("imag", number_imag);
+  t.real = f.finish();
+
+  TypeBuilder b(vm, "bool", Kind::BoxedNumber, t.integer);
+  b.slots().construct = bool_construct;
+  t.boolean = b.finish();
+  add_builtin(vm, "int", Value(t.integer));
+  add_builtin(vm, "float", Value(t.real));
+  add_builtin(vm, "bool", Value(t.boolean));
+}
+
+}  // namespace tsc::interp

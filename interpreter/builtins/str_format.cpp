@@ -1,0 +1,308 @@
+// str.format and %-formatting.
+#include <cmath>
+
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+namespace {
+
+// --- str.format -----------------------------------------------------------------------------------------
+
+struct Formatter {
+  Vm& vm;
+  Args& args;
+  int64_t next = 0;
+  bool manual = false;
+  int depth = 0;
+
+  Value by_name(std::string_view name) {
+    bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+    if (name.empty() || number) {
+      if (name.empty() ? manual : next > 0)
+        raise_value_error(vm, name.empty() ? "cannot switch from manual field specification to "
+                                             "automatic field numbering"
+                                           : "cannot switch from automatic field numbering to "
+                                             "manual field specification");
+      int64_t i = name.empty() ? next++ : std::stoll(std::string(name.substr(0, 9)));
+      if (!name.empty()) manual = true;
+      if (i + 1 >= args.count)
+        raise_index_error(vm, "Replacement index " + std::to_string(i) +
+                                  " out of range for positional args tuple");
+      return args[static_cast<size_t>(i) + 1];
+    }
+    for (uint32_t k = 0; k < args.keyword_count; ++k)
+      if (args.keyword_names[k]->view() == name) return args.keyword_values[k];
+    raise_key_error(vm, str_value(vm, name));
+  }
+
+  // name.attribute[key]...
+  Value field(std::string_view text) {
+    size_t end = std::min(text.find_first_of(".["), text.size());
+    Value v = by_name(text.substr(0, end));
+    while (end < text.size()) {
+      if (text[end] == '.') {
+        size_t stop = std::min(text.find_first_of(".[", end + 1), text.size());
+        v = get_attribute(vm, v, text.substr(end + 1, stop - end - 1));
+        end = stop;
+      } else {
+        size_t stop = text.find(']', end);
+        if (stop == std::string_view::npos) raise_value_error(vm, "expected '}' before end of string");
+        std::string key(text.substr(end + 1, stop - end - 1));
+        bool number = !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
+        v = get_item(vm, v, number ? Value::integer(std::stoll(key.substr(0, 18))) : str_value(vm, key));
+        end = stop + 1;
+      }
+    }
+    return v;
+  }
+
+  // The text of one {...}, without the braces.
+  std::string replacement(std::string_view text) {
+    size_t colon = std::string_view::npos;
+    int brackets = 0;
+    for (size_t i = 0; i < text.size() && colon == std::string_view::npos; ++i) {
+      if (text[i] == '[') ++brackets;
+      if (text[i] == ']') --brackets;
+      if (text[i] == ':' && brackets <= 0) colon = i;
+    }
+    std::string_view name = text.substr(0, colon);
+    char conversion = 0;
+    if (size_t bang = name.find('!'); bang != std::string_view::npos) {
+      if (bang + 2 != name.size()) raise_value_error(vm, "expected ':' after conversion specifier");
+      conversion = name[bang + 1];
+      name = name.substr(0, bang);
+    }
+    Value v = field(name);
+    std::string spec;
+    if (colon != std::string_view::npos) spec = run(text.substr(colon + 1));
+    if (conversion == 'r') v = str_value(vm, repr(vm, v));
+    else if (conversion == 's') v = str_value(vm, to_string(vm, v));
+    else if (conversion == 'a') v = str_value(vm, ascii(vm, v));
+    else if (conversion)
+      raise_value_error(vm, std::string("Unknown conversion specifier '") + conversion + "'");
+    return format(vm, v, spec);
+  }
+
+  std::string run(std::string_view text) {
+    if (++depth > 3) raise_value_error(vm, "Max string recursion exceeded");
+    std::string out;
+    for (size_t i = 0; i < text.size(); ++i) {
+      char c = text[i];
+      if (c != '{' && c != '}') {
+        out += c;
+        continue;
+      }
+      if (i + 1 < text.size() && text[i + 1] == c && depth == 1) {
+        out += c;
+        ++i;
+        continue;
+      }
+      if (c == '}') raise_value_error(vm, "Single '}' encountered in format string");
+      int open = 1;
+      size_t end = i + 1;
+      for (; end < text.size() && open; ++end) open += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
+      if (open)
+        raise_value_error(vm, i + 1 == text.size() ? "Single '{' encountered in format string"
+                                                   : "expected '}' before end of string");
+      out += replacement(text.substr(i + 1, end - i - 2));
+      i = end - 1;
+    }
+    --depth;
+    return out;
+  }
+};
+
+Value format_method(Vm& vm, Args& a) {
+  Formatter formatter{vm, a};
+  return str_value(vm, formatter.run(cast<StrObject>(a[0])->view()));
+}
+
+Value format_map(Vm& vm, Args& a) {
+  DictObject* dict = try_cast<DictObject>(a[1]);
+  if (!dict) raise_type_error(vm, "format_map() argument must be a dict");
+  std::vector<StrObject*> names;
+  std::vector<Value> values;
+  for (uint32_t i = 0; i < dict->table.used(); ++i) {
+    if (!is_kind(dict->table.entry(i).key, Kind::Str)) continue;
+    names.push_back(cast<StrObject>(dict->table.entry(i).key));
+    values.push_back(dict->table.entry(i).value);
+  }
+  Args full;
+  full.positional = a.positional;
+  full.count = 1;
+  full.keyword_names = names.data();
+  full.keyword_values = values.data();
+  full.keyword_count = static_cast<uint32_t>(names.size());
+  return format_method(vm, full);
+}
+
+// --- % ------------------------------------------------------------------------------------------------------
+
+struct PercentFormatter {
+  PercentFormatter(Vm& v, std::string_view t, const Value& a) : vm(v), text(t), argument(a) {}
+  Vm& vm;
+  std::string_view text;
+  const Value& argument;
+  size_t i = 0;
+  uint32_t used = 0;
+  std::string out;
+
+  Value take() {
+    if (auto* tuple = try_cast<TupleObject>(argument)) {
+      if (used >= tuple->size) raise_type_error(vm, "not enough arguments for format string");
+      return tuple->items[used++];
+    }
+    if (used++) raise_type_error(vm, "not enough arguments for format string");
+    return argument;
+  }
+
+  Value by_key() {
+    size_t end = text.find(')', i);
+    if (end == std::string_view::npos) raise_value_error(vm, "incomplete format key");
+    std::string_view key = text.substr(i + 1, end - i - 1);
+    i = end + 1;
+    if (!type_of(vm, argument)->slots.get_item || is_kind(argument, Kind::Tuple) || is_kind(argument, Kind::Str))
+      raise_type_error(vm, "format requires a mapping");
+    used = 1;
+    return get_item(vm, argument, str_value(vm, key));
+  }
+
+  int64_t number_or_star() {
+    if (i < text.size() && text[i] == '*') {
+      ++i;
+      return to_index(vm, take(), "* argument");
+    }
+    int64_t n = 0;
+    while (i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) && n < 1000000)
+      n = n * 10 + (text[i++] - '0');
+    return n;
+  }
+
+  void directive() {
+    Value v;
+    bool keyed = i < text.size() && text[i] == '(';
+    if (keyed) v = by_key();
+    std::string flags;
+    while (i < text.size() && std::string_view("-+ #0").find(text[i]) != std::string_view::npos)
+      flags += text[i++];
+    int64_t width = number_or_star();
+    if (width < 0) flags += '-', width = -width;
+    int64_t precision = -1;
+    if (i < text.size() && text[i] == '.') {
+      ++i;
+      precision = number_or_star();
+    }
+    while (i < text.size() && (text[i] == 'l' || text[i] == 'h')) ++i;
+    if (i >= text.size()) raise_value_error(vm, "incomplete format");
+    char kind = text[i++];
+    if (kind == '%') {
+      out += '%';
+      return;
+    }
+    if (!keyed) v = take();
+    convert(kind, v, flags, width, precision);
+  }
+
+  void convert(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
+    auto has = [&](char c) { return flags.find(c) != std::string::npos; };
+    bool textual = kind == 's' || kind == 'r' || kind == 'a' || kind == 'c';
+    std::string spec(1, has('-') ? '<' : has('0') && !textual ? '=' : '>');
+    if (has('0') && !has('-') && !textual) spec = "0" + spec;
+    if (!textual) spec += has('+') ? "+" : has(' ') ? " " : "";
+    if (!textual && has('#')) spec += "#";
+    if (width) spec += std::to_string(width);
+    switch (kind) {
+      case 's':
+      case 'r':
+      case 'a': {
+        if (precision >= 0) spec += "." + std::to_string(precision);
+        std::string body = kind == 's' ? to_string(vm, v) : kind == 'r' ? repr(vm, v) : ascii(vm, v);
+        out += format_text(body, spec);
+        return;
+      }
+      case 'c': {
+        std::string point;
+        if (is_integer_like(v)) append_utf8(point, static_cast<uint32_t>(v.as_int()));
+        else point = std::string(text_of(vm, v, "%c argument"));
+        out += format_text(point, spec);
+        return;
+      }
+      case 'd':
+      case 'i':
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o': return integer(kind, v, spec, precision);
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G': {
+        if (!is_number(v) && !type_of(vm, v)->slots.to_float)
+          raise_type_error(vm, "must be real number, not " + type_name(vm, v));
+        out += format_float(vm, to_double(vm, v),
+                            spec + "." + std::to_string(precision < 0 ? 6 : precision) + kind);
+        return;
+      }
+    }
+    char code[8];
+    std::snprintf(code, sizeof code, "0x%x", static_cast<unsigned char>(kind));
+    raise_value_error(vm, std::string("unsupported format character '") + kind + "' (" + code +
+                              ") at index " + std::to_string(i - 1));
+  }
+
+  void integer(char kind, const Value& v, std::string spec, int64_t precision) {
+    int64_t n = 0;
+    bool decimal = kind == 'd' || kind == 'i' || kind == 'u';
+    if (v.is_float() && decimal) n = float_to_int(vm, v.as_float());
+    else if (is_integer_like(v) || type_of(vm, v)->slots.to_index) n = to_index(vm, v);
+    else
+      raise_type_error(vm, std::string("%") + kind + " format: " +
+                               (decimal ? "a real number" : "an integer") + " is required, not " +
+                               type_name(vm, v));
+    spec += decimal ? 'd' : kind;
+    if (precision < 0) {
+      out += format_int(vm, n, spec, "int");
+      return;
+    }
+    std::string digits = format_int(vm, n < 0 ? -n : n, std::string(1, decimal ? 'd' : kind), "int");
+    while (static_cast<int64_t>(digits.size()) < precision) digits = "0" + digits;
+    spec.pop_back();
+    std::erase_if(spec, [](char c) { return c == '+' || c == '#' || c == '='; });
+    out += format_text((n < 0 ? "-" : "") + digits, spec);
+  }
+
+  std::string run() {
+    while (i < text.size()) {
+      size_t percent = std::min(text.find('%', i), text.size());
+      out += text.substr(i, percent - i);
+      i = percent;
+      if (i >= text.size()) break;
+      ++i;
+      directive();
+    }
+    bool all = !is_kind(argument, Kind::Tuple) ? used > 0 || type_of(vm, argument)->slots.get_item
+                                               : used >= cast<TupleObject>(argument)->size;
+    if (is_kind(argument, Kind::Str) && used == 0) all = false;
+    if (!all) raise_type_error(vm, "not all arguments converted during string formatting");
+    return out;
+  }
+};
+
+}  // namespace
+
+std::string percent_format(Vm& vm, std::string_view text, const Value& argument) {
+  try {
+    return PercentFormatter(vm, text, argument).run();
+  } catch (const Error&) {
+    rethrow_as_script_exception(vm);
+  }
+}
+
+void add_str_format_methods(TypeBuilder& type) {
+  type.raw_method("format", format_method).method("format_map", "self, mapping, /", format_map);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,430 @@
+// str: the slots, repr, searching and splitting.
+#include <algorithm>
+
+#include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/iteration.h"
+
+namespace tsc::interp {
+
+void str_destroy(Vm& vm, Object* o) {
+  auto* s = static_cast<StrObject*>(o);
+  size_t extra = s->size + 1;
+  if (s->type->type_flags & kScriptClass) vm.heap().finish(static_cast<StrInstance*>(s), extra);
+  else vm.heap().finish(s, extra);
+}
+
+std::string repr_text(std::string_view text, bool ascii_only) {
+  bool single = text.find('\'') != std::string_view::npos;
+  bool twice = text.find('"') != std::string_view::npos;
+  char quote = single && !twice ? '"' : '\'';
+  std::string out(1, quote);
+  char escape[16];
+  for (size_t i = 0; i < text.size();) {
+    size_t begin = i;
+    uint32_t c = decode_utf8(text, i);
+    if (c == static_cast<uint32_t>(quote) || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\r') {
+      out += "\\r";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c < 0x20 || c == 0x7F || (c >= 0x80 && c < 0xA1) || c == 0xAD) {
+      std::snprintf(escape, sizeof escape, "\\x%02x", c);
+      out += escape;
+    } else if (c >= 0x80 && (ascii_only || (c >= 0x2028 && c <= 0x202E) || (c >= 0x200B && c <= 0x200F) || c == 0xFEFF)) {
+      std::snprintf(escape, sizeof escape,
+                    c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+      out += escape;
+    } else {
+      out += text.substr(begin, i - begin);
+    }
+  }
+  return out + quote;
+}
+
+std::string ascii(Vm& vm, const Value& v) {
+  std::string text = repr(vm, v), out;
+  char escape[16];
+  for (size_t i = 0; i < text.size();) {
+    uint32_t c = decode_utf8(text, i);
+    if (c < 0x80) {
+      out += static_cast<char>(c);
+      continue;
+    }
+    std::snprintf(escape, sizeof escape,
+                  c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+    out += escape;
+  }
+  return out;
+}
+
+namespace {
+
+StrObject* str_of(const Value& v) { return cast<StrObject>(v); }
+std::string_view view_of(const Value& v) { return str_of(v)->view(); }
+
+Value str_construct(Vm& vm, Type* type, Args& args) {
+  static const Signature kSignature("object='', encoding=?, errors=?");
+  std::vector<Value> v;
+  kSignature.bind(vm, "str", args, v);
+  std::string text;
+  if (auto* bytes = try_cast<BytesObject>(v[0]); bytes && v[1]) text = bytes->data;
+  else if (v[1]) raise_type_error(vm, "decoding str is not supported");
+  else text = to_string(vm, v[0]);
+  if (!(type->type_flags & kScriptClass)) return str_value(vm, text);
+  Local<StrInstance> s = vm.heap().make_sized<StrInstance>(type, text.size() + 1);
+  char* memory = reinterpret_cast<char*>(s.get() + 1);
+  std::copy(text.c_str(), text.c_str() + text.size() + 1, memory);
+  s->text = memory;
+  s->size = text.size();
+  s->length = count_code_points(text, s->ascii);
+  return s.take();
+}
+Value str_repr(Vm& vm, const Value& v) { return str_value(vm, repr_text(view_of(v), false)); }
+Value str_to_str(Vm& vm, const Value& v) {
+  return v.object()->type == vm.types().str ? v : str_value(vm, view_of(v));
+}
+Value str_format_slot(Vm& vm, const Value& v, StrObject* spec) {
+  return str_value(vm, format_text(view_of(v), spec->view()));
+}
+Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
+  if (op == BinaryOp::Add && is_kind(a, Kind::Str) && is_kind(b, Kind::Str)) {
+    StrObject *x = str_of(a), *y = str_of(b);
+    std::string text;
+    text.reserve(x->size + y->size);
+    text.append(x->view()).append(y->view());
+    return str_value(vm, text);
+  }
+  if (op == BinaryOp::Mul) {
+    const Value& s = reflected ? b : a;
+    Value n = repeat_count(vm, reflected ? a : b);
+    if (!n) return vm.not_implemented();
+    std::string_view piece = view_of(s);
+    if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 38) / piece.size())
+      raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
+    std::string text;
+    text.reserve(piece.size() * static_cast<size_t>(n.as_int()));
+    for (int64_t i = 0; i < n.as_int() && !piece.empty(); ++i) text += piece;
+    return str_value(vm, text);
+  }
+  if (op == BinaryOp::Mod && !reflected) return str_value(vm, percent_format(vm, view_of(a), b));
+  return vm.not_implemented();
+}
+Value str_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
+  if (!is_kind(a, Kind::Str) || !is_kind(b, Kind::Str)) return vm.not_implemented();
+  if (op == CompareOp::Eq || op == CompareOp::Ne)
+    return Value::boolean(str_equal(str_of(a), str_of(b)) == (op == CompareOp::Eq));
+  int order = view_of(a).compare(view_of(b));  // UTF-8 keeps the order of code points
+  bool r = op == CompareOp::Lt   ? order < 0
+           : op == CompareOp::Le ? order <= 0
+           : op == CompareOp::Gt ? order > 0
+                                 : order >= 0;
+  return Value::boolean(r);
+}
+int64_t str_hash_slot(Vm& vm, const Value& v) { return static_cast<int64_t>(str_hash(vm, str_of(v))); }
+int64_t str_length(Vm&, const Value& v) { return str_of(v)->length; }
+Value str_get(Vm& vm, const Value& self, const Value& key) {
+  StrObject* s = str_of(self);
+  if (auto* slice = try_cast<SliceObject>(key)) {
+    SliceRange r = resolve_slice(vm, slice, s->length);
+    if (r.count == 0) return vm.names().empty.value();
+    if (r.step == 1) return substring(vm, s, r.start, r.start + r.count).take();
+    std::string out;
+    std::vector<std::string_view> points;
+    for (size_t i = 0; i < s->size;) {
+      size_t begin = i;
+      decode_utf8(s->view(), i);
+      points.push_back(s->view().substr(begin, i - begin));
+    }
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) out += points[i];
+    return str_value(vm, out);
+  }
+  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
+    raise_type_error(vm, "string indices must be integers, not '" + type_name(vm, key) + "'");
+  int64_t i = sequence_index(vm, key, s->length, "string");
+  return substring(vm, s, i, i + 1).take();
+}
+bool str_contains(Vm& vm, const Value& self, const Value& item) {
+  if (!is_kind(item, Kind::Str))
+    raise_type_error(vm, "'in <string>' requires string as left operand, not " + type_name(vm, item));
+  return view_of(self).find(view_of(item)) != std::string_view::npos;
+}
+bool str_truth(Vm&, const Value& v) { return str_of(v)->size != 0; }
+
+struct StrIterator final : NativeIterator {
+  Local<StrObject> text;
+  size_t offset = 0;
+  bool next(Vm& vm, Value& out) override {
+    if (offset >= text->size) return false;
+    size_t begin = offset;
+    decode_utf8(text->view(), offset);
+    out = str_value(vm, text->view().substr(begin, offset - begin));
+    return true;
+  }
+};
+const char kStrExtension = 0;
+Value str_iterate(Vm& vm, const Value& self) {
+  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kStrExtension));
+  Local<StrIterator> it = vm.heap().make<StrIterator>(type);
+  it->text = Local<StrObject>(str_of(self));
+  return it.take();
+}
+
+// --- searching ---------------------------------------------------------------------------------------------
+
+// The byte range of code points [start, stop) with Python's clipping; false when start > length.
+bool byte_range(Vm& vm, Args& a, size_t first, size_t& begin, size_t& end) {
+  StrObject* s = str_of(a[0]);
+  int64_t start = a.has(first) && !a[first].is_none() ? to_index(vm, a[first]) : 0;
+  int64_t stop = a.has(first + 1) && !a[first + 1].is_none() ? to_index(vm, a[first + 1]) : s->length;
+  if (start < 0) start = std::max<int64_t>(0, start + s->length);
+  if (stop < 0) stop = std::max<int64_t>(0, stop + s->length);
+  stop = std::min(stop, s->length);
+  if (start > stop) return false;
+  begin = byte_offset(s, start);
+  end = byte_offset(s, stop);
+  return true;
+}
+int64_t points_before(StrObject* s, size_t offset) {
+  if (s->ascii) return static_cast<int64_t>(offset);
+  bool ascii;
+  return count_code_points(s->view().substr(0, offset), ascii);
+}
+int64_t find_in(Vm& vm, Args& a, bool from_right) {
+  std::string_view needle = text_of(vm, a[1]);
+  size_t begin, end;
+  if (!byte_range(vm, a, 2, begin, end)) return -1;
+  std::string_view part = view_of(a[0]).substr(begin, end - begin);
+  size_t at = from_right ? part.rfind(needle) : part.find(needle);
+  return at == std::string_view::npos ? -1 : points_before(str_of(a[0]), begin + at);
+}
+Value find(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, false)); }
+Value rfind(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, true)); }
+Value index(Vm& vm, Args& a) {
+  int64_t i = find_in(vm, a, false);
+  if (i < 0) raise_value_error(vm, "substring not found");
+  return Value::integer(i);
+}
+Value rindex(Vm& vm, Args& a) {
+  int64_t i = find_in(vm, a, true);
+  if (i < 0) raise_value_error(vm, "substring not found");
+  return Value::integer(i);
+}
+Value count(Vm& vm, Args& a) {
+  std::string_view needle = text_of(vm, a[1]);
+  size_t begin, end;
+  if (!byte_range(vm, a, 2, begin, end)) return Value::integer(0);
+  std::string_view part = view_of(a[0]).substr(begin, end - begin);
+  bool ascii;
+  if (needle.empty()) return Value::integer(count_code_points(part, ascii) + 1);
+  int64_t n = 0;
+  for (size_t at = 0; (at = part.find(needle, at)) != std::string_view::npos; at += needle.size()) ++n;
+  return Value::integer(n);
+}
+bool matches_end(Vm& vm, Args& a, bool at_end, const char* name) {
+  size_t begin, end;
+  bool valid = byte_range(vm, a, 2, begin, end);
+  auto one = [&](const Value& v) {
+    if (!is_kind(v, Kind::Str))
+      raise_type_error(vm, std::string(name) + " first arg must be str or a tuple of str, not " +
+                               type_name(vm, v));
+    if (!valid) return false;
+    std::string_view part = view_of(a[0]).substr(begin, end - begin), piece = view_of(v);
+    if (piece.size() > part.size()) return false;
+    return (at_end ? part.substr(part.size() - piece.size()) : part.substr(0, piece.size())) == piece;
+  };
+  if (auto* tuple = try_cast<TupleObject>(a[1])) {
+    for (const Value& v : tuple->span())
+      if (one(v)) return true;
+    return false;
+  }
+  return one(a[1]);
+}
+Value startswith(Vm& vm, Args& a) { return Value::boolean(matches_end(vm, a, false, "startswith")); }
+Value endswith(Vm& vm, Args& a) { return Value::boolean(matches_end(vm, a, true, "endswith")); }
+
+Value replace(Vm& vm, Args& a) {
+  std::string_view text = view_of(a[0]), old = text_of(vm, a[1], "replace() argument 1"),
+                   fresh = text_of(vm, a[2], "replace() argument 2");
+  int64_t left = to_index(vm, a[3]);
+  std::string out;
+  size_t at = 0;
+  if (old.empty()) {
+    while (left != 0 && at <= text.size()) {
+      out += fresh;
+      --left;
+      if (at == text.size()) return str_value(vm, out);
+      size_t begin = at;
+      decode_utf8(text, at);
+      out += text.substr(begin, at - begin);
+    }
+    return str_value(vm, out + std::string(text.substr(std::min(at, text.size()))));
+  }
+  for (; left != 0; --left) {
+    size_t hit = text.find(old, at);
+    if (hit == std::string_view::npos) break;
+    out += text.substr(at, hit - at);
+    out += fresh;
+    at = hit + old.size();
+  }
+  if (at == 0) return a[0];
+  out += text.substr(at);
+  return str_value(vm, out);
+}
+
+// --- splitting and joining -----------------------------------------------------------------------------------
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
+
+Value split_blank(Vm& vm, std::string_view text, int64_t limit, bool from_right) {
+  std::vector<std::string_view> parts;
+  std::string_view rest = text;
+  auto trim_front = [&] { while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1); };
+  auto trim_back = [&] { while (!rest.empty() && is_blank(rest.back())) rest.remove_suffix(1); };
+  for (;;) {
+    from_right ? trim_back() : trim_front();
+    if (rest.empty()) break;
+    if (limit-- == 0) {
+      from_right ? trim_front() : trim_back();
+      if (from_right) trim_back();
+      parts.push_back(from_right ? rest : std::string_view(rest.data(), text.data() + text.size() - rest.data()));
+      if (!from_right)
+        while (!parts.back().empty() && is_blank(parts.back().back())) parts.back().remove_suffix(1);
+      break;
+    }
+    size_t n = 0;
+    if (from_right) {
+      while (n < rest.size() && !is_blank(rest[rest.size() - 1 - n])) ++n;
+      parts.push_back(rest.substr(rest.size() - n));
+      rest.remove_suffix(n);
+    } else {
+      while (n < rest.size() && !is_blank(rest[n])) ++n;
+      parts.push_back(rest.substr(0, n));
+      rest.remove_prefix(n);
+    }
+  }
+  if (from_right) std::reverse(parts.begin(), parts.end());
+  Local<ListObject> list = make_list(vm, parts.size());
+  for (std::string_view part : parts) list->items.push_back(str_value(vm, part));
+  return list.take();
+}
+Value split_with(Vm& vm, Args& a, bool from_right) {
+  std::string_view text = view_of(a[0]);
+  int64_t limit = to_index(vm, a[2]);
+  if (a[1].is_none()) return split_blank(vm, text, limit, from_right);
+  std::string_view separator = text_of(vm, a[1], "separator");
+  if (separator.empty()) raise_value_error(vm, "empty separator");
+  std::vector<std::string_view> parts;
+  while (limit-- != 0) {
+    size_t at = from_right ? text.rfind(separator) : text.find(separator);
+    if (at == std::string_view::npos) break;
+    parts.push_back(from_right ? text.substr(at + separator.size()) : text.substr(0, at));
+    text = from_right ? text.substr(0, at) : text.substr(at + separator.size());
+  }
+  parts.push_back(text);
+  if (from_right) std::reverse(parts.begin(), parts.end());
+  Local<ListObject> list = make_list(vm, parts.size());
+  for (std::string_view part : parts) list->items.push_back(str_value(vm, part));
+  return list.take();
+}
+Value split(Vm& vm, Args& a) { return split_with(vm, a, false); }
+Value rsplit(Vm& vm, Args& a) { return split_with(vm, a, true); }
+Value splitlines(Vm& vm, Args& a) {
+  std::string_view text = view_of(a[0]);
+  bool keep = truth(vm, a[1]);
+  Local<ListObject> list = make_list(vm);
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = begin;
+    while (end < text.size() && text[end] != '\n' && text[end] != '\r') ++end;
+    size_t next = end;
+    if (next < text.size()) next += text.substr(next, 2) == "\r\n" ? 2 : 1;
+    list->items.push_back(str_value(vm, text.substr(begin, (keep ? next : end) - begin)));
+    begin = next;
+  }
+  return list.take();
+}
+Value join(Vm& vm, Args& a) {
+  std::string_view separator = view_of(a[0]);
+  std::string out;
+  int64_t n = 0;
+  const TypeSlots& slots = type_of(vm, a[1])->slots;
+  if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only join an iterable");
+  for_each(vm, a[1], [&](const Value& v) {
+    if (!is_kind(v, Kind::Str))
+      raise_type_error(vm, "sequence item " + std::to_string(n) + ": expected str instance, " +
+                               type_name(vm, v) + " found");
+    if (n++) out += separator;
+    out += view_of(v);
+    return true;
+  });
+  return str_value(vm, out);
+}
+Value partition_with(Vm& vm, Args& a, bool from_right) {
+  std::string_view text = view_of(a[0]), separator = text_of(vm, a[1], "separator");
+  if (separator.empty()) raise_value_error(vm, "empty separator");
+  size_t at = from_right ? text.rfind(separator) : text.find(separator);
+  std::string_view parts[3] = {text, "", ""};
+  if (at == std::string_view::npos) {
+    if (from_right) std::swap(parts[0], parts[2]);
+  } else {
+    parts[0] = text.substr(0, at);
+    parts[1] = separator;
+    parts[2] = text.substr(at + separator.size());
+  }
+  Local<TupleObject> t = make_tuple(vm, size_t{3});
+  for (int i = 0; i < 3; ++i) t->items[i] = str_value(vm, parts[i]);
+  return t.take();
+}
+Value partition(Vm& vm, Args& a) { return partition_with(vm, a, false); }
+Value rpartition(Vm& vm, Args& a) { return partition_with(vm, a, true); }
+
+}  // namespace
+
+void add_str_search_methods(TypeBuilder& type) {
+  type.method("find", "self, sub, start=None, end=None, /", find)
+      .method("rfind", "self, sub, start=None, end=None, /", rfind)
+      .method("index", "self, sub, start=None, end=None, /", index)
+      .method("rindex", "self, sub, start=None, end=None, /", rindex)
+      .method("count", "self, sub, start=None, end=None, /", count)
+      .method("startswith", "self, prefix, start=None, end=None, /", startswith)
+      .method("endswith", "self, suffix, start=None, end=None, /", endswith)
+      .method("replace", "self, old, new, count=-1, /", replace)
+      .method("split", "self, sep=None, maxsplit=-1", split)
+      .method("rsplit", "self, sep=None, maxsplit=-1", rsplit)
+      .method("splitlines", "self, keepends=False", splitlines)
+      .method("join", "self, iterable, /", join)
+      .method("partition", "self, sep, /", partition)
+      .method("rpartition", "self, sep, /", rpartition);
+}
+
+void init_str_type(Vm& vm) {
+  vm.extension(&kStrExtension) =
+      std::make_shared<Type*>(make_iterator_type<StrIterator>(vm, "str_iterator"));
+  TypeBuilder b = TypeBuilder::existing(vm, vm.types().str);
+  TypeSlots& s = b.slots();
+  s.destroy = str_destroy;
+  s.construct = str_construct;
+  s.repr = str_repr;
+  s.to_str = str_to_str;
+  s.format = str_format_slot;
+  s.binary = str_binary;
+  s.compare = str_compare;
+  s.hash = str_hash_slot;
+  s.length = str_length;
+  s.truth = str_truth;
+  s.get_item = str_get;
+  s.contains = str_contains;
+  s.iterate = str_iterate;
+  b.allow_subclasses(offset_of(&StrInstance::state));
+  add_str_search_methods(b);
+  add_str_case_methods(b);
+  add_str_format_methods(b);
+  publish_slots(vm, vm.types().str);
+  add_builtin(vm, "str", Value(vm.types().str));
+}
+
+}  // namespace tsc::interp

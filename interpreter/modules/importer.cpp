@@ -1,0 +1,242 @@
+#include "interpreter/modules/importer.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "interpreter/vm/native.h"
+#include "lang/diagnostic.h"
+
+namespace tsc::interp {
+
+void Importer::register_native(std::string_view name, NativeMaker make) {
+  natives_[std::string(name)] = make;
+}
+
+namespace {
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file && !file.eof()) return std::nullopt;
+  return text.str();
+}
+
+}  // namespace
+
+bool Importer::locate_on_disk(const std::string& folder, const std::string& tail, Location& out) {
+  std::string base = folder.empty() ? tail : folder + "/" + tail;
+  if (auto text = read_file(base + "/__init__.tsc")) {
+    out = {true, true, base + "/__init__.tsc", std::move(*text), base};
+    return true;
+  }
+  if (auto text = read_file(base + ".tsc")) {
+    out = {true, false, base + ".tsc", std::move(*text), ""};
+    return true;
+  }
+  return false;
+}
+
+bool Importer::locate_embedded(const std::string& name, Location& out) {
+  std::string path = name;
+  for (char& c : path)
+    if (c == '.') c = '/';
+  const Config& config = vm_.config();
+  for (const char* ending : {"/__init__.tsc", ".tsc"}) {
+    std::string wanted = path + ending;
+    for (size_t i = 0; i < config.embedded_count; ++i)
+      if (config.embedded[i].name == wanted) {
+        out = {true, ending[0] == '/', "<stdlib>/" + wanted, std::string(config.embedded[i].text),
+               "<stdlib>/" + path};
+        return true;
+      }
+  }
+  return false;
+}
+
+Importer::Location Importer::locate(const std::string& name, ModuleObject* parent) {
+  Location out;
+  if (auto it = sources_.find(name); it != sources_.end()) {
+    bool package = false;
+    for (auto& [other, text] : sources_) package |= other.compare(0, name.size() + 1, name + ".") == 0;
+    return {true, package, name + ".tsc", it->second, ""};
+  }
+  std::string tail = name.substr(name.rfind('.') + 1);
+  const std::vector<std::string>& folders = parent ? parent->path : vm_.config().module_path;
+  if (vm_.config().allow_files)
+    for (const std::string& folder : folders)
+      if (folder.compare(0, 8, "<stdlib>") != 0 && locate_on_disk(folder, tail, out)) return out;
+  locate_embedded(name, out);
+  return out;
+}
+
+void Importer::not_found(const std::string& name, ModuleObject* parent) {
+  std::string message = "No module named '" + name + "'";
+  if (parent && !parent->is_package)
+    message += "; '" + parent->name + "' is not a package";
+  Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ModuleNotFoundError, message);
+  std::vector<std::string_view> names;
+  for (auto& [known, make] : natives_)
+    if (known[0] != '_') names.push_back(known);
+  std::vector<std::string> embedded;
+  for (size_t i = 0; i < vm_.config().embedded_count; ++i) {
+    std::string path(vm_.config().embedded[i].name);
+    path = path.substr(0, path.rfind(".tsc"));
+    if (path.size() > 9 && path.substr(path.size() - 9) == "/__init__") path.resize(path.size() - 9);
+    for (char& c : path)
+      if (c == '/') c = '.';
+    embedded.push_back(std::move(path));
+  }
+  names.insert(names.end(), embedded.begin(), embedded.end());
+  std::string_view near = lang::nearest_word(name, names);
+  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  set_own_attribute(vm_, e, intern(vm_, "name"), str_value(vm_, name));
+  throw ScriptException(std::move(e));
+}
+
+Value Importer::load(const std::string& name, ModuleObject* parent) {
+  if (auto it = natives_.find(name); it != natives_.end()) {
+    Value module = it->second(vm_).take();
+    dict_set(vm_, vm_.modules(), name, module);
+    return module;
+  }
+  Location found = locate(name, parent);
+  if (!found.found) not_found(name, parent);
+  Local<CodeObject> code = compile_source(vm_, found.text, found.file);
+  Local<ModuleObject> module = make_module(vm_, name);
+  module->file = found.file;
+  module->is_package = found.is_package;
+  if (found.is_package) module->path.push_back(found.folder);
+  module->initializing = true;
+  dict_set(vm_, module->globals, "__file__", str_value(vm_, found.file));
+  dict_set(vm_, module->globals, "__doc__", code->doc);
+  size_t dot = name.rfind('.');
+  std::string package = found.is_package ? name : dot == std::string::npos ? "" : name.substr(0, dot);
+  dict_set(vm_, module->globals, "__package__", str_value(vm_, package));
+  if (found.is_package) {
+    Local<ListObject> path = make_list(vm_);
+    path->items.push_back(str_value(vm_, found.folder));
+    dict_set(vm_, module->globals, "__path__", path.take());
+  }
+  dict_set(vm_, vm_.modules(), name, module.value());
+  loading_.push_back(name);
+  try {
+    vm_.run_code(code, module);
+  } catch (...) {
+    loading_.pop_back();
+    dict_remove(vm_, vm_.modules(), str_value(vm_, name));
+    throw;
+  }
+  loading_.pop_back();
+  module->initializing = false;
+  // A module may put another object in its place.
+  Value final_module = dict_get(vm_, vm_.modules(), name);
+  return final_module ? final_module : module.value();
+}
+
+Value Importer::import_one(const std::string& name, ModuleObject* parent) {
+  if (Value known = dict_get(vm_, vm_.modules(), name)) {
+    if (known.is_none()) not_found(name, parent);
+    return known;
+  }
+  if (parent && !parent->is_package) {
+    // os.path and the like: native submodules are attributes of their parent.
+    if (natives_.find(name) == natives_.end()) not_found(name, parent);
+  }
+  Value module = load(name, parent);
+  if (parent) dict_set(vm_, parent->globals, name.substr(name.rfind('.') + 1), module);
+  return module;
+}
+
+Local<ModuleObject> Importer::import_absolute(const std::string& name) {
+  Value module;
+  size_t dot = 0;
+  do {
+    dot = name.find('.', dot + 1);
+    std::string prefix = name.substr(0, dot);
+    Local<ModuleObject> parent;
+    if (auto* p = try_cast<ModuleObject>(module)) parent = Local<ModuleObject>(p);
+    module = import_one(prefix, parent);
+  } while (dot != std::string::npos);
+  if (!is_kind(module, Kind::Module))
+    raise(vm_, vm_.exceptions().ImportError, "'" + name + "' in sys.modules is not a module");
+  return Local<ModuleObject>(cast<ModuleObject>(module));
+}
+
+std::string Importer::resolve_relative(ModuleObject* from, std::string_view name, uint32_t level) {
+  Value package = dict_get(vm_, from->globals, "__package__");
+  std::string base = is_kind(package, Kind::Str) ? std::string(cast<StrObject>(package)->view()) : "";
+  if (base.empty())
+    raise(vm_, vm_.exceptions().ImportError, "attempted relative import with no known parent package");
+  for (uint32_t i = 1; i < level; ++i) {
+    size_t dot = base.rfind('.');
+    if (dot == std::string::npos)
+      raise(vm_, vm_.exceptions().ImportError, "attempted relative import beyond top-level package");
+    base.resize(dot);
+  }
+  return name.empty() ? base : base + "." + std::string(name);
+}
+
+Value Importer::import_statement(ModuleObject* from, std::string_view name, uint32_t level, bool last) {
+  std::string full = level ? resolve_relative(from, name, level) : std::string(name);
+  Local<ModuleObject> module = import_absolute(full);
+  if (last || level) return module.take();
+  size_t dot = full.find('.');
+  return dot == std::string::npos ? module.take() : dict_get(vm_, vm_.modules(), full.substr(0, dot));
+}
+
+Value Importer::import_from(const Value& module, StrObject* name) {
+  if (Value v = find_attribute(vm_, module, name)) return v;
+  auto* m = try_cast<ModuleObject>(module);
+  std::string text(name->view());
+  if (!m) raise_attribute_error(vm_, module, name);
+  std::string full = m->name + "." + text;
+  if (m->is_package) {
+    try {
+      return import_one(full, m);
+    } catch (const ScriptException& e) {
+      Value missing = get_own_attribute(vm_, e.exception(), intern(vm_, "name"));
+      bool same = is_kind(missing, Kind::Str) && cast<StrObject>(missing)->view() == full;
+      if (!e.exception()->type->is_subtype_of(vm_.exceptions().ModuleNotFoundError) || !same) throw;
+    }
+  }
+  std::string message = "cannot import name '" + text + "' from ";
+  if (m->initializing) {
+    std::string chain;
+    for (const std::string& loading : loading_) chain += loading + " -> ";
+    message += "partially initialized module '" + m->name +
+               "' (most likely due to a circular import: " + chain + m->name + ")";
+  } else {
+    message += "'" + m->name + "' (" + (m->file.empty() ? "built-in" : m->file) + ")";
+  }
+  Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ImportError, message);
+  std::vector<std::string_view> names;
+  for (uint32_t i = 0; i < m->globals->table.used(); ++i)
+    if (auto* s = try_cast<StrObject>(m->globals->table.entry(i).key)) names.push_back(s->view());
+  std::string_view near = lang::nearest_word(text, names);
+  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  throw ScriptException(std::move(e));
+}
+
+void Importer::import_star(const Value& module, DictObject* target) {
+  auto* m = try_cast<ModuleObject>(module);
+  if (!m) raise(vm_, vm_.exceptions().ImportError, "import * needs a module");
+  if (Value all = dict_get(vm_, m->globals, "__all__")) {
+    for_each(vm_, all, [&](const Value& name) {
+      text_of(vm_, name, "Item in __all__");
+      dict_set(vm_, target, intern(vm_, cast<StrObject>(name)).take(),
+               import_from(module, cast<StrObject>(name)));
+      return true;
+    });
+    return;
+  }
+  for (uint32_t i = 0; i < m->globals->table.used(); ++i) {
+    const Table::Entry& e = m->globals->table.entry(i);
+    if (!is_kind(e.key, Kind::Str) || cast<StrObject>(e.key)->view().substr(0, 1) == "_") continue;
+    Value key = e.key, value = e.value;
+    dict_set(vm_, target, key, value);
+  }
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,52 @@
+#pragma once
+// Imports: native modules registered by C++, .tsc files on the module path, the embedded library.
+// Knows: names, files. Must not know: what modules contain.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "interpreter/vm/vm.h"
+
+namespace tsc::interp {
+
+class Importer {
+ public:
+  using NativeMaker = Local<ModuleObject> (*)(Vm& vm);
+  explicit Importer(Vm& vm) : vm_(vm) {}
+
+  // The statements. `level` counts leading dots; `last`: the module itself, not its first package.
+  Value import_statement(ModuleObject* from, std::string_view name, uint32_t level, bool last);
+  Value import_from(const Value& module, StrObject* name);
+  void import_star(const Value& module, DictObject* target);
+  // Imports a dotted absolute name with all its packages; the last module.
+  Local<ModuleObject> import_absolute(const std::string& name);
+
+  // The module of that name, made by its registered maker.
+  Value import_native(const std::string& name) { return import_one(name, nullptr); }
+  void register_native(std::string_view name, NativeMaker make);
+  // A module given as source text by the host.
+  void register_source(std::string name, std::string text) { sources_[std::move(name)] = std::move(text); }
+
+ private:
+  struct Location {
+    bool found = false;
+    bool is_package = false;
+    std::string file;   // for tracebacks
+    std::string text;
+    std::string folder;  // of a package: where submodules are searched
+  };
+  Value import_one(const std::string& name, ModuleObject* parent);
+  Location locate(const std::string& name, ModuleObject* parent);
+  bool locate_on_disk(const std::string& folder, const std::string& tail, Location& out);
+  bool locate_embedded(const std::string& name, Location& out);
+  Value load(const std::string& name, ModuleObject* parent);
+  std::string resolve_relative(ModuleObject* from, std::string_view name, uint32_t level);
+  [[noreturn]] void not_found(const std::string& name, ModuleObject* parent);
+
+  Vm& vm_;
+  std::map<std::string, NativeMaker> natives_;
+  std::map<std::string, std::string> sources_;
+  std::vector<std::string> loading_;  // the chain, for the message about a cycle
+};
+
+}  // namespace tsc::interp

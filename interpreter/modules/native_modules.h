@@ -1,0 +1,15 @@
+#pragma once
+// Makers of the modules written in C++.
+#include "interpreter/vm/native.h"
+
+namespace tsc::interp {
+
+Local<ModuleObject> make_math_module(Vm& vm);
+Local<ModuleObject> make_time_module(Vm& vm);
+Local<ModuleObject> make_sys_module(Vm& vm);
+Local<ModuleObject> make_os_module(Vm& vm);
+Local<ModuleObject> make_os_path_module(Vm& vm);
+Local<ModuleObject> make_random_module(Vm& vm);
+Local<ModuleObject> make_gc_module(Vm& vm);
+
+}  // namespace tsc::interp

@@ -1,0 +1,160 @@
+#include "interpreter/value/string.h"
+
+#include <cstring>
+
+#include "interpreter/vm/vm.h"
+
+namespace tsc::interp {
+
+namespace {
+
+uint64_t rotate(uint64_t x, int bits) { return x << bits | x >> (64 - bits); }
+
+// SipHash-1-3: keys come from scripts, so the table must not be floodable.
+uint64_t sip_hash(uint64_t key0, uint64_t key1, std::string_view text) {
+  uint64_t v0 = key0 ^ 0x736f6d6570736575ull, v1 = key1 ^ 0x646f72616e646f6dull;
+  uint64_t v2 = key0 ^ 0x6c7967656e657261ull, v3 = key1 ^ 0x7465646279746573ull;
+  auto round = [&] {
+    v0 += v1; v1 = rotate(v1, 13) ^ v0; v0 = rotate(v0, 32);
+    v2 += v3; v3 = rotate(v3, 16) ^ v2;
+    v0 += v3; v3 = rotate(v3, 21) ^ v0;
+    v2 += v1; v1 = rotate(v1, 17) ^ v2; v2 = rotate(v2, 32);
+  };
+  size_t whole = text.size() / 8 * 8;
+  for (size_t i = 0; i < whole; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, text.data() + i, 8);
+    v3 ^= word;
+    round();
+    v0 ^= word;
+  }
+  uint64_t last = uint64_t{text.size()} << 56;
+  for (size_t i = whole; i < text.size(); ++i)
+    last |= uint64_t{static_cast<uint8_t>(text[i])} << (8 * (i - whole));
+  v3 ^= last;
+  round();
+  v0 ^= last;
+  v2 ^= 0xff;
+  round();
+  round();
+  round();
+  return v0 ^ v1 ^ v2 ^ v3;
+}
+
+}  // namespace
+
+int64_t count_code_points(std::string_view utf8, bool& ascii) {
+  int64_t count = 0;
+  ascii = true;
+  for (char c : utf8) {
+    uint8_t byte = static_cast<uint8_t>(c);
+    if (byte >= 0x80) ascii = false;
+    if ((byte & 0xC0) != 0x80) ++count;
+  }
+  return count;
+}
+
+Local<StrObject> make_str(Vm& vm, std::string_view utf8) {
+  Local<StrObject> s = vm.heap().make_sized<StrObject>(vm.types().str, utf8.size() + 1);
+  char* text = reinterpret_cast<char*>(s.get() + 1);
+  if (!utf8.empty()) std::memcpy(text, utf8.data(), utf8.size());
+  text[utf8.size()] = 0;
+  s->text = text;
+  s->size = utf8.size();
+  s->length = count_code_points(utf8, s->ascii);
+  return s;
+}
+
+uint64_t str_hash(Vm& vm, StrObject* s) {
+  if (!s->hash) {
+    uint64_t h = sip_hash(vm.hash_key(0), vm.hash_key(1), s->view());
+    s->hash = h ? h : 1;
+  }
+  return s->hash;
+}
+
+bool str_equal(const StrObject* a, const StrObject* b) {
+  if (a == b) return true;
+  if (a->size != b->size) return false;
+  if (a->hash && b->hash && a->hash != b->hash) return false;
+  return std::memcmp(a->text, b->text, a->size) == 0;
+}
+
+Local<StrObject> intern(Vm& vm, StrObject* text) {
+  if (text->interned()) return Local<StrObject>(text);
+  return intern(vm, text->view());
+}
+
+uint32_t decode_utf8(std::string_view text, size_t& offset) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
+  uint32_t first = byte(offset);
+  auto rest = [&](size_t i) { return byte(offset + i) & 0x3F; };
+  if (first < 0x80) return offset += 1, first;
+  if (first < 0xE0) {
+    uint32_t c = (first & 0x1F) << 6 | rest(1);
+    return offset += 2, c;
+  }
+  if (first < 0xF0) {
+    uint32_t c = (first & 0x0F) << 12 | rest(1) << 6 | rest(2);
+    return offset += 3, c;
+  }
+  uint32_t c = (first & 0x07) << 18 | rest(1) << 12 | rest(2) << 6 | rest(3);
+  return offset += 4, c;
+}
+
+void append_utf8(std::string& out, uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | c >> 6);
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | c >> 12);
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | c >> 18);
+    out += static_cast<char>(0x80 | (c >> 12 & 0x3F));
+    out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+size_t byte_offset(const StrObject* s, int64_t index) {
+  if (s->ascii) return static_cast<size_t>(index);
+  size_t offset = 0;
+  while (index > 0) {
+    ++offset;
+    while (offset < s->size && (static_cast<uint8_t>(s->text[offset]) & 0xC0) == 0x80) ++offset;
+    --index;
+  }
+  return offset;
+}
+
+Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop) {
+  if (start <= 0 && stop >= s->length && s->type == vm.types().str) return Local<StrObject>(s);
+  if (start >= stop) return vm.names().empty;
+  size_t begin = byte_offset(s, start);
+  size_t end = s->ascii ? static_cast<size_t>(stop) : begin;
+  if (!s->ascii) {
+    for (int64_t left = stop - start; left > 0; --left) {
+      ++end;
+      while (end < s->size && (static_cast<uint8_t>(s->text[end]) & 0xC0) == 0x80) ++end;
+    }
+  }
+  return make_str(vm, s->view().substr(begin, end - begin));
+}
+
+std::string_view text_of(Vm& vm, const Value& v, const char* what) {
+  if (!is_kind(v, Kind::Str))
+    raise_type_error(vm, std::string(what) + " must be str, not " + type_name(vm, v));
+  return cast<StrObject>(v)->view();
+}
+
+Local<BytesObject> make_bytes(Vm& vm, std::string data) {
+  Local<BytesObject> b = vm.heap().make<BytesObject>(vm.types().bytes);
+  b->data = std::move(data);
+  return b;
+}
+
+}  // namespace tsc::interp

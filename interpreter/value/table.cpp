@@ -1,0 +1,202 @@
+#include "interpreter/value/table.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "interpreter/vm/vm.h"
+
+namespace tsc::interp {
+
+namespace {
+constexpr int32_t kEmpty = -1;
+constexpr int32_t kRemoved = -2;
+}  // namespace
+
+Table::~Table() { clear(); }
+
+void Table::clear() {
+  Entry* entries = entries_;
+  uint32_t used = used_;
+  std::free(index_);
+  entries_ = nullptr;
+  index_ = nullptr;
+  capacity_ = used_ = live_ = index_mask_ = filled_ = 0;
+  ++layout_version_;
+  for (uint32_t i = 0; i < used; ++i) entries[i].~Entry();
+  std::free(entries);
+}
+
+size_t Table::bytes() const {
+  return capacity_ * sizeof(Entry) + (index_ ? (size_t{index_mask_} + 1) * sizeof(int32_t) : 0);
+}
+
+void Table::index_insert(uint64_t hash, uint32_t place) {
+  uint32_t i = static_cast<uint32_t>(hash) & index_mask_;
+  for (uint32_t step = 1; index_[i] >= 0; ++step) i = (i + step) & index_mask_;
+  if (index_[i] == kEmpty) ++filled_;
+  index_[i] = static_cast<int32_t>(place);
+}
+
+// Moves the live entries into arrays of the given capacity.
+void Table::rebuild(uint32_t capacity) {
+  Entry* fresh = static_cast<Entry*>(std::malloc(capacity * sizeof(Entry)));
+  uint32_t index_size = 16;
+  while (index_size < capacity * 2) index_size *= 2;
+  int32_t* index = nullptr;
+  if (capacity > kScanLimit) index = static_cast<int32_t*>(std::malloc(index_size * sizeof(int32_t)));
+  if (!fresh || (capacity > kScanLimit && !index)) {
+    std::free(fresh);
+    std::free(index);
+    throw std::bad_alloc();
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < used_; ++i) {
+    if (entries_[i].key) new (&fresh[count++]) Entry(std::move(entries_[i]));
+    entries_[i].~Entry();
+  }
+  std::free(entries_);
+  std::free(index_);
+  entries_ = fresh;
+  index_ = index;
+  if (count != used_) ++layout_version_;
+  used_ = count;
+  capacity_ = capacity;
+  index_mask_ = index ? index_size - 1 : 0;
+  filled_ = 0;
+  if (!index) return;
+  std::memset(index, 0xFF, index_size * sizeof(int32_t));
+  for (uint32_t i = 0; i < count; ++i) index_insert(entries_[i].hash, i);
+}
+
+void Table::grow() {
+  if (live_ >= (uint32_t{1} << 29)) throw std::bad_alloc();
+  rebuild(live_ < 4 ? 4 : live_ < 8 ? 8 : live_ * 2);
+}
+
+int64_t Table::find(Vm& vm, StrObject* key) const {
+  if (!index_) {
+    for (uint32_t i = 0; i < used_; ++i)
+      if (entries_[i].key.is_object() && entries_[i].key.object() == key) return i;
+    if (!used_) return -1;
+  }
+  uint64_t h = str_hash(vm, key);
+  auto matches = [&](const Entry& e) {
+    if (e.hash != h || !e.key.is_object()) return false;
+    if (e.key.object() == key) return true;
+    return e.key.object()->kind == Kind::Str && str_equal(cast<StrObject>(e.key), key);
+  };
+  if (!index_) {
+    for (uint32_t i = 0; i < used_; ++i)
+      if (matches(entries_[i])) return i;
+    return -1;
+  }
+  uint32_t i = static_cast<uint32_t>(h) & index_mask_;
+  for (uint32_t step = 1; index_[i] != kEmpty; ++step) {
+    if (index_[i] >= 0 && matches(entries_[index_[i]])) return index_[i];
+    i = (i + step) & index_mask_;
+  }
+  return -1;
+}
+
+int64_t Table::find_text(Vm& vm, std::string_view key) const {
+  return find(vm, make_str(vm, key).get());
+}
+
+int64_t Table::find(Vm& vm, const Value& key) const {
+  if (is_kind(key, Kind::Str) && key.object()->type == vm.types().str)
+    return find(vm, cast<StrObject>(key));
+  return find(vm, key, hash(vm, key));
+}
+
+int64_t Table::find(Vm& vm, const Value& key, uint64_t h) const {
+  // A key's __eq__ may change this very table: then start again.
+  for (;;) {
+    uint32_t version = layout_version_;
+    bool changed = false;
+    auto matches = [&](uint32_t place) {
+      const Entry& e = entries_[place];
+      if (e.hash != h || !e.key) return false;
+      if (e.key.is(key)) return true;
+      if (e.key.is_int() && key.is_int()) return false;
+      Value candidate = e.key;
+      bool same = equal(vm, candidate, key);
+      if (layout_version_ != version) changed = true;
+      return same;
+    };
+    int64_t found = -1;
+    if (!index_) {
+      for (uint32_t i = 0; i < used_ && found < 0 && !changed; ++i)
+        if (matches(i)) found = i;
+    } else {
+      uint32_t i = static_cast<uint32_t>(h) & index_mask_;
+      for (uint32_t step = 1; !changed && index_[i] != kEmpty; ++step) {
+        if (index_[i] >= 0 && matches(static_cast<uint32_t>(index_[i]))) {
+          found = index_[i];
+          break;
+        }
+        if (changed) break;
+        i = (i + step) & index_mask_;
+      }
+    }
+    if (!changed) return found;
+  }
+}
+
+void Table::append_new(const Value& key, uint64_t h, const Value& value) {
+  if (used_ == capacity_) grow();
+  if (index_ && filled_ > index_mask_ - index_mask_ / 4) rebuild(capacity_);
+  new (&entries_[used_]) Entry{key, value, h};
+  if (index_) index_insert(h, used_);
+  ++used_;
+  ++live_;
+  ++layout_version_;
+}
+
+bool Table::insert(Vm& vm, const Value& key, const Value& value) {
+  if (is_kind(key, Kind::Str)) return insert(vm, key, str_hash(vm, cast<StrObject>(key)), value);
+  return insert(vm, key, hash(vm, key), value);
+}
+
+bool Table::insert(Vm& vm, const Value& key, uint64_t h, const Value& value) {
+  int64_t place = is_kind(key, Kind::Str) && key.object()->type == vm.types().str
+                      ? find(vm, cast<StrObject>(key))
+                      : find(vm, key, h);
+  if (place >= 0) {
+    Value old = std::move(entries_[place].value);  // dropped after the store: it may run code
+    entries_[place].value = value;
+    return false;
+  }
+  append_new(key, h, value);
+  return true;
+}
+
+void Table::remove_at(uint32_t place) {
+  if (index_) {
+    uint32_t i = static_cast<uint32_t>(entries_[place].hash) & index_mask_;
+    for (uint32_t step = 1; index_[i] != static_cast<int32_t>(place); ++step)
+      i = (i + step) & index_mask_;
+    index_[i] = kRemoved;
+  }
+  Value key = std::move(entries_[place].key);
+  Value value = std::move(entries_[place].value);
+  --live_;
+  ++layout_version_;
+  if (place + 1 == used_) {
+    // Keep the tail tight so that popitem() stays constant-time.
+    while (used_ && !entries_[used_ - 1].key) entries_[--used_].~Entry();
+  } else if (live_ * 4 < used_ && used_ > 32) {
+    rebuild(live_ * 2 < 8 ? 8 : live_ * 2);
+  }
+}
+
+void Table::copy_from(const Table& other) {
+  clear();
+  if (!other.live_) return;
+  rebuild(other.live_ < 4 ? 4 : other.live_);
+  for (uint32_t i = 0; i < other.used_; ++i)
+    if (other.entries_[i].key)
+      append_new(other.entries_[i].key, other.entries_[i].hash, other.entries_[i].value);
+}
+
+}  // namespace tsc::interp

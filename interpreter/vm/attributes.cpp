@@ -1,0 +1,226 @@
+// Attribute access: the generic rule, own attributes in shapes, lookup through the MRO with its cache.
+#include <new>
+
+#include "interpreter/vm/vm.h"
+#include "interpreter/vm/vm_access.h"
+
+namespace tsc::interp {
+
+Type* type_of(Vm& vm, const Value& v) {
+  switch (v.tag()) {
+    case Tag::Object: return v.object()->type;
+    case Tag::Int: return vm.types().integer;
+    case Tag::Float: return vm.types().real;
+    case Tag::Bool: return vm.types().boolean;
+    default: return vm.types().none;
+  }
+}
+
+const std::string& type_name(Vm& vm, const Value& v) { return type_of(vm, v)->name; }
+
+void type_modified(Vm& vm, Type* type) {
+  type->version = VmAccess::new_type_version(vm);
+  for (Type* subclass : type->subclasses) type_modified(vm, subclass);
+}
+
+const Value* lookup_in_type(Type* type, StrObject* name, Type** owner) {
+  Vm& vm = *type->vm;
+  auto& cached = VmAccess::lookup_cache(vm, type->version, name);
+  if (cached.version == type->version && cached.name == name) {
+    if (owner) *owner = cached.owner;
+    return cached.value;
+  }
+  const Value* found = nullptr;
+  Type* found_in = nullptr;
+  for (Type* t : type->mro) {
+    int64_t place = t->attributes->table.find(vm, name);
+    if (place < 0) continue;
+    found = &t->attributes->table.entry(static_cast<uint32_t>(place)).value;
+    found_in = t;
+    break;
+  }
+  if (name->interned()) cached = {type->version, name, found, found_in};
+  if (owner) *owner = found_in;
+  return found;
+}
+
+Value bind_attribute(Vm& vm, const Value& attribute, const Value& instance, Type* owner) {
+  if (!attribute.is_object()) return attribute;
+  auto bind = attribute.object()->type->slots.bind;
+  if (!bind) return attribute;
+  Value kept = attribute;  // binding may run code that changes the class
+  return bind(vm, kept, instance, owner);
+}
+
+void reserve_slots(Vm& vm, InstanceState& state, uint32_t count, uint32_t hint) {
+  if (count <= state.capacity) return;
+  uint32_t capacity = std::max({count, hint, state.capacity * 2, uint32_t{2}});
+  Value* slots = static_cast<Value*>(vm.heap().allocate(capacity * sizeof(Value)));
+  for (uint32_t i = 0; i < capacity; ++i)
+    new (&slots[i]) Value(i < state.capacity ? std::move(state.slots[i]) : Value());
+  if (state.slots) vm.heap().free(state.slots, state.capacity * sizeof(Value));
+  state.slots = slots;
+  state.capacity = capacity;
+}
+
+
+Value get_own_attribute(Vm& vm, Object* o, StrObject* name) {
+  InstanceState* state = instance_state(o);
+  if (!state || !state->shape) return Value();
+  if (state->shape->dictionary_mode())
+    return dict_get(vm, cast<DictObject>(state->slots[0]), Value(name));
+  int32_t slot = state->shape->find(name);
+  return slot < 0 ? Value() : state->slots[slot];
+}
+
+void set_own_attribute(Vm& vm, Object* o, StrObject* raw_name, const Value& value) {
+  InstanceState* state = instance_state(o);
+  Local<StrObject> name = intern(vm, raw_name);
+  if (!state->shape) state->shape = o->type->root();
+  note_store(vm, o, Value(name.get()));
+  if (!state->shape->dictionary_mode()) {
+    int32_t slot = state->shape->find(name);
+    if (slot >= 0) {
+      state->slots[slot] = value;
+      return;
+    }
+    uint32_t count = state->shape->size();
+    if (count < Shape::kMaxSlots) {
+      Type* type = o->type;
+      reserve_slots(vm, *state, count + 1, type->slots_hint);
+      if (count + 1 > type->slots_hint) type->slots_hint = count + 1;
+      state->slots[count] = value;
+      state->shape = state->shape->with(name);
+      return;
+    }
+    attribute_dict(vm, o);
+  }
+  dict_set(vm, cast<DictObject>(state->slots[0]), Value(name.get()), value);
+}
+
+bool delete_own_attribute(Vm& vm, Object* o, StrObject* raw_name) {
+  InstanceState* state = instance_state(o);
+  if (!state || !state->shape) return false;
+  Local<StrObject> name = intern(vm, raw_name);
+  if (state->shape->dictionary_mode()) {
+    note_store(vm, o, Value(name.get()));
+    return dict_remove(vm, cast<DictObject>(state->slots[0]), Value(name.get()));
+  }
+  int32_t slot = state->shape->find(name);
+  if (slot < 0) return false;
+  note_store(vm, o, Value(name.get()));
+  Shape* old = state->shape;
+  Shape* shape = o->type->root();
+  for (uint32_t i = 0; i < old->size(); ++i)
+    if (static_cast<int32_t>(i) != slot) shape = shape->with(old->name(i));
+  Value removed = std::move(state->slots[slot]);
+  for (uint32_t i = static_cast<uint32_t>(slot); i + 1 < old->size(); ++i)
+    state->slots[i] = std::move(state->slots[i + 1]);
+  state->shape = shape;
+  return true;
+}
+
+Local<DictObject> attribute_dict(Vm& vm, Object* o) {
+  InstanceState* state = instance_state(o);
+  if (!state->shape) state->shape = o->type->root();
+  if (state->shape->dictionary_mode())
+    return Local<DictObject>(cast<DictObject>(state->slots[0]));
+  Local<DictObject> dict = make_dict(vm);
+  for (uint32_t i = 0; i < state->shape->size(); ++i)
+    dict_set(vm, dict, Value(state->shape->name(i)), state->slots[i]);
+  // Compiled code that assumed slots of this object must not read the moved ones; afterwards the dict
+  // carries the watch bit as well.
+  note_store(vm, o, Value());
+  if (o->watched()) dict->watch();
+  reserve_slots(vm, *state, 1, 1);
+  for (uint32_t i = 0; i < state->capacity; ++i) state->slots[i].reset();
+  state->slots[0] = dict.value();
+  Type* type = o->type;
+  if (!type->dictionary_shape) type->dictionary_shape = std::make_unique<Shape>(type, true);
+  state->shape = type->dictionary_shape.get();
+  return dict;
+}
+
+Value generic_get_attribute(Vm& vm, const Value& v, StrObject* name) {
+  Type* type = type_of(vm, v);
+  const Value* found = lookup_in_type(type, name);
+  if (found && found->is_object() && found->object()->type->slots.bind_set)
+    return bind_attribute(vm, *found, v, type);
+  if (v.is_object())
+    if (Value own = get_own_attribute(vm, v.object(), name)) return own;
+  if (found) return bind_attribute(vm, *found, v, type);
+  return Value();
+}
+
+Value find_attribute(Vm& vm, const Value& v, StrObject* name) {
+  const TypeSlots& slots = type_of(vm, v)->slots;
+  Value found = slots.get_attribute ? slots.get_attribute(vm, v, name)
+                                    : generic_get_attribute(vm, v, name);
+  if (!found && slots.get_missing_attribute) {
+    try {
+      return slots.get_missing_attribute(vm, v, name);
+    } catch (const ScriptException& e) {
+      if (!e.exception()->type->is_subtype_of(vm.exceptions().AttributeError)) throw;
+      return Value();
+    }
+  }
+  return found;
+}
+
+Value get_attribute(Vm& vm, const Value& v, StrObject* name) {
+  const TypeSlots& slots = type_of(vm, v)->slots;
+  Value found = slots.get_attribute ? slots.get_attribute(vm, v, name)
+                                    : generic_get_attribute(vm, v, name);
+  if (found) return found;
+  if (slots.get_missing_attribute) return slots.get_missing_attribute(vm, v, name);
+  raise_attribute_error(vm, v, name);
+}
+
+Value get_attribute(Vm& vm, const Value& v, std::string_view name) {
+  return get_attribute(vm, v, intern(vm, name).get());
+}
+
+void generic_set_attribute(Vm& vm, const Value& v, StrObject* name, const Value& value) {
+  Type* type = type_of(vm, v);
+  const Value* found = lookup_in_type(type, name);
+  if (found && found->is_object()) {
+    if (auto bind_set = found->object()->type->slots.bind_set) {
+      Value descriptor = *found;
+      return bind_set(vm, descriptor, v, value);
+    }
+  }
+  if (!v.is_object() || !instance_state(v.object())) {
+    if (found)
+      raise(vm, vm.exceptions().AttributeError,
+            "'" + type->name + "' object attribute '" + std::string(name->view()) +
+                "' is read-only");
+    raise_attribute_error(vm, v, name);
+  }
+  set_own_attribute(vm, v.object(), name, value);
+}
+
+void set_attribute(Vm& vm, const Value& v, StrObject* name, const Value& value) {
+  auto set = type_of(vm, v)->slots.set_attribute;
+  set ? set(vm, v, name, value) : generic_set_attribute(vm, v, name, value);
+}
+
+void generic_delete_attribute(Vm& vm, const Value& v, StrObject* name) {
+  const Value* found = lookup_in_type(type_of(vm, v), name);
+  if (found && found->is_object()) {
+    if (auto bind_set = found->object()->type->slots.bind_set) {
+      Value descriptor = *found;
+      return bind_set(vm, descriptor, v, Value());
+    }
+  }
+  if (!v.is_object() || !delete_own_attribute(vm, v.object(), name))
+    raise_attribute_error(vm, v, name);
+}
+
+void delete_attribute(Vm& vm, const Value& v, StrObject* name) {
+  auto remove = type_of(vm, v)->slots.delete_attribute;
+  remove ? remove(vm, v, name) : generic_delete_attribute(vm, v, name);
+}
+
+bool is_instance(Vm& vm, const Value& v, Type* type) { return type_of(vm, v)->is_subtype_of(type); }
+
+}  // namespace tsc::interp

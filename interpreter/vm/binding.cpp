@@ -1,0 +1,153 @@
+// Argument binding of script functions.
+#include "interpreter/vm/frames.h"
+#include "lang/bytecode/bytecode.h"
+#include "lang/diagnostic.h"
+
+namespace tsc::interp {
+
+namespace {
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += names.size() == 2 ? " and " : i + 1 == names.size() ? ", and " : ", ";
+    out += "'" + names[i] + "'";
+  }
+  return out;
+}
+
+struct Binder {
+  Vm& vm;
+  FunctionObject* function;
+  const lang::ParameterList& parameters;
+  Value* registers;
+
+  std::string called() const { return std::string(function->qualified_name->view()) + "()"; }
+  uint32_t positional() const { return parameters.positional; }
+  uint32_t rest_register() const { return parameters.positional + parameters.keyword_only; }
+
+  [[noreturn]] void too_many(const Args& args) {
+    size_t defaults = function->defaults.size();
+    std::string takes = defaults ? "from " + std::to_string(positional() - defaults) + " to " +
+                                       std::to_string(positional())
+                                 : std::to_string(positional());
+    uint32_t keyword_only_given = 0;
+    for (uint32_t i = 0; i < parameters.keyword_only; ++i)
+      if (registers[positional() + i]) ++keyword_only_given;
+    bool plural = defaults || positional() != 1;
+    std::string message = called() + " takes " + takes + " positional argument" +
+                          (plural ? "s" : "") + " but " + std::to_string(args.count);
+    if (keyword_only_given)
+      message += std::string(" positional argument") + (args.count != 1 ? "s" : "") + " (and " +
+                 std::to_string(keyword_only_given) + " keyword-only argument" +
+                 (keyword_only_given != 1 ? "s" : "") + ") were given";
+    else
+      message += args.count == 1 ? " was given" : " were given";
+    raise_type_error(vm, message);
+  }
+
+  [[noreturn]] void unexpected_keyword(StrObject* name) {
+    std::vector<std::string_view> names;
+    for (uint32_t i = parameters.positional_only; i < rest_register(); ++i) {
+      if (parameters.names[i] == name->view()) continue;
+      names.push_back(parameters.names[i]);
+    }
+    std::string message = called() + " got an unexpected keyword argument '" +
+                          std::string(name->view()) + "'";
+    Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError, message);
+    std::string_view near = lang::nearest_word(name->view(), names);
+    if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+    throw ScriptException(std::move(e));
+  }
+
+  void bind_keyword(StrObject* name, const Value& value, DictObject* rest,
+                    std::vector<std::string>& wrong_positional) {
+    const auto& interned = function->code->parameter_names;
+    for (uint32_t i = parameters.positional_only; i < rest_register(); ++i) {
+      if (interned[i].get() != name && !str_equal(interned[i], name)) continue;
+      if (registers[i])
+        raise_type_error(vm, called() + " got multiple values for argument '" +
+                                 std::string(name->view()) + "'");
+      registers[i] = value;
+      return;
+    }
+    if (rest) {
+      rest->table.insert(vm, Value(name), value);
+      return;
+    }
+    for (uint32_t i = 0; i < parameters.positional_only; ++i)
+      if (parameters.names[i] == name->view()) {
+        wrong_positional.push_back(parameters.names[i]);
+        return;
+      }
+    unexpected_keyword(name);
+  }
+
+  void fill_positional_defaults() {
+    uint32_t first_default = positional() - static_cast<uint32_t>(function->defaults.size());
+    std::vector<std::string> missing;
+    for (uint32_t i = 0; i < positional(); ++i) {
+      if (registers[i]) continue;
+      if (i >= first_default) registers[i] = function->defaults[i - first_default];
+      else missing.push_back(parameters.names[i]);
+    }
+    report_missing(missing, "positional");
+  }
+
+  void fill_keyword_defaults() {
+    std::vector<std::string> missing;
+    for (uint32_t i = 0; i < parameters.keyword_only; ++i) {
+      Value& target = registers[positional() + i];
+      if (target) continue;
+      if (i < function->keyword_defaults.size() && function->keyword_defaults[i])
+        target = function->keyword_defaults[i];
+      else
+        missing.push_back(parameters.names[positional() + i]);
+    }
+    report_missing(missing, "keyword-only");
+  }
+
+  void report_missing(const std::vector<std::string>& missing, const char* kind) {
+    if (missing.empty()) return;
+    raise_type_error(vm, called() + " missing " + std::to_string(missing.size()) + " required " +
+                             kind + " argument" + (missing.size() == 1 ? "" : "s") + ": " +
+                             quoted_list(missing));
+  }
+};
+
+}  // namespace
+
+void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {
+  const lang::ParameterList& parameters = function->code->code->parameters;
+  Binder binder{vm, function, parameters, registers};
+  uint32_t positional = parameters.positional;
+  uint32_t direct = std::min(args.count, positional);
+  for (uint32_t i = 0; i < direct; ++i) registers[i] = args.positional[i];
+  uint32_t next = binder.rest_register();
+  if (parameters.has_varargs) {
+    uint32_t extra = args.count - direct;
+    registers[next++] =
+        make_tuple(vm, std::span<const Value>(args.positional + direct, extra)).take();
+  }
+  DictObject* rest = nullptr;
+  if (parameters.has_varkwargs) {
+    Local<DictObject> dict = make_dict(vm);
+    rest = dict.get();
+    registers[next] = dict.take();
+  }
+  std::vector<std::string> wrong_positional;
+  for (uint32_t i = 0; i < args.keyword_count; ++i)
+    binder.bind_keyword(args.keyword_names[i], args.keyword_values[i], rest, wrong_positional);
+  if (!wrong_positional.empty()) {
+    std::string names;
+    for (const std::string& name : wrong_positional) names += (names.empty() ? "" : ", ") + name;
+    raise_type_error(vm, binder.called() +
+                             " got some positional-only arguments passed as keyword arguments: '" +
+                             names + "'");
+  }
+  if (args.count > positional && !parameters.has_varargs) binder.too_many(args);
+  binder.fill_positional_defaults();
+  if (parameters.keyword_only) binder.fill_keyword_defaults();
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,130 @@
+// Calls from C++: native functions, script functions (a nested dispatch loop), classes.
+#include "interpreter/vm/frames.h"
+#include "interpreter/vm/iteration.h"
+#include "interpreter/vm/native.h"
+#include "lang/bytecode/bytecode.h"
+#include "runtime/base/error.h"
+
+namespace tsc::interp {
+
+Value call_native(Vm& vm, NativeFunction* f, Args& args) {
+  vm.check_native_stack();
+  try {
+    args.callee = f;
+    if (!f->signature) return f->code(vm, args);
+    const Signature& signature = *f->signature;
+    if (args.keyword_count == 0 && args.count == signature.parameters().size() &&
+        args.count == signature.positional_count() && signature.is_plain())
+      return f->code(vm, args);
+    std::vector<Value> bound;
+    signature.bind(vm, f->name, args, bound);
+    Args full;
+    full.positional = bound.data();
+    full.count = static_cast<uint32_t>(bound.size());
+    full.callee = f;
+    return f->code(vm, full);
+  } catch (const Error&) {
+    rethrow_as_script_exception(vm);
+  } catch (const std::bad_alloc&) {
+    rethrow_as_script_exception(vm);
+  } catch (const std::length_error&) {
+    rethrow_as_script_exception(vm);
+  }
+}
+
+Value call_function(Vm& vm, FunctionObject* function, const Args& args) {
+  vm.check_native_stack();
+  enter_recursion(vm);
+  Frame* frame = new_frame(vm, function);
+  try {
+    bind_arguments(vm, function, args, frame->registers);
+    if (function->code->code->is_generator) {
+      Value generator = make_generator(vm, function, frame->registers).take();
+      drop_unlinked_frame(vm, frame);
+      return generator;
+    }
+  } catch (...) {
+    drop_unlinked_frame(vm, frame);
+    throw;
+  }
+  link_frame(vm, frame, FrameReturn::Leave);
+  if (function->compiled && vm.hooks()) return run_loop_entering(vm);
+  return run_loop(vm);
+}
+
+Value call(Vm& vm, const Value& callee, Args& args) {
+  if (callee.is_object()) {
+    switch (callee.object()->kind) {
+      case Kind::Function: {
+        Local<FunctionObject> kept(cast<FunctionObject>(callee));
+        return call_function(vm, kept, args);
+      }
+      case Kind::NativeFunction: {
+        Value kept = callee;
+        return call_native(vm, cast<NativeFunction>(kept), args);
+      }
+      case Kind::Type: return construct(vm, cast<Type>(callee), args);
+      case Kind::BoundMethod: {
+        Local<BoundMethod> method(cast<BoundMethod>(callee));
+        std::vector<Value> shifted;
+        shifted.reserve(args.count + 1);
+        shifted.push_back(method->self);
+        shifted.insert(shifted.end(), args.positional, args.positional + args.count);
+        Args bound = args;
+        bound.positional = shifted.data();
+        bound.count = args.count + 1;
+        return call(vm, method->function, bound);
+      }
+      default: break;
+    }
+    if (auto slot = callee.object()->type->slots.call) {
+      vm.check_native_stack();
+      Value kept = callee;
+      return slot(vm, kept, args);
+    }
+  }
+  raise_type_error(vm, "'" + type_name(vm, callee) + "' object is not callable");
+}
+
+Value call(Vm& vm, const Value& callee, std::span<const Value> values) {
+  Args args;
+  args.positional = values.data();
+  args.count = static_cast<uint32_t>(values.size());
+  return call(vm, callee, args);
+}
+
+Value call(Vm& vm, const Value& callee, std::initializer_list<Value> values) {
+  return call(vm, callee, std::span<const Value>(values.begin(), values.size()));
+}
+
+Value call_method(Vm& vm, const Value& self, std::string_view name,
+                  std::initializer_list<Value> args) {
+  return call(vm, get_attribute(vm, self, name), args);
+}
+
+Value allocate_instance(Vm& vm, Type* type) {
+  if (type->layout != Kind::Instance || !(type->type_flags & kBaseType))
+    raise_type_error(vm, "cannot create '" + type->name + "' instances");
+  Local<Instance> instance = vm.heap().make<Instance>(type);
+  if (type->instance_offset) {
+    instance->state.shape = type->root();
+    if (type->slots_hint) reserve_slots(vm, instance->state, type->slots_hint, 0);
+  }
+  return instance.take();
+}
+
+Value construct(Vm& vm, Type* type, Args& args) {
+  vm.check_native_stack();
+  Local<Type> kept(type);
+  Value object = type->slots.construct ? type->slots.construct(vm, type, args)
+                                       : allocate_instance(vm, type);
+  if (type == vm.types().type || !is_instance(vm, object, type)) return object;
+  if (auto initialize = type_of(vm, object)->slots.initialize) {
+    initialize(vm, object, args);
+  } else if (!type->slots.construct && (args.count || args.keyword_count)) {
+    raise_type_error(vm, type->name + "() takes no arguments");
+  }
+  return object;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,192 @@
+#include "interpreter/vm/class_builder.h"
+
+#include <algorithm>
+
+#include "interpreter/vm/native.h"
+#include "interpreter/vm/vm_access.h"
+
+namespace tsc::interp {
+
+std::vector<Type*> linearize(Vm& vm, Type* type) {
+  std::vector<std::vector<Type*>> lists;
+  for (Type* base : type->bases) lists.push_back(base->mro);
+  lists.push_back(type->bases);
+  std::vector<Type*> order{type};
+  for (;;) {
+    std::erase_if(lists, [](const std::vector<Type*>& list) { return list.empty(); });
+    if (lists.empty()) return order;
+    Type* next = nullptr;
+    for (const auto& list : lists) {
+      bool in_tail = false;
+      for (const auto& other : lists)
+        in_tail |= std::find(other.begin() + 1, other.end(), list[0]) != other.end();
+      if (!in_tail) {
+        next = list[0];
+        break;
+      }
+    }
+    if (!next) {
+      std::string names;
+      for (Type* base : type->bases) names += (names.empty() ? "" : ", ") + base->name;
+      raise_type_error(vm, "Cannot create a consistent method resolution\norder (MRO) for bases " +
+                               names);
+    }
+    order.push_back(next);
+    for (auto& list : lists)
+      if (list[0] == next) list.erase(list.begin());
+  }
+}
+
+namespace {
+
+void collect_bases(Vm& vm, Type* type, const std::vector<Value>& bases) {
+  for (const Value& v : bases) {
+    Type* base = try_cast<Type>(v);
+    if (!base)
+      raise_type_error(vm, "a base of class '" + type->name + "' is not a class but '" +
+                               type_name(vm, v) + "'");
+    if (!(base->type_flags & kBaseType))
+      raise_type_error(vm, "type '" + base->name + "' is not an acceptable base type");
+    if (std::find(type->bases.begin(), type->bases.end(), base) != type->bases.end())
+      raise_type_error(vm, "duplicate base class " + base->name);
+    type->bases.push_back(base);
+    ++base->reference_count;
+  }
+  if (type->bases.empty()) {
+    type->bases.push_back(vm.types().object);
+    ++vm.types().object->reference_count;
+  }
+}
+
+// The native type that decides the layout of a class.
+Type* native_ancestor(Type* type) {
+  for (Type* t : type->mro)
+    if (!(t->type_flags & kScriptClass)) return t;
+  return type;
+}
+
+void choose_layout(Vm& vm, Type* type) {
+  Type* object = vm.types().object;
+  Type* best = type->bases[0];
+  for (Type* base : type->bases) {
+    Type* native = native_ancestor(base);
+    Type* chosen = native_ancestor(best);
+    if (native == object || native == chosen || chosen->is_subtype_of(native)) continue;
+    if (chosen != object && !native->is_subtype_of(chosen))
+      raise_type_error(vm, "multiple bases have instance lay-out conflict");
+    best = base;
+  }
+  type->base = best;
+  type->layout = best->layout;
+  type->slots = best->slots;
+  type->instance_offset = best->instance_offset ? best->instance_offset : best->subclass_offset;
+  type->subclass_offset = type->instance_offset;
+  type->slots_hint = best->slots_hint;
+}
+
+// Namespace entries with a meaning for the class itself.
+void prepare_attributes(Vm& vm, Type* type) {
+  Value qualname = dict_get(vm, type->attributes, "__qualname__");
+  if (is_kind(qualname, Kind::Str)) {
+    type->qualified_name = std::string(cast<StrObject>(qualname)->view());
+    dict_remove(vm, type->attributes, Value(vm.names().qualname.get()));
+  }
+  auto wrap = [&](StrObject* name, Kind kind) {
+    Value v = dict_get(vm, type->attributes, Value(name));
+    if (!is_kind(v, Kind::Function)) return;
+    Type* wrapper = kind == Kind::ClassMethod ? vm.types().class_method : vm.types().static_method;
+    Local<WrappedMethod> wrapped = vm.heap().make<WrappedMethod>(wrapper, kind);
+    wrapped->function = v;
+    dict_set(vm, type->attributes, Value(name), wrapped.take());
+  };
+  wrap(vm.names().init_subclass, Kind::ClassMethod);
+  wrap(vm.names().class_getitem, Kind::ClassMethod);
+  wrap(vm.names().new_, Kind::StaticMethod);
+  if (dict_get(vm, type->attributes, Value(vm.names().eq.get())) &&
+      !dict_get(vm, type->attributes, Value(vm.names().hash.get())))
+    dict_set(vm, type->attributes, Value(vm.names().hash.get()), Value::none());
+  if (!dict_get(vm, type->attributes, Value(vm.names().doc.get())))
+    dict_set(vm, type->attributes, Value(vm.names().doc.get()), Value::none());
+}
+
+void call_set_name(Vm& vm, Type* type) {
+  std::vector<std::pair<Value, Value>> entries;
+  Table& table = type->attributes->table;
+  for (uint32_t i = 0; i < table.used(); ++i)
+    if (table.entry(i).key && table.entry(i).value.is_object())
+      entries.emplace_back(table.entry(i).key, table.entry(i).value);
+  for (auto& [name, value] : entries) {
+    if (is_kind(value, Kind::Function)) continue;
+    const Value* hook = lookup_in_type(type_of(vm, value), vm.names().set_name);
+    if (hook) call(vm, bind_attribute(vm, *hook, value, type_of(vm, value)), {Value(type), name});
+  }
+}
+
+void call_init_subclass(Vm& vm, Type* type, const ClassRequest& request) {
+  const Value* hook = nullptr;
+  for (size_t i = 1; i < type->mro.size() && !hook; ++i) {
+    int64_t place = type->mro[i]->attributes->table.find(vm, vm.names().init_subclass);
+    if (place >= 0) hook = &type->mro[i]->attributes->table.entry(static_cast<uint32_t>(place)).value;
+  }
+  if (!hook) return;
+  std::vector<StrObject*> names;
+  std::vector<Value> values;
+  for (const auto& [name, value] : request.keywords) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  Args args;
+  args.keyword_count = static_cast<uint32_t>(names.size());
+  args.keyword_names = names.data();
+  args.keyword_values = values.data();
+  call(vm, bind_attribute(vm, *hook, Value(), type), args);
+}
+
+}  // namespace
+
+Value build_class(Vm& vm, const ClassRequest& request) {
+  for (const auto& [name, value] : request.keywords)
+    if (name->view() == "metaclass" && !value.is(Value(vm.types().type)))
+      raise_type_error(vm, "metaclasses are not supported; use __init_subclass__ or a class "
+                           "decorator instead");
+  Local<Type> type = vm.heap().make<Type>(vm.types().type);
+  type->name = type->qualified_name = std::string(request.name->view());
+  type->vm = &vm;
+  type->type_flags = kScriptClass | kBaseType;
+  Local<DictObject> attributes = make_dict(vm);
+  attributes->table.copy_from(request.namespace_->table);
+  type->attributes = attributes.get();
+  attributes.take().release_raw();
+  collect_bases(vm, type, request.bases);
+  type->mro = linearize(vm, type);
+  choose_layout(vm, type);
+  for (Type* base : type->bases) base->subclasses.push_back(type);
+  Value class_cell = dict_get(vm, type->attributes, "__classcell__");
+  if (class_cell) dict_remove(vm, type->attributes, str_value(vm, "__classcell__"));
+  prepare_attributes(vm, type);
+  type_modified(vm, type);
+  refresh_slots(vm, type);
+  if (is_kind(class_cell, Kind::Cell)) cast<CellObject>(class_cell)->content = type.value();
+  call_set_name(vm, type);
+  ClassRequest for_hook = request;
+  std::erase_if(for_hook.keywords, [](auto& k) { return k.first->view() == "metaclass"; });
+  call_init_subclass(vm, type, for_hook);
+  return type.take();
+}
+
+void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value) {
+  note_store(vm, type, Value(name));
+  if (value) dict_set(vm, type->attributes, Value(name), value);
+  else dict_remove(vm, type->attributes, Value(name));
+  type_modified(vm, type);
+  if (name->view().substr(0, 2) != "__") return;
+  std::vector<Type*> pending{type};
+  while (!pending.empty()) {
+    Type* t = pending.back();
+    pending.pop_back();
+    refresh_slots(vm, t);
+    pending.insert(pending.end(), t->subclasses.begin(), t->subclasses.end());
+  }
+}
+
+}  // namespace tsc::interp

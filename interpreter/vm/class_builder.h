@@ -1,0 +1,23 @@
+#pragma once
+// Class statements: layout, MRO, slots of dunder methods.
+#include "interpreter/vm/vm.h"
+
+namespace tsc::interp {
+
+struct ClassRequest {
+  Local<StrObject> name;
+  Local<DictObject> namespace_;
+  std::vector<Value> bases;
+  std::vector<std::pair<Local<StrObject>, Value>> keywords;
+};
+
+Value build_class(Vm& vm, const ClassRequest& request);
+// The C3 order: the type, then its ancestors. Raises TypeError when there is none.
+std::vector<Type*> linearize(Vm& vm, Type* type);
+// Fills the slots of a type from the dunder methods its lookup finds.
+void refresh_slots(Vm& vm, Type* type);
+// Puts wrappers of a native type's own slots into its dictionary.
+void publish_slots(Vm& vm, Type* type);
+Local<FunctionObject> make_function(Vm& vm, CodeObject* code, ModuleObject* module);
+
+}  // namespace tsc::interp

@@ -1,0 +1,57 @@
+// lang's code objects made runnable.
+#include "interpreter/vm/vm.h"
+#include "lang/bytecode/bytecode.h"
+
+namespace tsc::interp {
+namespace {
+
+Value literal_value(Vm& vm, const lang::Literal& literal) {
+  using lang::LiteralKind;
+  switch (literal.kind) {
+    case LiteralKind::None: return Value::none();
+    case LiteralKind::False: return Value::boolean(false);
+    case LiteralKind::True: return Value::boolean(true);
+    case LiteralKind::Ellipsis: return vm.ellipsis();
+    case LiteralKind::Int: return Value::integer(literal.integer);
+    case LiteralKind::Float: return Value::real(literal.real);
+    case LiteralKind::Bytes: return make_bytes(vm, literal.text).take();
+    case LiteralKind::Str:
+      // Short texts are often names: getattr(x, "weight"), keys of keyword dictionaries.
+      return literal.text.size() <= 32 ? intern(vm, literal.text).take()
+                                       : str_value(vm, literal.text);
+    case LiteralKind::Tuple: {
+      Local<TupleObject> tuple = make_tuple(vm, literal.items.size());
+      for (size_t i = 0; i < literal.items.size(); ++i)
+        tuple->items[i] = literal_value(vm, literal.items[i]);
+      return tuple.take();
+    }
+    case LiteralKind::Slice:
+      return make_slice(vm, literal_value(vm, literal.items[0]), literal_value(vm, literal.items[1]),
+                        literal_value(vm, literal.items[2]))
+          .take();
+  }
+  return Value::none();
+}
+
+}  // namespace
+
+Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> source) {
+  Local<CodeObject> code = vm.heap().make<CodeObject>(vm.types().code);
+  code->name = intern(vm, source->name);
+  code->qualified_name = make_str(vm, source->qualname);
+  code->doc = source->has_docstring ? str_value(vm, source->docstring) : Value::none();
+  code->constants.reserve(source->constants.size());
+  for (const lang::Literal& literal : source->constants)
+    code->constants.push_back(literal_value(vm, literal));
+  for (const std::string& name : source->names) code->names.push_back(intern(vm, name));
+  for (const std::string& name : source->parameters.names)
+    code->parameter_names.push_back(intern(vm, name));
+  for (const lang::CodeRef& nested : source->codes) code->nested.push_back(make_code(vm, nested));
+  code->caches = std::make_unique<InlineCache[]>(source->sites.size());
+  const lang::ParameterList& p = source->parameters;
+  code->simple = !source->is_generator && p.keyword_only == 0 && !p.has_varargs && !p.has_varkwargs;
+  code->code = std::move(source);
+  return code;
+}
+
+}  // namespace tsc::interp

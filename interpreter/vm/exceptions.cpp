@@ -1,0 +1,229 @@
+// Raising, and the report of an uncaught exception.
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "interpreter/vm/native.h"
+#include "interpreter/vm/vm.h"
+#include "lang/bytecode/bytecode.h"
+#include "lang/diagnostic.h"
+#include "runtime/base/error.h"
+
+namespace tsc::interp {
+
+std::string_view TracebackEntry::file() const { return code->file(); }
+const std::string& TracebackEntry::name() const { return code->name; }
+uint32_t TracebackEntry::line() const { return code->line_of(pc); }
+
+std::string TracebackEntry::source_line() const {
+  uint32_t number = line();
+  if (!number || !code->source || number > code->source->line_count()) return "";
+  std::string_view text = code->source->line_text(number);
+  size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string_view::npos ? "" : std::string(text.substr(begin));
+}
+
+Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::span<const Value> args) {
+  Local<ExceptionObject> e = vm.heap().make<ExceptionObject>(type);
+  e->args = make_tuple(vm, args);
+  return e;
+}
+
+Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::string_view message) {
+  Value text = str_value(vm, message);
+  return make_exception(vm, type, std::span<const Value>(&text, 1));
+}
+
+void raise(Vm& vm, Type* type, std::string_view message) {
+  throw ScriptException(make_exception(vm, type, message));
+}
+void raise_type_error(Vm& vm, std::string_view m) { raise(vm, vm.exceptions().TypeError, m); }
+void raise_value_error(Vm& vm, std::string_view m) { raise(vm, vm.exceptions().ValueError, m); }
+void raise_index_error(Vm& vm, std::string_view m) { raise(vm, vm.exceptions().IndexError, m); }
+
+void raise_key_error(Vm& vm, const Value& key) {
+  throw ScriptException(
+      make_exception(vm, vm.exceptions().KeyError, std::span<const Value>(&key, 1)));
+}
+
+namespace {
+
+void collect_names(Object* o, std::vector<std::string_view>& names) {
+  auto add_dict = [&](DictObject* dict) {
+    for (uint32_t i = 0; i < dict->table.used(); ++i)
+      if (auto* s = try_cast<StrObject>(dict->table.entry(i).key)) names.push_back(s->view());
+  };
+  if (o->kind == Kind::Module) return add_dict(static_cast<ModuleObject*>(o)->globals);
+  if (InstanceState* state = instance_state(o); state && state->shape) {
+    if (state->shape->dictionary_mode()) {
+      add_dict(cast<DictObject>(state->slots[0]));
+    } else {
+      for (uint32_t i = 0; i < state->shape->size(); ++i)
+        names.push_back(state->shape->name(i)->view());
+    }
+  }
+  Type* type = o->kind == Kind::Type ? static_cast<Type*>(o) : o->type;
+  for (Type* t : type->mro) add_dict(t->attributes);
+}
+
+}  // namespace
+
+void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
+  std::string text(name->view());
+  std::string message;
+  if (is_kind(v, Kind::Type))
+    message = "type object '" + cast<Type>(v)->name + "' has no attribute '" + text + "'";
+  else if (is_kind(v, Kind::Module))
+    message = "module '" + cast<ModuleObject>(v)->name + "' has no attribute '" + text + "'";
+  else
+    message = "'" + type_name(vm, v) + "' object has no attribute '" + text + "'";
+  Local<ExceptionObject> e = make_exception(vm, vm.exceptions().AttributeError, message);
+  std::vector<std::string_view> names;
+  if (v.is_object()) collect_names(v.object(), names);
+  else collect_names(type_of(vm, v), names);
+  std::string_view near = lang::nearest_word(text, names);
+  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  throw ScriptException(std::move(e));
+}
+
+void raise_os_error(Vm& vm, int number, const std::string& path) {
+  const ExceptionTypes& types = vm.exceptions();
+  Type* type = types.OSError;
+  switch (number) {
+    case ENOENT: type = types.FileNotFoundError; break;
+    case EEXIST: type = types.FileExistsError; break;
+    case EACCES:
+    case EPERM: type = types.PermissionError; break;
+    case EISDIR: type = types.IsADirectoryError; break;
+    case ENOTDIR: type = types.NotADirectoryError; break;
+    case EPIPE: type = types.BrokenPipeError; break;
+  }
+  Value args[] = {Value::integer(number), str_value(vm, std::strerror(number)),
+                  str_value(vm, path)};
+  throw ScriptException(make_exception(vm, type, args));
+}
+
+void rethrow_as_script_exception(Vm& vm) {
+  try {
+    throw;
+  } catch (const Error& e) {
+    Type* type = vm.exceptions().RuntimeError;
+    std::string_view kind = error_kind_name(e.kind());
+#define EXCEPTION(name, base) \
+  if (kind == #name) type = vm.exceptions().name;
+#include "interpreter/vm/exceptions.def"
+#undef EXCEPTION
+    raise(vm, type, e.message());
+  } catch (const std::bad_alloc&) {
+    raise(vm, vm.exceptions().MemoryError, "out of memory");
+  } catch (const std::length_error&) {
+    raise(vm, vm.exceptions().MemoryError, "out of memory");
+  }
+}
+
+std::string exception_message(Vm& vm, ExceptionObject* e) { return to_string(vm, Value(e)); }
+
+std::string exception_line(Vm& vm, ExceptionObject* e) {
+  std::string name = e->type->name;
+  if (const Value* module = lookup_in_type(e->type, vm.names().module.get()))
+    if (auto* text = try_cast<StrObject>(*module))
+      if (text->view() != "builtins" && text->view() != "__main__")
+        name = std::string(text->view()) + "." + e->type->qualified_name;
+  std::string message;
+  try {
+    message = exception_message(vm, e);
+  } catch (const ScriptException&) {
+    message = "<exception str() failed>";
+  }
+  std::string line = message.empty() ? name : name + ": " + message;
+  if (!e->hint.empty()) line += ". " + e->hint;
+  return line;
+}
+
+namespace {
+
+// "~~~^^^" below the shown source line: the anchor of what failed gets ^, the rest of it ~. Empty when
+// it is the whole line, which needs no pointing at.
+std::string caret_line(const TracebackEntry& entry) {
+  const lang::CodeObject& code = *entry.code;
+  const uint32_t line = entry.line();
+  if (!code.source || !line || line > code.source->line_count() || entry.pc >= code.spans.size())
+    return "";
+  const lang::InstructionSpan& span = code.spans[entry.pc];
+  const std::string_view text = code.source->line_text(line);
+  const uint32_t begin = code.source->line_begin(line);
+  const bool anchored = span.anchor.begin != span.anchor.end;
+  std::string carets;
+  for (size_t at = std::min(text.find_first_not_of(" \t"), text.size()); at < text.size(); ++at) {
+    if ((text[at] & 0xC0) == 0x80) continue;  // one mark a character
+    const uint32_t offset = begin + static_cast<uint32_t>(at);
+    if (!span.whole.contains(offset)) carets += ' ';
+    else carets += !anchored || span.anchor.contains(offset) ? '^' : '~';
+  }
+  while (!carets.empty() && carets.back() == ' ') carets.pop_back();
+  const size_t last = text.find_last_not_of(" \t");
+  const bool whole_line = last != std::string_view::npos && span.whole.end >= begin + last + 1 &&
+                          carets.find_first_not_of('^') == std::string::npos;
+  return whole_line ? "" : carets;
+}
+
+void render_places(const ExceptionObject* e, std::string& out) {
+  if (e->traceback.empty()) return;
+  out += "Traceback (most recent call last):\n";
+  std::string last;
+  size_t repeated = 0;
+  auto flush = [&] {
+    if (repeated > 3)
+      out += "  [Previous line repeated " + std::to_string(repeated - 3) + " more time" +
+             (repeated > 4 ? "s" : "") + "]\n";
+  };
+  for (size_t i = e->traceback.size(); i-- > 0;) {
+    const TracebackEntry& entry = e->traceback[i];
+    std::string text = "  File \"" + std::string(entry.file()) + "\", line " +
+                       std::to_string(entry.line()) + ", in " + entry.name() + "\n";
+    std::string source = entry.source_line();
+    if (!source.empty()) text += "    " + source + "\n";
+    const std::string carets = caret_line(entry);
+    if (!carets.empty()) text += "    " + carets + "\n";
+    if (text != last) {
+      flush();
+      repeated = 0;
+      last = text;
+    }
+    if (++repeated <= 3) out += text;
+  }
+  flush();
+}
+
+}  // namespace
+
+std::string render_traceback(Vm& vm, ExceptionObject* exception) {
+  // Causes first; a chain may contain a cycle made by the script.
+  std::vector<std::pair<ExceptionObject*, const char*>> chain{{exception, ""}};
+  for (ExceptionObject* e = exception; chain.size() < 100;) {
+    const char* link = nullptr;
+    ExceptionObject* next = nullptr;
+    if (is_kind(e->cause, Kind::Exception)) {
+      next = cast<ExceptionObject>(e->cause);
+      link = "\nThe above exception was the direct cause of the following exception:\n\n";
+    } else if (!e->suppress_context && is_kind(e->context, Kind::Exception)) {
+      next = cast<ExceptionObject>(e->context);
+      link = "\nDuring handling of the above exception, another exception occurred:\n\n";
+    }
+    if (!next) break;
+    bool seen = false;
+    for (auto& [known, text] : chain) seen |= known == next;
+    if (seen) break;
+    chain.emplace_back(next, link);
+    e = next;
+  }
+  std::string out;
+  for (size_t i = chain.size(); i-- > 0;) {
+    render_places(chain[i].first, out);
+    out += exception_line(vm, chain[i].first) + "\n";
+    out += chain[i].second;
+  }
+  return out;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,180 @@
+#include "interpreter/vm/frames.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "interpreter/vm/iteration.h"
+#include "lang/bytecode/bytecode.h"
+
+namespace tsc::interp {
+
+FrameStack::~FrameStack() {
+  for (Chunk& chunk : chunks_) std::free(chunk.begin);
+}
+
+Frame* FrameStack::push(uint32_t registers) {
+  size_t bytes = sizeof(Frame) + registers * sizeof(Value);
+  if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]]
+    return push_in_next_chunk(registers, bytes);
+  Frame* frame = new (top_) Frame;
+  frame->registers = reinterpret_cast<Value*>(frame + 1);
+  frame->register_count = registers;
+  std::memset(static_cast<void*>(frame->registers), 0, registers * sizeof(Value));
+  top_ += bytes;
+  return frame;
+}
+
+Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
+  size_t next = top_ ? current_ + 1 : 0;
+  if (top_) chunks_[current_].top = top_;
+  // A kept chunk that is too small is replaced; nothing lives in it.
+  if (next < chunks_.size() && static_cast<size_t>(chunks_[next].end - chunks_[next].begin) < bytes) {
+    for (size_t i = next; i < chunks_.size(); ++i) std::free(chunks_[i].begin);
+    chunks_.resize(next);
+  }
+  if (next == chunks_.size()) {
+    size_t size = bytes > kChunkBytes ? bytes : kChunkBytes;
+    char* memory = static_cast<char*>(std::malloc(size));
+    if (!memory) throw std::bad_alloc();
+    chunks_.push_back({memory, memory + size, memory});
+  }
+  current_ = next;
+  top_ = chunks_[next].begin;
+  end_ = chunks_[next].end;
+  return push(registers);
+}
+
+void FrameStack::pop(Frame* frame) {
+  for (uint32_t i = 0; i < frame->register_count; ++i) frame->registers[i].~Value();
+  frame->~Frame();
+  top_ = reinterpret_cast<char*>(frame);
+  if (top_ == chunks_[current_].begin && current_ > 0) [[unlikely]] {
+    --current_;
+    top_ = chunks_[current_].top;
+    end_ = chunks_[current_].end;
+  }
+}
+
+Frame* new_frame(Vm& vm, FunctionObject* function) {
+  CodeObject* code = function->code;
+  Frame* frame = VmAccess::stack(vm).push(code->code->register_count);
+  frame->function = function;
+  ++function->reference_count;
+  frame->code = code;
+  frame->globals = function->module->globals;
+  return frame;
+}
+
+void drop_unlinked_frame(Vm& vm, Frame* frame) {
+  FunctionObject* function = frame->function;
+  VmAccess::stack(vm).pop(frame);
+  if (--function->reference_count == 0) destroy_object(function);
+}
+
+void enter_recursion(Vm& vm) {
+  if (VmAccess::depth(vm) < vm.config().recursion_limit) return;
+  raise(vm, vm.exceptions().RecursionError, "maximum recursion depth exceeded");
+}
+
+void link_frame(Vm& vm, Frame* frame, FrameReturn on_return) {
+  frame->back = VmAccess::frame(vm);
+  frame->on_return = on_return;
+  VmAccess::frame(vm) = frame;
+  ++VmAccess::depth(vm);
+}
+
+void leave_frame(Vm& vm) {
+  Frame* frame = VmAccess::frame(vm);
+  VmAccess::frame(vm) = frame->back;
+  --VmAccess::depth(vm);
+  if (frame->generator)
+    finish_generator(frame->generator);
+  else
+    drop_unlinked_frame(vm, frame);
+}
+
+void Vm::pop_frame() { leave_frame(*this); }
+
+Frame* Vm::push_frame(const FrameState& state) {
+  Frame* frame = new_frame(*this, state.function);
+  size_t count = std::min<size_t>(state.registers.size(), frame->register_count);
+  for (size_t i = 0; i < count; ++i) frame->registers[i] = state.registers[i];
+  frame->pc = state.pc;
+  frame->handled = state.handled;
+  frame->extra = state.extra;
+  link_frame(*this, frame, state.on_return);
+  return frame;
+}
+
+Value Vm::run_frames(std::span<FrameState> frames) {
+  check_native_stack();
+  for (size_t i = 0; i < frames.size(); ++i) {
+    Frame* frame = push_frame(frames[i]);
+    if (i == 0) frame->on_return = FrameReturn::Leave;
+  }
+  return run_loop(*this);
+}
+
+void set_context(Vm& vm, ExceptionObject* exception) {
+  for (Frame* frame = VmAccess::frame(vm); frame; frame = frame->back) {
+    if (!frame->handled) continue;
+    ExceptionObject* handled = try_cast<ExceptionObject>(frame->handled);
+    if (!handled || handled == exception) return;
+    // Cut a cycle: the handled exception may already have this one as an ancestor.
+    for (ExceptionObject* e = handled; e;) {
+      ExceptionObject* next = try_cast<ExceptionObject>(e->context);
+      if (next == exception) {
+        e->context.reset();
+        break;
+      }
+      e = next;
+    }
+    exception->context = Value(handled);
+    return;
+  }
+}
+
+namespace {
+
+// A StopIteration must not leave a generator: it would end a loop silently.
+Local<ExceptionObject> stop_iteration_in_generator(Vm& vm, const Local<ExceptionObject>& e) {
+  Local<ExceptionObject> error =
+      make_exception(vm, vm.exceptions().RuntimeError, "generator raised StopIteration");
+  error->cause = e.value();
+  error->context = e.value();
+  error->suppress_context = true;
+  return error;
+}
+
+}  // namespace
+
+bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
+  Local<ExceptionObject>& exception = VmAccess::unwinding(vm);
+  exception = raised;
+  bool uncatchable = exception->type->is_subtype_of(vm.exceptions().LimitError);
+  for (;;) {
+    Frame* frame = VmAccess::frame(vm);
+    const lang::CodeObject& code = *frame->code->code;
+    if (add_entry) exception->traceback.push_back({frame->code->code, frame->pc});
+    add_entry = true;
+    const lang::ExceptionEntry* entry =
+        uncatchable ? nullptr : lang::find_handler(code, frame->pc);
+    if (entry) {
+      for (uint32_t i = entry->temporaries; i < frame->register_count; ++i)
+        frame->registers[i].reset();
+      frame->registers[entry->reg] = exception.value();
+      frame->pc = entry->handler;
+      exception = nullptr;
+      return true;
+    }
+    FrameReturn on_return = frame->on_return;
+    bool generator = frame->generator != nullptr;
+    leave_frame(vm);
+    if (generator && exception->type->is_subtype_of(vm.exceptions().StopIteration))
+      exception = stop_iteration_in_generator(vm, exception);
+    if (on_return == FrameReturn::Leave) return false;
+  }
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,68 @@
+#pragma once
+// Iterators: the fast ones the dispatch loop knows by type, a base for native ones, generators.
+#include "interpreter/vm/native.h"
+
+namespace tsc::interp {
+
+struct RangeIterator : Object {
+  int64_t next = 0, step = 1, left = 0;
+  RangeIterator() : Object(Kind::Iterator) {}
+};
+struct ListIterator : Object {
+  Local<ListObject> list;  // null once exhausted
+  size_t index = 0;
+  ListIterator() : Object(Kind::Iterator) {}
+};
+struct TupleIterator : Object {
+  Local<TupleObject> tuple;
+  uint32_t index = 0;
+  TupleIterator() : Object(Kind::Iterator) {}
+};
+
+// Base of native iterators: next() fills `out` or returns false for good.
+struct NativeIterator : Object {
+  NativeIterator() : Object(Kind::Iterator) {}
+  virtual ~NativeIterator() = default;
+  virtual bool next(Vm& vm, Value& out) = 0;
+  virtual void traverse(Visitor&) {}
+  virtual int64_t length_hint() { return 0; }
+};
+
+// A type whose objects are T, a NativeIterator; `construct` may be null.
+template <class T>
+Type* make_iterator_type(Vm& vm, std::string_view name,
+                         Value (*construct)(Vm&, Type*, Args&) = nullptr) {
+  TypeBuilder builder(vm, name, Kind::Iterator);
+  TypeSlots& slots = builder.slots();
+  slots.destroy = destroy_as<T>;
+  slots.traverse = [](Object* o, Visitor& visit) { static_cast<T*>(o)->traverse(visit); };
+  slots.iterate = [](Vm&, const Value& self) { return self; };
+  slots.next = [](Vm& vm, const Value& self, Value& out) {
+    return static_cast<T*>(self.object())->next(vm, out);
+  };
+  slots.construct = construct;
+  return builder.finish();
+}
+
+struct GeneratorObject : Object {
+  static constexpr Kind kKind = Kind::Generator;
+  enum class State : uint8_t { Fresh, Suspended, Running, Finished };
+  State state = State::Fresh;
+  Frame frame;                   // registers in `storage`
+  std::unique_ptr<Value[]> storage;
+  GeneratorObject() : Object(Kind::Generator) {}
+};
+
+// A generator of a function whose arguments lie in `registers` (moved out).
+Local<GeneratorObject> make_generator(Vm& vm, FunctionObject* function, Value* registers);
+// Resumes with a value (None or Undefined: next). False: it returned, `out` holds its result.
+bool generator_send(Vm& vm, GeneratorObject* generator, const Value& sent, Value& out);
+bool generator_throw(Vm& vm, GeneratorObject* generator, Local<ExceptionObject> exception,
+                     Value& out);
+void generator_close(Vm& vm, GeneratorObject* generator);
+// For the dispatch loop: the sent value goes to its place; a generator that yields to C++ is unlinked.
+void resume_with(GeneratorObject* generator, const Value& sent);
+void suspend_to_native(Vm& vm);
+void finish_generator(GeneratorObject* generator);  // frees its frame
+
+}  // namespace tsc::interp

@@ -1,0 +1,34 @@
+#pragma once
+// Arithmetic of None-free numbers (bool, int, float) with Python's rules. Integers are 64 bits and
+// overflow is an error that names both operands.
+#include <string>
+
+#include "interpreter/value/operators.h"
+#include "interpreter/value/value.h"
+
+namespace tsc::interp {
+
+class Vm;
+
+inline bool is_number(const Value& v) {
+  return v.tag() == Tag::Int || v.tag() == Tag::Float || v.tag() == Tag::Bool;
+}
+// Both operands are numbers.
+Value number_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b);
+Value number_unary(Vm& vm, UnaryOp op, const Value& v);
+bool number_compare(CompareOp op, const Value& a, const Value& b);
+uint64_t number_hash(const Value& v);
+[[noreturn]] void raise_integer_overflow(Vm& vm, BinaryOp op, int64_t a, int64_t b);
+
+int64_t floor_divide(int64_t a, int64_t b);  // b != 0, no overflow
+int64_t floor_modulo(int64_t a, int64_t b);
+double float_modulo(double a, double b);
+double float_floor_divide(double a, double b);
+// An integral float as int; raises for NaN, infinities and values beyond 64 bits.
+int64_t float_to_int(Vm& vm, double d);
+// repr(float): the shortest text that reads back the same.
+std::string float_repr(double d);
+// round half to even at `digits` decimals.
+double round_float(double d, int64_t digits);
+
+}  // namespace tsc::interp

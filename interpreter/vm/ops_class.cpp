@@ -1,0 +1,267 @@
+// Making functions and classes; with-statements; exceptions; imports; match patterns.
+#include "interpreter/modules/importer.h"
+#include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/iteration.h"
+#include "interpreter/vm/slow_ops.h"
+
+namespace tsc::interp {
+
+namespace {
+
+Value annotations_dict(Vm& vm, TupleObject* pairs) {
+  Local<DictObject> dict = make_dict(vm);
+  for (uint32_t k = 0; k + 1 < pairs->size; k += 2)
+    dict_set(vm, dict, pairs->items[k], pairs->items[k + 1]);
+  return dict.take();
+}
+
+}  // namespace
+
+Local<FunctionObject> make_function(Vm& vm, CodeObject* code, ModuleObject* module) {
+  Local<FunctionObject> function = vm.heap().make<FunctionObject>(vm.types().function);
+  function->code = Local<CodeObject>(code);
+  function->module = Local<ModuleObject>(module);
+  function->name = code->name;
+  function->qualified_name = code->qualified_name;
+  function->doc = code->doc;
+  return function;
+}
+
+namespace ops {
+
+void MakeFunction(Vm& vm, Frame& f, Instruction i) {
+  CodeObject* code = f.code->nested[i.b];
+  Local<FunctionObject> function = make_function(vm, code, f.function->module);
+  Value* part = f.registers + i.c;
+  if (i.mode() & 1) {
+    auto span = cast<TupleObject>(*part)->span();
+    function->defaults.assign(span.begin(), span.end());
+    (part++)->reset();
+  }
+  if (i.mode() & 2) {
+    const lang::ParameterList& parameters = code->code->parameters;
+    for (uint32_t k = 0; k < parameters.keyword_only; ++k)
+      function->keyword_defaults.push_back(dict_get(
+          vm, cast<DictObject>(*part), Value(code->parameter_names[parameters.positional + k].get())));
+    (part++)->reset();
+  }
+  if (i.mode() & 4) {
+    for (const Value& cell : cast<TupleObject>(*part)->span())
+      function->closure.emplace_back(cast<CellObject>(cell));
+    (part++)->reset();
+  }
+  if (i.mode() & 8) {
+    function->annotations = annotations_dict(vm, cast<TupleObject>(*part));
+    part->reset();
+  }
+  f.registers[i.a] = function.take();
+}
+
+void MakeClass(Vm& vm, Frame& f, Instruction i) {
+  const lang::CallShape& shape = f.code->code->call_shapes[i.c];
+  Value* r = f.registers + i.b;
+  ClassRequest request;
+  request.name = Local<StrObject>(cast<StrObject>(r[0]));
+  request.namespace_ = Local<DictObject>(cast<DictObject>(r[1]));
+  for (uint32_t k = 0; k < shape.positional; ++k) request.bases.push_back(r[2 + k]);
+  for (size_t k = 0; k < shape.keywords.size(); ++k)
+    request.keywords.emplace_back(f.code->names[shape.keywords[k]], r[2 + shape.positional + k]);
+  for (uint32_t k = 0; k < 2 + shape.count(); ++k) r[k].reset();
+  f.registers[i.a] = build_class(vm, request);
+}
+
+void MakeClassEx(Vm& vm, Frame& f, Instruction i) {
+  Value* r = f.registers + i.b;
+  ClassRequest request;
+  request.name = Local<StrObject>(cast<StrObject>(r[0]));
+  request.namespace_ = Local<DictObject>(cast<DictObject>(r[1]));
+  for (const Value& base : cast<TupleObject>(r[2])->span()) request.bases.push_back(base);
+  Table& keywords = cast<DictObject>(r[3])->table;
+  for (uint32_t k = 0; k < keywords.used(); ++k)
+    if (keywords.entry(k).key)
+      request.keywords.emplace_back(intern(vm, cast<StrObject>(keywords.entry(k).key)),
+                                    keywords.entry(k).value);
+  for (int k = 0; k < 4; ++k) r[k].reset();
+  f.registers[i.a] = build_class(vm, request);
+}
+
+void PushHandled(Vm&, Frame& f, Instruction i) {
+  Value exception = f.registers[i.b];
+  f.registers[i.a] = std::move(f.handled);
+  f.handled = std::move(exception);
+}
+
+void PopHandled(Vm&, Frame& f, Instruction i) { f.handled = f.registers[i.a]; }
+
+void MatchException(Vm& vm, Frame& f, Instruction i) {
+  const Value& classes = f.registers[i.c];
+  auto check = [&](const Value& v) {
+    Type* type = try_cast<Type>(v);
+    if (!type || !type->is_subtype_of(vm.exceptions().BaseException))
+      raise_type_error(vm,
+                       "catching classes that do not inherit from BaseException is not allowed");
+    return f.registers[i.b].object()->type->is_subtype_of(type);
+  };
+  bool match = false;
+  if (auto* tuple = try_cast<TupleObject>(classes)) {
+    for (const Value& v : tuple->span()) match = check(v) || match;
+  } else {
+    match = check(classes);
+  }
+  f.registers[i.a] = Value::boolean(match);
+}
+
+Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised) {
+  Value v = raised;
+  if (Type* type = try_cast<Type>(v); type && type->is_subtype_of(vm.exceptions().BaseException))
+    v = call(vm, v);
+  if (!is_kind(v, Kind::Exception))
+    raise_type_error(vm, "exceptions must derive from BaseException");
+  return Local<ExceptionObject>(cast<ExceptionObject>(v));
+}
+
+void ExceptionInfo(Vm& vm, Frame& f, Instruction i) {
+  Value e = f.registers[i.b];
+  f.registers[i.a] = Value(e.object()->type);
+  f.registers[i.a + 1] = e;
+  f.registers[i.a + 2] = get_attribute(vm, e, vm.names().traceback);
+}
+
+void LoadAssertionError(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = Value(vm.exceptions().AssertionError);
+}
+
+void LoadContext(Vm& vm, Frame& f, Instruction i) {
+  Value manager = f.registers[i.b];
+  Type* type = type_of(vm, manager);
+  auto take = [&](StrObject* name, uint32_t reg) {
+    const Value* found = lookup_in_type(type, name);
+    if (!found)
+      raise_type_error(vm, "'" + type->name +
+                               "' object does not support the context manager protocol" +
+                               (name == vm.names().exit.get() ? " (missed __exit__ method)" : ""));
+    bool native = is_kind(*found, Kind::NativeFunction) && cast<NativeFunction>(*found)->is_method;
+    if (is_kind(*found, Kind::Function) || native) {
+      f.registers[reg] = *found;
+      f.registers[reg + 1] = manager;
+    } else {
+      f.registers[reg] = bind_attribute(vm, *found, manager, type);
+      f.registers[reg + 1].reset();
+    }
+  };
+  if (!lookup_in_type(type, vm.names().enter))
+    raise_type_error(vm, "'" + type->name + "' object does not support the context manager protocol");
+  take(vm.names().exit, i.a);
+  take(vm.names().enter, i.a + 2u);
+}
+
+void GetYieldFromIter(Vm& vm, Frame& f, Instruction i) {
+  Value source = f.registers[i.b];
+  f.registers[i.a] = is_kind(source, Kind::Generator) ? source : iterate(vm, source);
+}
+
+void ImportName(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = vm.importer().import_statement(f.function->module, f.code->names[i.b]->view(),
+                                                    i.c, i.mode() == 1);
+}
+
+void ImportFrom(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = vm.importer().import_from(f.registers[i.b], f.code->names[i.c]);
+}
+
+void ImportStar(Vm& vm, Frame& f, Instruction i) {
+  vm.importer().import_star(f.registers[i.a], f.globals);
+}
+
+void MatchSequence(Vm& vm, Frame& f, Instruction i) {
+  const Value& v = f.registers[i.b];
+  bool match = is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Range);
+  (void)vm;
+  f.registers[i.a] = Value::boolean(match);
+}
+
+void MatchMapping(Vm&, Frame& f, Instruction i) {
+  f.registers[i.a] = Value::boolean(is_kind(f.registers[i.b], Kind::Dict));
+}
+
+void MatchKeys(Vm& vm, Frame& f, Instruction i) {
+  Value mapping = f.registers[i.b];
+  Value keys = f.registers[i.c];
+  std::vector<Value> values;
+  for (const Value& key : cast<TupleObject>(keys)->span()) {
+    Value v = is_kind(mapping, Kind::Dict) ? dict_get(vm, cast<DictObject>(mapping), key)
+                                           : call_method(vm, mapping, "get", {key});
+    if (!v) {
+      f.registers[i.a] = Value::none();
+      return;
+    }
+    values.push_back(std::move(v));
+  }
+  f.registers[i.a] = make_tuple(vm, values).take();
+}
+
+namespace {
+
+// Types whose single positional pattern is the subject itself.
+bool matches_itself(Vm& vm, Type* type) {
+  const Types& t = vm.types();
+  for (Type* own : {t.boolean, t.integer, t.real, t.str, t.bytes, t.list, t.tuple, t.dict, t.set,
+                    t.frozenset})
+    if (type == own) return true;
+  return false;
+}
+
+bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count,
+                      std::vector<Value>& out) {
+  if (matches_itself(vm, type)) {
+    if (count > 1)
+      raise_type_error(vm, type->name + "() accepts 1 positional sub-pattern (" +
+                               std::to_string(count) + " given)");
+    out.push_back(subject);
+    return true;
+  }
+  Value names = find_attribute(vm, Value(type), intern(vm, "__match_args__").get());
+  Local<TupleObject> tuple = names ? to_tuple(vm, names) : make_tuple(vm, size_t{0});
+  if (count > tuple->size)
+    raise_type_error(vm, type->name + "() accepts " + std::to_string(tuple->size) +
+                             " positional sub-patterns (" + std::to_string(count) + " given)");
+  for (uint32_t k = 0; k < count; ++k) {
+    Value v = find_attribute(vm, subject, cast<StrObject>(tuple->items[k]));
+    if (!v) return false;
+    out.push_back(std::move(v));
+  }
+  return true;
+}
+
+}  // namespace
+
+void MatchClass(Vm& vm, Frame& f, Instruction i) {
+  const lang::CallShape& shape = f.code->code->call_shapes[i.c];
+  Value subject = std::move(f.registers[i.b]);
+  Value klass = std::move(f.registers[i.b + 1]);
+  Type* type = try_cast<Type>(klass);
+  if (!type) raise_type_error(vm, "called match pattern must be a class");
+  Value result = Value::none();
+  std::vector<Value> values;
+  bool match = is_instance(vm, subject, type);
+  if (match && shape.positional)
+    match = match_positional(vm, subject, type, shape.positional, values);
+  for (size_t k = 0; match && k < shape.keywords.size(); ++k) {
+    Value v = find_attribute(vm, subject, f.code->names[shape.keywords[k]]);
+    if (!v) match = false;
+    else values.push_back(std::move(v));
+  }
+  if (match) result = make_tuple(vm, values).take();
+  f.registers[i.a] = std::move(result);
+}
+
+void PrintExpr(Vm& vm, Frame& f, Instruction i) {
+  const Value& v = f.registers[i.a];
+  if (vm.config().display) return vm.config().display(v);
+  if (v.is_none() || !v) return;
+  dict_set(vm, vm.builtins()->globals, "_", v);
+  vm.write(Stream::Out, repr(vm, v) + "\n");
+}
+
+}  // namespace ops
+}  // namespace tsc::interp

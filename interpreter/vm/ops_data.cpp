@@ -1,0 +1,250 @@
+// Arithmetic slow paths, building and taking apart containers, formatting.
+#include "interpreter/vm/slow_ops.h"
+
+namespace tsc::interp::ops {
+
+void release_operands(Value* registers, Instruction i) {
+  if (i.flags & lang::kReleaseA) registers[i.a].reset();
+  if (i.flags & lang::kReleaseB) registers[i.b].reset();
+  if (i.flags & lang::kReleaseC) registers[i.c].reset();
+}
+
+void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool inplace) {
+  const Value& right = constant ? frame.code->constants[i.c] : frame.registers[i.c];
+  Value result = inplace ? interp::in_place(vm, op, frame.registers[i.b], right)
+                         : binary(vm, op, frame.registers[i.b], right);
+  frame.registers[i.a] = std::move(result);
+}
+
+void compare_slow(Vm& vm, Frame& frame, Instruction i, CompareOp op, bool constant) {
+  const Value& right = constant ? frame.code->constants[i.c] : frame.registers[i.c];
+  frame.registers[i.a] = compare(vm, op, frame.registers[i.b], right);
+}
+
+#define BINARY(name) \
+  void name(Vm& vm, Frame& f, Instruction i) { binary_slow(vm, f, i, BinaryOp::name, false, false); }
+BINARY(MatMul) BINARY(LShift) BINARY(RShift) BINARY(BitAnd) BINARY(BitOr) BINARY(BitXor) BINARY(Pow)
+#undef BINARY
+#define IN_PLACE(name)                                        \
+  void Inplace##name(Vm& vm, Frame& f, Instruction i) {       \
+    binary_slow(vm, f, i, BinaryOp::name, false, true);       \
+  }
+IN_PLACE(TrueDiv) IN_PLACE(FloorDiv) IN_PLACE(Mod) IN_PLACE(Pow) IN_PLACE(MatMul) IN_PLACE(LShift)
+IN_PLACE(RShift) IN_PLACE(BitAnd) IN_PLACE(BitOr) IN_PLACE(BitXor)
+#undef IN_PLACE
+
+void PowK(Vm& vm, Frame& f, Instruction i) { binary_slow(vm, f, i, BinaryOp::Pow, true, false); }
+
+#define UNARY(name)                                                          \
+  void name(Vm& vm, Frame& f, Instruction i) {                               \
+    f.registers[i.a] = unary(vm, UnaryOp::name, f.registers[i.b]);           \
+  }
+UNARY(Negative) UNARY(Positive) UNARY(Invert)
+#undef UNARY
+
+void In(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = Value::boolean(contains(vm, f.registers[i.c], f.registers[i.b]));
+}
+void NotIn(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = Value::boolean(!contains(vm, f.registers[i.c], f.registers[i.b]));
+}
+void GetIter(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = iterate(vm, f.registers[i.b]);
+}
+void LoadSubscrK(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = get_item(vm, f.registers[i.b], f.code->constants[i.c]);
+}
+void DeleteSubscr(Vm& vm, Frame& f, Instruction i) {
+  delete_item(vm, f.registers[i.a], f.registers[i.b]);
+}
+void Length(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = Value::integer(length(vm, f.registers[i.b]));
+}
+
+void BuildTuple(Vm& vm, Frame& f, Instruction i) {
+  Local<TupleObject> tuple = make_tuple(vm, size_t{i.c});
+  for (uint32_t k = 0; k < i.c; ++k) tuple->items[k] = std::move(f.registers[i.b + k]);
+  f.registers[i.a] = tuple.take();
+}
+
+void BuildList(Vm& vm, Frame& f, Instruction i) {
+  Local<ListObject> list = make_list(vm, i.c);
+  for (uint32_t k = 0; k < i.c; ++k) list->items.push_back(std::move(f.registers[i.b + k]));
+  f.registers[i.a] = list.take();
+}
+
+void BuildSet(Vm& vm, Frame& f, Instruction i) {
+  Local<SetObject> set = make_set(vm);
+  for (uint32_t k = 0; k < i.c; ++k) set_add(vm, set, f.registers[i.b + k]);
+  for (uint32_t k = 0; k < i.c; ++k) f.registers[i.b + k].reset();
+  f.registers[i.a] = set.take();
+}
+
+void BuildMap(Vm& vm, Frame& f, Instruction i) {
+  Local<DictObject> dict = make_dict(vm);
+  for (uint32_t k = 0; k < i.c; ++k)
+    dict->table.insert(vm, f.registers[i.b + 2 * k], f.registers[i.b + 2 * k + 1]);
+  for (uint32_t k = 0; k < 2u * i.c; ++k) f.registers[i.b + k].reset();
+  f.registers[i.a] = dict.take();
+}
+
+void BuildSlice(Vm& vm, Frame& f, Instruction i) {
+  Value* r = f.registers + i.b;
+  Value slice = make_slice(vm, r[0], r[1], r[2]).take();
+  for (int k = 0; k < 3; ++k) r[k].reset();
+  f.registers[i.a] = std::move(slice);
+}
+
+void BuildString(Vm& vm, Frame& f, Instruction i) {
+  std::string text;
+  for (uint32_t k = 0; k < i.c; ++k) text += text_of(vm, f.registers[i.b + k]);
+  for (uint32_t k = 0; k < i.c; ++k) f.registers[i.b + k].reset();
+  f.registers[i.a] = str_value(vm, text);
+}
+
+void FormatValue(Vm& vm, Frame& f, Instruction i) {
+  Value v = f.registers[i.b];
+  uint32_t conversion = i.mode() & 3;
+  if (conversion == 1) v = str_value(vm, to_string(vm, v));
+  if (conversion == 2) v = str_value(vm, repr(vm, v));
+  if (conversion == 3) v = str_value(vm, ascii(vm, v));
+  std::string_view spec = i.mode() & 4 ? text_of(vm, f.registers[i.c]) : std::string_view();
+  if (spec.empty() && v.is_object() && v.object()->type == vm.types().str)
+    f.registers[i.a] = std::move(v);
+  else
+    f.registers[i.a] = str_value(vm, format(vm, v, spec));
+}
+
+void ListAppend(Vm& vm, Frame& f, Instruction i) {
+  list_append(vm, cast<ListObject>(f.registers[i.a]), f.registers[i.b]);
+}
+
+void ListExtend(Vm& vm, Frame& f, Instruction i) {
+  ListObject* list = cast<ListObject>(f.registers[i.a]);
+  const Value& items = f.registers[i.b];
+  const TypeSlots& slots = type_of(vm, items)->slots;
+  if (i.mode() == 1 && !slots.iterate && !slots.get_item)
+    raise_type_error(vm, "argument after * must be an iterable, not " + type_name(vm, items));
+  if (i.mode() != 1 && !slots.iterate && !slots.get_item)
+    raise_type_error(vm, "Value after * must be an iterable, not " + type_name(vm, items));
+  for_each(vm, items, [&](const Value& v) {
+    list_append(vm, list, v);
+    return true;
+  });
+}
+
+void ListToTuple(Vm& vm, Frame& f, Instruction i) {
+  f.registers[i.a] = to_tuple(vm, f.registers[i.b]).take();
+}
+
+void SetAdd(Vm& vm, Frame& f, Instruction i) {
+  set_add(vm, cast<SetObject>(f.registers[i.a]), f.registers[i.b]);
+}
+
+void SetUpdate(Vm& vm, Frame& f, Instruction i) {
+  SetObject* set = cast<SetObject>(f.registers[i.a]);
+  for_each(vm, f.registers[i.b], [&](const Value& v) {
+    set_add(vm, set, v);
+    return true;
+  });
+}
+
+void MapAdd(Vm& vm, Frame& f, Instruction i) {
+  dict_set(vm, cast<DictObject>(f.registers[i.a]), f.registers[i.b], f.registers[i.c]);
+}
+
+namespace {
+
+// The pairs of a mapping: a dict, or anything with keys() and [].
+void for_each_pair(Vm& vm, const Value& mapping, const char* error_text,
+                   const std::function<void(const Value&, const Value&)>& f) {
+  if (auto* dict = try_cast<DictObject>(mapping)) {
+    for (uint32_t i = 0; i < dict->table.used(); ++i) {
+      const Table::Entry& e = dict->table.entry(i);
+      if (!e.key) continue;
+      Value key = e.key, value = e.value;
+      f(key, value);
+    }
+    return;
+  }
+  Value keys = find_attribute(vm, mapping, intern(vm, "keys").get());
+  if (!keys) raise_type_error(vm, error_text);
+  for_each(vm, call(vm, keys), [&](const Value& key) {
+    f(key, get_item(vm, mapping, key));
+    return true;
+  });
+}
+
+}  // namespace
+
+void MapUpdate(Vm& vm, Frame& f, Instruction i) {
+  DictObject* dict = cast<DictObject>(f.registers[i.a]);
+  std::string error = "'" + type_name(vm, f.registers[i.b]) + "' object is not a mapping";
+  for_each_pair(vm, f.registers[i.b], error.c_str(),
+                [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); });
+}
+
+void MapMerge(Vm& vm, Frame& f, Instruction i) {
+  DictObject* dict = cast<DictObject>(f.registers[i.a]);
+  std::string called = callable_name(vm, f.registers[i.c]);
+  std::string error =
+      called + " argument after ** must be a mapping, not " + type_name(vm, f.registers[i.b]);
+  for_each_pair(vm, f.registers[i.b], error.c_str(), [&](const Value& k, const Value& v) {
+    if (!is_kind(k, Kind::Str)) raise_type_error(vm, "keywords must be strings");
+    if (dict->table.find(vm, k) >= 0)
+      raise_type_error(vm, called + " got multiple values for keyword argument '" +
+                               std::string(cast<StrObject>(k)->view()) + "'");
+    dict_set(vm, dict, k, v);
+  });
+}
+
+namespace {
+
+std::vector<Value> unpack_items(Vm& vm, const Value& source, size_t wanted, bool exact) {
+  if (!type_of(vm, source)->slots.iterate && !type_of(vm, source)->slots.get_item)
+    raise_type_error(vm, "cannot unpack non-iterable " + type_name(vm, source) + " object");
+  std::vector<Value> items;
+  bool too_many = false;
+  for_each(vm, source, [&](const Value& v) {
+    if (exact && items.size() == wanted) {
+      too_many = true;
+      return false;
+    }
+    items.push_back(v);
+    return true;
+  });
+  if (too_many)
+    raise_value_error(vm,
+                      "too many values to unpack (expected " + std::to_string(wanted) + ")");
+  if (items.size() < wanted)
+    raise_value_error(vm, "not enough values to unpack (expected " +
+                              std::string(exact ? "" : "at least ") + std::to_string(wanted) +
+                              ", got " + std::to_string(items.size()) + ")");
+  return items;
+}
+
+}  // namespace
+
+void UnpackSequence(Vm& vm, Frame& f, Instruction i) {
+  Value source = f.registers[i.b];
+  if (auto* tuple = try_cast<TupleObject>(source);
+      tuple && tuple->size == i.c && tuple->type == vm.types().tuple) {
+    for (uint32_t k = 0; k < i.c; ++k) f.registers[i.a + k] = tuple->items[k];
+    return;
+  }
+  std::vector<Value> items = unpack_items(vm, source, i.c, true);
+  for (uint32_t k = 0; k < i.c; ++k) f.registers[i.a + k] = std::move(items[k]);
+}
+
+void UnpackEx(Vm& vm, Frame& f, Instruction i) {
+  uint32_t first = i.c & 255, last = i.c >> 8;
+  Value source = f.registers[i.b];
+  std::vector<Value> items = unpack_items(vm, source, first + last, false);
+  size_t middle = items.size() - first - last;
+  Local<ListObject> list = make_list(vm, std::span<const Value>(items).subspan(first, middle));
+  for (uint32_t k = 0; k < first; ++k) f.registers[i.a + k] = items[k];
+  f.registers[i.a + first] = list.take();
+  for (uint32_t k = 0; k < last; ++k) f.registers[i.a + first + 1 + k] = items[first + middle + k];
+}
+
+}  // namespace tsc::interp::ops

@@ -1,0 +1,291 @@
+// Names, cells, globals and attributes: the slow paths, which fill the inline caches.
+#include "interpreter/vm/slow_ops.h"
+#include "lang/diagnostic.h"
+
+namespace tsc::interp {
+namespace {
+
+[[noreturn]] void raise_name_error(Vm& vm, Type* type, const std::string& message,
+                                   std::string_view name, Frame& frame) {
+  Local<ExceptionObject> e = make_exception(vm, type, message);
+  std::vector<std::string_view> names;
+  auto add = [&](DictObject* dict) {
+    for (uint32_t i = 0; i < dict->table.used(); ++i)
+      if (auto* s = try_cast<StrObject>(dict->table.entry(i).key)) names.push_back(s->view());
+  };
+  add(frame.globals);
+  add(vm.builtins()->globals);
+  for (const std::string& local : frame.code->code->register_names) names.push_back(local);
+  std::string_view near = lang::nearest_word(name, names);
+  if (!near.empty() && near != name) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  throw ScriptException(std::move(e));
+}
+
+[[noreturn]] void undefined_name(Vm& vm, StrObject* name, Frame& frame) {
+  std::string text(name->view());
+  raise_name_error(vm, vm.exceptions().NameError, "name '" + text + "' is not defined", text, frame);
+}
+
+[[noreturn]] void unbound_local(Vm& vm, const std::string& name) {
+  raise(vm, vm.exceptions().UnboundLocalError,
+        "cannot access local variable '" + name + "' where it is not associated with a value");
+}
+
+[[noreturn]] void unbound_free(Vm& vm, const std::string& name) {
+  raise(vm, vm.exceptions().NameError,
+        "cannot access free variable '" + name +
+            "' where it is not associated with a value in enclosing scope");
+}
+
+StrObject* site_name(Frame& frame, uint32_t site) {
+  return frame.code->names[frame.code->code->sites[site].name];
+}
+
+CellObject* cell_of(const Value& v) { return cast<CellObject>(v); }
+
+}  // namespace
+
+namespace ops {
+
+void CheckBound(Vm& vm, Frame& frame, Instruction i) {
+  if (frame.registers[i.a]) return;
+  const std::string& name = frame.code->code->names[i.b];
+  i.mode() ? unbound_free(vm, name) : unbound_local(vm, name);
+}
+
+void LoadCell(Vm& vm, Frame& frame, Instruction i) {
+  CellObject* cell = cell_of(frame.registers[i.b]);
+  if (!cell->content) unbound_local(vm, frame.code->code->names[i.c]);
+  frame.registers[i.a] = cell->content;
+}
+
+void DeleteCell(Vm& vm, Frame& frame, Instruction i) {
+  CellObject* cell = cell_of(frame.registers[i.a]);
+  if (!cell->content) unbound_local(vm, frame.code->code->names[i.b]);
+  note_store(vm, cell, Value());
+  cell->content.reset();
+}
+
+void LoadFree(Vm& vm, Frame& frame, Instruction i) {
+  CellObject* cell = frame.function->closure[i.b];
+  if (!cell->content) unbound_free(vm, frame.code->code->free_names[i.b]);
+  frame.registers[i.a] = cell->content;
+}
+
+void DeleteFree(Vm& vm, Frame& frame, Instruction i) {
+  CellObject* cell = frame.function->closure[i.a];
+  if (!cell->content) unbound_free(vm, frame.code->code->free_names[i.a]);
+  note_store(vm, cell, Value());
+  cell->content.reset();
+}
+
+void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.b);
+  InlineCache& cache = frame.code->caches[i.b];
+  Table& table = frame.globals->table;
+  int64_t place = table.find(vm, name);
+  if (place >= 0) {
+    cache.kind = kCacheModuleEntry;
+    cache.key = frame.globals;
+    cache.index = static_cast<uint32_t>(place);
+    frame.registers[i.a] = table.entry(cache.index).value;
+    return;
+  }
+  Table& builtins = vm.builtins()->globals->table;
+  place = builtins.find(vm, name);
+  if (place < 0) undefined_name(vm, name, frame);
+  cache.kind = kCacheBuiltinEntry;
+  cache.key = frame.globals;
+  cache.version = table.layout_version();
+  cache.index = static_cast<uint32_t>(place);
+  frame.registers[i.a] = builtins.entry(cache.index).value;
+}
+
+void store_global_slow(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.a);
+  dict_set(vm, frame.globals, Value(name), frame.registers[i.b]);
+  InlineCache& cache = frame.code->caches[i.a];
+  cache.kind = kCacheModuleEntry;
+  cache.key = frame.globals;
+  cache.index = static_cast<uint32_t>(frame.globals->table.find(vm, name));
+}
+
+void DeleteGlobal(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.a);
+  if (!dict_remove(vm, frame.globals, Value(name))) undefined_name(vm, name, frame);
+}
+
+void LoadName(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.b);
+  if (frame.extra) {
+    if (Value v = dict_get(vm, cast<DictObject>(frame.extra), Value(name))) {
+      frame.registers[i.a] = v;
+      return;
+    }
+  }
+  load_global_slow(vm, frame, i);
+}
+
+void LoadNameOrFree(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.b);
+  Value v = dict_get(vm, cast<DictObject>(frame.extra), Value(name));
+  if (!v) v = frame.function->closure[i.c]->content;
+  if (!v) unbound_free(vm, frame.code->code->free_names[i.c]);
+  frame.registers[i.a] = std::move(v);
+}
+
+void StoreName(Vm& vm, Frame& frame, Instruction i) {
+  dict_set(vm, cast<DictObject>(frame.extra), Value(site_name(frame, i.a)), frame.registers[i.b]);
+}
+
+void DeleteName(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.a);
+  if (!dict_remove(vm, cast<DictObject>(frame.extra), Value(name)))
+    undefined_name(vm, name, frame);
+}
+
+void LoadNamespace(Vm&, Frame& frame, Instruction i) { frame.registers[i.a] = frame.extra; }
+
+namespace {
+
+bool is_plain_object(const Value& v) {
+  return v.is_object() && (v.object()->type->type_flags & kPlainInstances);
+}
+
+// Notes where an attribute of a plain instance was found. False: not cacheable.
+bool fill_attribute_cache(const Value& object, StrObject* name, InlineCache& cache) {
+  if (!is_plain_object(object)) return false;
+  Type* type = object.object()->type;
+  InstanceState* state = instance_state(object.object());
+  if (!state->shape || state->shape->dictionary_mode()) return false;
+  const Value* found = lookup_in_type(type, name);
+  bool data = found && found->is_object() && found->object()->type->slots.bind_set;
+  cache.key = state->shape;
+  cache.version = type->version;
+  if (data) {
+    auto* property = try_cast<PropertyObject>(*found);
+    if (!property || !is_kind(property->getter, Kind::Function)) return false;
+    cache.kind = kCacheProperty;
+    cache.target = property;
+    return true;
+  }
+  int32_t slot = state->shape->find(name);
+  if (slot >= 0) {
+    cache.kind = kCacheSlot;
+    cache.index = static_cast<uint32_t>(slot);
+    return true;
+  }
+  if (!found) return false;
+  cache.target = found;
+  if (is_kind(*found, Kind::Function)) {
+    cache.kind = kCacheClassMethod;
+    return true;
+  }
+  if (found->is_object() && found->object()->type->slots.bind) return false;
+  cache.kind = kCacheClassValue;
+  return true;
+}
+
+bool fill_module_cache(Vm& vm, const Value& object, StrObject* name, InlineCache& cache) {
+  auto* module = try_cast<ModuleObject>(object);
+  if (!module) return false;
+  int64_t place = module->globals->table.find(vm, name);
+  if (place < 0) return false;
+  cache.kind = kCacheModuleEntry;
+  cache.key = module->globals.get();
+  cache.index = static_cast<uint32_t>(place);
+  return true;
+}
+
+}  // namespace
+
+void load_attr_slow(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.c);
+  Value object = frame.registers[i.b];
+  InlineCache& cache = frame.code->caches[i.c];
+  cache.kind = kCacheEmpty;
+  Value result = get_attribute(vm, object, name);
+  InlineCache filled;
+  if (fill_module_cache(vm, object, name, filled) || fill_attribute_cache(object, name, filled))
+    cache = filled;
+  frame.registers[i.a] = std::move(result);
+}
+
+void store_attr_slow(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.c);
+  Value object = frame.registers[i.a];
+  InlineCache& cache = frame.code->caches[i.c];
+  cache.kind = kCacheEmpty;
+  bool cacheable = is_plain_object(object) &&
+                   (object.object()->type->type_flags & kPlainSetAttribute);
+  Shape* before = cacheable ? instance_state(object.object())->shape : nullptr;
+  set_attribute(vm, object, name, frame.registers[i.b]);
+  if (!cacheable || !before || before->dictionary_mode()) return;
+  Type* type = object.object()->type;
+  const Value* found = lookup_in_type(type, name);
+  if (found && found->is_object() && found->object()->type->slots.bind_set) return;
+  Shape* after = instance_state(object.object())->shape;
+  if (after->dictionary_mode()) return;
+  int32_t slot = after->find(name);
+  if (slot < 0) return;
+  cache.key = before;
+  cache.version = type->version;
+  cache.index = static_cast<uint32_t>(slot);
+  if (before == after) {
+    cache.kind = kCacheSlot;
+  } else if (before->size() + 1 == after->size()) {
+    cache.kind = kCacheAddSlot;
+    cache.target = after;
+  }
+}
+
+void DeleteAttr(Vm& vm, Frame& frame, Instruction i) {
+  delete_attribute(vm, frame.registers[i.a], site_name(frame, i.c));
+}
+
+namespace {
+
+bool binds_self(const Value& v) {
+  if (is_kind(v, Kind::Function)) return true;
+  auto* native = try_cast<NativeFunction>(v);
+  return native && native->is_method;
+}
+
+}  // namespace
+
+void load_method_slow(Vm& vm, Frame& frame, Instruction i) {
+  StrObject* name = site_name(frame, i.c);
+  Value object = frame.registers[i.b];
+  InlineCache& cache = frame.code->caches[i.c];
+  cache.kind = kCacheEmpty;
+  Type* type = type_of(vm, object);
+  const Value* found = type->slots.get_attribute ? nullptr : lookup_in_type(type, name);
+  Value* out = &frame.registers[i.a];
+  if (found && binds_self(*found)) {
+    InstanceState* state = object.is_object() ? instance_state(object.object()) : nullptr;
+    Value own = state ? get_own_attribute(vm, object.object(), name) : Value();
+    if (!own) {
+      cache.target = found;
+      cache.version = type->version;
+      if (!state || !state->shape) {
+        cache.kind = kCacheTypeMethod;
+        cache.key = type;
+      } else if (!state->shape->dictionary_mode() && (type->type_flags & kPlainInstances)) {
+        cache.kind = kCacheClassMethod;
+        cache.key = state->shape;
+      }
+      out[0] = *found;
+      out[1] = std::move(object);
+      return;
+    }
+  }
+  Value attribute = get_attribute(vm, object, name);
+  InlineCache filled;
+  if (fill_module_cache(vm, object, name, filled)) cache = filled;
+  // A bound method taken apart needs no object of its own.
+  out[0] = std::move(attribute);
+  out[1].reset();
+}
+
+}  // namespace ops
+}  // namespace tsc::interp

@@ -1,0 +1,155 @@
+// Signature strings of native functions and the binding of calls to them.
+#include <charconv>
+
+#include "interpreter/vm/vm.h"
+#include "runtime/base/error.h"
+
+namespace tsc::interp {
+
+namespace {
+
+std::string_view trim(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+// Splits at commas outside quotes.
+std::vector<std::string_view> split_items(std::string_view text) {
+  std::vector<std::string_view> items;
+  size_t begin = 0;
+  char quote = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    char c = i < text.size() ? text[i] : ',';
+    if (quote) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == ',') {
+      std::string_view item = trim(text.substr(begin, i - begin));
+      if (!item.empty()) items.push_back(item);
+      begin = i + 1;
+    }
+  }
+  return items;
+}
+
+}  // namespace
+
+Signature::Signature(std::string_view text) : text_(text) {
+  bool keyword_only = false;
+  for (std::string_view item : split_items(text)) {
+    if (item == "/") {
+      positional_only_ = parameters_.size();
+    } else if (item == "*") {
+      keyword_only = true;
+    } else if (item.substr(0, 2) == "**") {
+      rest_keywords_ = true;
+    } else if (item[0] == '*') {
+      rest_ = keyword_only = true;
+    } else {
+      parse_parameter(item, keyword_only);
+    }
+  }
+}
+
+void Signature::parse_parameter(std::string_view item, bool keyword_only) {
+  Parameter p;
+  size_t equals = item.find('=');
+  p.name = std::string(trim(item.substr(0, equals)));
+  if (equals != std::string_view::npos) {
+    p.required = false;
+    std::string_view text = trim(item.substr(equals + 1));
+    if (text == "None") {
+      p.default_value = Value::none();
+    } else if (text == "True" || text == "False") {
+      p.default_value = Value::boolean(text == "True");
+    } else if (text[0] == '\'' || text[0] == '"') {
+      p.has_text_default = true;
+      p.text_default = std::string(text.substr(1, text.size() - 2));
+    } else if (text != "?") {
+      bool real = text.find_first_of(".en") != std::string_view::npos;
+      double d = 0;
+      int64_t i = 0;
+      auto end = real ? std::from_chars(text.data(), text.data() + text.size(), d).ptr
+                      : std::from_chars(text.data(), text.data() + text.size(), i).ptr;
+      TSC_CHECK(end == text.data() + text.size(), "bad default in signature: " + text_);
+      p.default_value = real ? Value::real(d) : Value::integer(i);
+    }
+  }
+  parameters_.push_back(std::move(p));
+  if (!keyword_only) positional_count_ = parameters_.size();
+}
+
+void Signature::too_many(Vm& vm, std::string_view name, const Args& args) const {
+  size_t required = 0;
+  for (size_t i = 0; i < positional_count_; ++i) required += parameters_[i].required;
+  bool method = !parameters_.empty() && parameters_[0].name == "self";
+  size_t takes = positional_count_ - method, given = args.count - method;
+  std::string message(name);
+  if (takes == 0)
+    message += "() takes no arguments";
+  else if (required == positional_count_ && takes == 1)
+    message += "() takes exactly one argument";
+  else if (required == positional_count_)
+    message += "() takes exactly " + std::to_string(takes) + " arguments";
+  else
+    message += "() takes at most " + std::to_string(takes) + " argument" + (takes == 1 ? "" : "s");
+  raise_type_error(vm, message + " (" + std::to_string(given) + " given)");
+}
+
+void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, const Args& args,
+                                    std::vector<Value>& out) const {
+  Local<DictObject> rest;
+  if (rest_keywords_) rest = make_dict(vm);
+  for (uint32_t k = 0; k < args.keyword_count; ++k) {
+    std::string_view name = args.keyword_names[k]->view();
+    size_t i = positional_only_;
+    while (i < parameters_.size() && parameters_[i].name != name) ++i;
+    if (i == parameters_.size()) {
+      if (!rest)
+        raise_type_error(vm, "'" + std::string(name) + "' is an invalid keyword argument for " +
+                                 std::string(function_name) + "()");
+      dict_set(vm, rest, Value(args.keyword_names[k]), args.keyword_values[k]);
+      continue;
+    }
+    if (out[i])
+      raise_type_error(vm, "argument for " + std::string(function_name) +
+                               "() given by name ('" + std::string(name) + "') and position (" +
+                               std::to_string(i + 1) + ")");
+    out[i] = args.keyword_values[k];
+  }
+  if (rest) out.push_back(rest.take());
+}
+
+void Signature::fill_missing(Vm& vm, std::string_view function_name,
+                             std::vector<Value>& out) const {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (out[i]) continue;
+    const Parameter& p = parameters_[i];
+    if (p.required) {
+      if (parameters_.size() == 1 || (parameters_.size() == 2 && parameters_[0].name == "self"))
+        raise_type_error(vm, std::string(function_name) + "() takes exactly one argument (0 given)");
+      raise_type_error(vm, std::string(function_name) + "() missing required argument '" + p.name +
+                               "' (pos " + std::to_string(i + 1) + ")");
+    }
+    if (p.has_text_default) out[i] = str_value(vm, p.text_default);
+    else out[i] = p.default_value;
+  }
+}
+
+void Signature::bind(Vm& vm, std::string_view function_name, const Args& args,
+                     std::vector<Value>& out) const {
+  out.assign(parameters_.size(), Value());
+  size_t direct = std::min<size_t>(args.count, positional_count_);
+  for (size_t i = 0; i < direct; ++i) out[i] = args.positional[i];
+  if (args.count > positional_count_ && !rest_) too_many(vm, function_name, args);
+  if (rest_)
+    out.push_back(
+        make_tuple(vm, std::span<const Value>(args.positional + direct, args.count - direct))
+            .take());
+  if (args.keyword_count || rest_keywords_) take_extra_keywords(vm, function_name, args, out);
+  fill_missing(vm, function_name, out);
+}
+
+}  // namespace tsc::interp

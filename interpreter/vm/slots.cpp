@@ -1,0 +1,436 @@
+// Dunder methods and slots: a table of rows says which slot a method name fills, what the slot calls
+// when a script class defines the method, and how a native slot appears as a method.
+#include <map>
+
+#include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/native.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+namespace {
+
+// --- slots of script classes: call the method found through the MRO --------------------------------
+
+Value find_method(Vm& vm, const Value& self, std::string_view name) {
+  Type* type = type_of(vm, self);
+  const Value* found = lookup_in_type(type, intern(vm, name));
+  return found ? bind_attribute(vm, *found, self, type) : Value();
+}
+
+Value call_dunder(Vm& vm, const Value& self, std::string_view name,
+                  std::initializer_list<Value> args = {}) {
+  Value method = find_method(vm, self, name);
+  if (!method || method.is_none()) return vm.not_implemented();
+  return call(vm, method, args);
+}
+
+Value script_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool is_reflected) {
+  const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
+  return is_reflected ? call_dunder(vm, b, info.reflected, {a}) : call_dunder(vm, a, info.method, {b});
+}
+Value script_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
+  return call_dunder(vm, self, kBinaryOps[static_cast<int>(op)].in_place, {other});
+}
+Value script_unary(Vm& vm, UnaryOp op, const Value& self) {
+  return call_dunder(vm, self, kUnaryMethods[static_cast<int>(op)]);
+}
+Value script_compare(Vm& vm, CompareOp op, const Value& self, const Value& other) {
+  if (op == CompareOp::Ne) {
+    // object's __ne__ is the opposite of __eq__.
+    Type* owner = nullptr;
+    lookup_in_type(type_of(vm, self), vm.names().ne, &owner);
+    if (!owner || owner == vm.types().object) {
+      Value r = call_dunder(vm, self, "__eq__", {other});
+      return r.is(vm.not_implemented()) ? r : Value::boolean(!truth(vm, r));
+    }
+  }
+  return call_dunder(vm, self, kCompareMethods[static_cast<int>(op)], {other});
+}
+int64_t script_hash(Vm& vm, const Value& self) {
+  Value r = call_dunder(vm, self, "__hash__");
+  if (!is_integer_like(r)) raise_type_error(vm, "__hash__ method should return an integer");
+  return static_cast<int64_t>(number_hash(r));
+}
+bool script_truth(Vm& vm, const Value& self) {
+  Value r = call_dunder(vm, self, "__bool__");
+  if (!r.is_bool())
+    raise_type_error(vm, "__bool__ should return bool, returned " + type_name(vm, r));
+  return r.as_bool();
+}
+int64_t script_length(Vm& vm, const Value& self) {
+  Value r = call_dunder(vm, self, "__len__");
+  int64_t n = to_index(vm, r);
+  if (n < 0) raise_value_error(vm, "__len__() should return >= 0");
+  return n;
+}
+Value script_to_int(Vm& vm, const Value& self) { return call_dunder(vm, self, "__int__"); }
+Value script_to_float(Vm& vm, const Value& self) { return call_dunder(vm, self, "__float__"); }
+Value script_to_index(Vm& vm, const Value& self) { return call_dunder(vm, self, "__index__"); }
+Value script_get_item(Vm& vm, const Value& self, const Value& key) {
+  return call_dunder(vm, self, "__getitem__", {key});
+}
+void script_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
+  call_dunder(vm, self, "__setitem__", {key, value});
+}
+void script_delete_item(Vm& vm, const Value& self, const Value& key) {
+  call_dunder(vm, self, "__delitem__", {key});
+}
+bool script_contains(Vm& vm, const Value& self, const Value& item) {
+  return truth(vm, call_dunder(vm, self, "__contains__", {item}));
+}
+Value script_iterate(Vm& vm, const Value& self) {
+  Value r = call_dunder(vm, self, "__iter__");
+  if (r.is(vm.not_implemented()))
+    raise_type_error(vm, "'" + type_name(vm, self) + "' object is not iterable");
+  return r;
+}
+bool script_next(Vm& vm, const Value& self, Value& out) {
+  try {
+    out = call_dunder(vm, self, "__next__");
+    return true;
+  } catch (const ScriptException& e) {
+    if (e.exception()->type->is_subtype_of(vm.exceptions().StopIteration)) return false;
+    throw;
+  }
+}
+Value script_get_attribute(Vm& vm, const Value& self, StrObject* name) {
+  try {
+    return call_dunder(vm, self, "__getattribute__", {Value(name)});
+  } catch (const ScriptException& e) {
+    if (!type_of(vm, self)->slots.get_missing_attribute ||
+        !e.exception()->type->is_subtype_of(vm.exceptions().AttributeError))
+      throw;
+    return Value();
+  }
+}
+void script_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value& value) {
+  call_dunder(vm, self, "__setattr__", {Value(name), value});
+}
+void script_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
+  call_dunder(vm, self, "__delattr__", {Value(name)});
+}
+Value script_missing(Vm& vm, const Value& self, StrObject* name) {
+  return call_dunder(vm, self, "__getattr__", {Value(name)});
+}
+Value script_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) {
+  Value method = find_method(vm, self, "__get__");
+  if (!method) return self;  // only __set__: the descriptor itself
+  return call(vm, method, {instance ? instance : Value::none(), Value(owner)});
+}
+void script_bind_set(Vm& vm, const Value& self, const Value& instance, const Value& value) {
+  if (value) call_dunder(vm, self, "__set__", {instance, value});
+  else call_dunder(vm, self, "__delete__", {instance});
+}
+Value script_call(Vm& vm, const Value& self, Args& args) {
+  return call(vm, find_method(vm, self, "__call__"), args);
+}
+Value script_repr(Vm& vm, const Value& self) { return call_dunder(vm, self, "__repr__"); }
+Value script_to_str(Vm& vm, const Value& self) { return call_dunder(vm, self, "__str__"); }
+Value script_format(Vm& vm, const Value& self, StrObject* spec) {
+  return call_dunder(vm, self, "__format__", {Value(spec)});
+}
+void script_initialize(Vm& vm, const Value& self, Args& args) {
+  Value r = call(vm, find_method(vm, self, "__init__"), args);
+  if (!r.is_none())
+    raise_type_error(vm, "__init__() should return None, not '" + type_name(vm, r) + "'");
+}
+Value script_construct(Vm& vm, Type* type, Args& args) {
+  const Value* found = lookup_in_type(type, vm.names().new_);
+  Value method = *found;
+  if (is_kind(method, Kind::StaticMethod)) method = static_cast<WrappedMethod*>(method.object())->function;
+  std::vector<Value> shifted;
+  shifted.push_back(Value(type));
+  shifted.insert(shifted.end(), args.positional, args.positional + args.count);
+  Args full = args;
+  full.positional = shifted.data();
+  full.count = args.count + 1;
+  return call(vm, method, full);
+}
+
+// --- methods of native types: call the slot of the type that published them -------------------------
+
+Type* publisher(Args& args) { return static_cast<Type*>(args.callee->pointer); }
+int operator_of(Args& args) { return static_cast<int>(args.callee->data.as_int()); }
+
+Value wrap_binary(Vm& vm, Args& a) {
+  return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[0], a[1], false);
+}
+Value wrap_reflected(Vm& vm, Args& a) {
+  return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[1], a[0], true);
+}
+Value wrap_in_place(Vm& vm, Args& a) {
+  return publisher(a)->slots.in_place(vm, BinaryOp(operator_of(a)), a[0], a[1]);
+}
+Value wrap_unary(Vm& vm, Args& a) {
+  return publisher(a)->slots.unary(vm, UnaryOp(operator_of(a)), a[0]);
+}
+Value wrap_compare(Vm& vm, Args& a) {
+  return publisher(a)->slots.compare(vm, CompareOp(operator_of(a)), a[0], a[1]);
+}
+Value wrap_hash(Vm& vm, Args& a) { return Value::integer(publisher(a)->slots.hash(vm, a[0])); }
+Value wrap_truth(Vm& vm, Args& a) { return Value::boolean(publisher(a)->slots.truth(vm, a[0])); }
+Value wrap_length(Vm& vm, Args& a) { return Value::integer(publisher(a)->slots.length(vm, a[0])); }
+Value wrap_to_int(Vm& vm, Args& a) { return publisher(a)->slots.to_int(vm, a[0]); }
+Value wrap_to_float(Vm& vm, Args& a) { return publisher(a)->slots.to_float(vm, a[0]); }
+Value wrap_to_index(Vm& vm, Args& a) { return publisher(a)->slots.to_index(vm, a[0]); }
+Value wrap_get_item(Vm& vm, Args& a) { return publisher(a)->slots.get_item(vm, a[0], a[1]); }
+Value wrap_set_item(Vm& vm, Args& a) {
+  publisher(a)->slots.set_item(vm, a[0], a[1], a[2]);
+  return Value::none();
+}
+Value wrap_delete_item(Vm& vm, Args& a) {
+  publisher(a)->slots.delete_item(vm, a[0], a[1]);
+  return Value::none();
+}
+Value wrap_contains(Vm& vm, Args& a) {
+  return Value::boolean(publisher(a)->slots.contains(vm, a[0], a[1]));
+}
+Value wrap_iterate(Vm& vm, Args& a) { return publisher(a)->slots.iterate(vm, a[0]); }
+Value wrap_next(Vm& vm, Args& a) {
+  Value out;
+  if (publisher(a)->slots.next(vm, a[0], out)) return out;
+  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
+}
+StrObject* name_argument(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Str))
+    raise_type_error(vm, "attribute name must be string, not '" + type_name(vm, v) + "'");
+  return intern(vm, cast<StrObject>(v)).get();  // interned names live as long as the Vm
+}
+Value wrap_get_attribute(Vm& vm, Args& a) {
+  StrObject* name = name_argument(vm, a[1]);
+  Value v = publisher(a)->slots.get_attribute(vm, a[0], name);
+  if (!v) raise_attribute_error(vm, a[0], name);
+  return v;
+}
+Value wrap_set_attribute(Vm& vm, Args& a) {
+  publisher(a)->slots.set_attribute(vm, a[0], name_argument(vm, a[1]), a[2]);
+  return Value::none();
+}
+Value wrap_delete_attribute(Vm& vm, Args& a) {
+  publisher(a)->slots.delete_attribute(vm, a[0], name_argument(vm, a[1]));
+  return Value::none();
+}
+Value wrap_missing(Vm& vm, Args& a) {
+  return publisher(a)->slots.get_missing_attribute(vm, a[0], name_argument(vm, a[1]));
+}
+Value wrap_bind(Vm& vm, Args& a) {
+  Type* owner = a.has(2) && is_kind(a[2], Kind::Type) ? cast<Type>(a[2]) : type_of(vm, a[1]);
+  return publisher(a)->slots.bind(vm, a[0], a[1].is_none() ? Value() : a[1], owner);
+}
+Value wrap_bind_set(Vm& vm, Args& a) {
+  publisher(a)->slots.bind_set(vm, a[0], a[1], a[2]);
+  return Value::none();
+}
+Value wrap_call(Vm& vm, Args& a) {
+  Value self = a[0];
+  Args rest = a;
+  ++rest.positional;
+  --rest.count;
+  return publisher(a)->slots.call(vm, self, rest);
+}
+Value wrap_repr(Vm& vm, Args& a) { return publisher(a)->slots.repr(vm, a[0]); }
+Value wrap_to_str(Vm& vm, Args& a) { return publisher(a)->slots.to_str(vm, a[0]); }
+Value wrap_format(Vm& vm, Args& a) {
+  text_of(vm, a[1], "format specification");
+  return publisher(a)->slots.format(vm, a[0], cast<StrObject>(a[1]));
+}
+Value wrap_initialize(Vm& vm, Args& a) {
+  Value self = a[0];
+  Args rest = a;
+  ++rest.positional;
+  --rest.count;
+  publisher(a)->slots.initialize(vm, self, rest);
+  return Value::none();
+}
+Value wrap_construct(Vm& vm, Args& a) {
+  Type* type = a.count ? try_cast<Type>(a[0]) : nullptr;
+  if (!type || !type->is_subtype_of(publisher(a)))
+    raise_type_error(vm, publisher(a)->name + ".__new__(X): X is not a subtype of " +
+                             publisher(a)->name);
+  Args rest = a;
+  ++rest.positional;
+  --rest.count;
+  return publisher(a)->slots.construct(vm, type, rest);
+}
+
+// --- the table -----------------------------------------------------------------------------------------
+
+struct SlotRow {
+  std::vector<std::string> names;            // any of them fills the slot
+  bool (*own)(const TypeSlots&, const TypeSlots* base);  // filled, and not merely inherited
+  void (*copy)(TypeSlots& to, const TypeSlots& from);  // from a native owner
+  void (*fill)(TypeSlots&);                  // with the function for script classes
+  void (*clear)(TypeSlots&);
+  NativeCode wrapper;
+  const char* signature;                     // null: raw
+};
+
+#define ROW(slot, script, wrapper, signature, ...)                                            \
+  SlotRow{{__VA_ARGS__},                                                                      \
+          [](const TypeSlots& s, const TypeSlots* base) {                                     \
+            return s.slot && !(base && base->slot == s.slot);                                 \
+          },                                                                                  \
+          [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; },                  \
+          [](TypeSlots& s) { s.slot = script; },                                              \
+          [](TypeSlots& s) { s.slot = nullptr; },                                             \
+          wrapper,                                                                            \
+          signature}
+
+const std::vector<SlotRow>& rows() {
+  static const std::vector<SlotRow> kRows = {
+      ROW(initialize, script_initialize, wrap_initialize, nullptr, "__init__"),
+      ROW(construct, script_construct, wrap_construct, nullptr, "__new__"),
+      ROW(hash, script_hash, wrap_hash, "self", "__hash__"),
+      ROW(truth, script_truth, wrap_truth, "self", "__bool__"),
+      ROW(length, script_length, wrap_length, "self", "__len__"),
+      ROW(to_int, script_to_int, wrap_to_int, "self", "__int__"),
+      ROW(to_float, script_to_float, wrap_to_float, "self", "__float__"),
+      ROW(to_index, script_to_index, wrap_to_index, "self", "__index__"),
+      ROW(get_item, script_get_item, wrap_get_item, "self, key", "__getitem__"),
+      ROW(set_item, script_set_item, wrap_set_item, "self, key, value", "__setitem__"),
+      ROW(delete_item, script_delete_item, wrap_delete_item, "self, key", "__delitem__"),
+      ROW(contains, script_contains, wrap_contains, "self, key", "__contains__"),
+      ROW(iterate, script_iterate, wrap_iterate, "self", "__iter__"),
+      ROW(next, script_next, wrap_next, "self", "__next__"),
+      ROW(get_attribute, script_get_attribute, wrap_get_attribute, "self, name",
+          "__getattribute__"),
+      ROW(set_attribute, script_set_attribute, wrap_set_attribute, "self, name, value",
+          "__setattr__"),
+      ROW(delete_attribute, script_delete_attribute, wrap_delete_attribute, "self, name",
+          "__delattr__"),
+      ROW(get_missing_attribute, script_missing, wrap_missing, "self, name", "__getattr__"),
+      ROW(bind, script_bind, wrap_bind, "self, instance, owner=None", "__get__"),
+      ROW(bind_set, script_bind_set, wrap_bind_set, "self, instance, value", "__set__",
+          "__delete__"),
+      ROW(call, script_call, wrap_call, nullptr, "__call__"),
+      ROW(repr, script_repr, wrap_repr, "self", "__repr__"),
+      ROW(to_str, script_to_str, wrap_to_str, "self", "__str__"),
+      ROW(format, script_format, wrap_format, "self, format_spec", "__format__"),
+  };
+  return kRows;
+}
+
+struct OperatorFamily {
+  std::vector<std::string> names;
+  void (*copy)(TypeSlots& to, const TypeSlots& from);
+  void (*fill)(TypeSlots&);
+  void (*clear)(TypeSlots&);
+};
+
+#define FAMILY(slot, script, table)                                            \
+  OperatorFamily{table,                                                        \
+                 [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; }, \
+                 [](TypeSlots& s) { s.slot = script; },                        \
+                 [](TypeSlots& s) { s.slot = nullptr; }}
+
+std::vector<std::string> binary_names() {
+  std::vector<std::string> names;
+  for (const BinaryOpInfo& info : kBinaryOps) {
+    names.push_back(info.method);
+    names.push_back(info.reflected);
+  }
+  return names;
+}
+std::vector<std::string> in_place_names() {
+  std::vector<std::string> names;
+  for (const BinaryOpInfo& info : kBinaryOps) names.push_back(info.in_place);
+  return names;
+}
+
+const std::vector<OperatorFamily>& families() {
+  static const std::vector<OperatorFamily> kFamilies = {
+      FAMILY(binary, script_binary, binary_names()),
+      FAMILY(in_place, script_in_place, in_place_names()),
+      FAMILY(unary, script_unary,
+             std::vector<std::string>(std::begin(kUnaryMethods), std::end(kUnaryMethods))),
+      FAMILY(compare, script_compare,
+             std::vector<std::string>(std::begin(kCompareMethods), std::end(kCompareMethods))),
+  };
+  return kFamilies;
+}
+
+// A value in a class dictionary that is the wrapper of a native slot.
+bool is_wrapper(const Value& v, const std::string& name) {
+  auto* f = try_cast<NativeFunction>(v);
+  return f && f->pointer && f->name == name;
+}
+
+template <class Row>
+void refresh_row(Vm& vm, Type* type, const Row& row) {
+  Type* native_owner = nullptr;
+  bool script = false;
+  for (const std::string& name : row.names) {
+    Type* owner = nullptr;
+    const Value* found = lookup_in_type(type, intern(vm, name), &owner);
+    if (!found) continue;
+    if (is_wrapper(*found, name)) {
+      if (!native_owner) native_owner = owner;
+    } else if (owner != vm.types().object) {
+      script = true;
+    }
+  }
+  if (script) row.fill(type->slots);
+  else if (native_owner) row.copy(type->slots, native_owner->slots);
+  else if (type->type_flags & kScriptClass) row.clear(type->slots);
+}
+
+void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const char* signature,
+             int op) {
+  if (type->attributes->table.find_text(vm, name) >= 0) return;
+  Local<NativeFunction> f = signature ? make_native(vm, name, signature, code)
+                                      : make_raw_native(vm, name, code);
+  f->pointer = type;
+  f->data = Value::integer(op);
+  f->is_method = true;
+  f->owner = type->name;
+  if (name == "__new__") f->is_method = false;
+  dict_set(vm, type->attributes, name, f.take());
+}
+
+}  // namespace
+
+void publish_slots(Vm& vm, Type* type) {
+  const TypeSlots* inherited = type->base ? &type->base->slots : nullptr;
+  for (const SlotRow& row : rows())
+    if (row.own(type->slots, inherited))
+      for (const std::string& name : row.names)
+        publish(vm, type, name, row.wrapper, row.signature, 0);
+  TypeSlots s = type->slots;
+  if (inherited) {
+    if (s.binary == inherited->binary) s.binary = nullptr;
+    if (s.in_place == inherited->in_place) s.in_place = nullptr;
+    if (s.unary == inherited->unary) s.unary = nullptr;
+    if (s.compare == inherited->compare) s.compare = nullptr;
+  }
+  for (int op = 0; op < static_cast<int>(BinaryOp::kCount); ++op) {
+    if (s.binary) {
+      publish(vm, type, kBinaryOps[op].method, wrap_binary, "self, other", op);
+      publish(vm, type, kBinaryOps[op].reflected, wrap_reflected, "self, other", op);
+    }
+    if (s.in_place) publish(vm, type, kBinaryOps[op].in_place, wrap_in_place, "self, other", op);
+  }
+  for (int op = 0; s.unary && op < static_cast<int>(UnaryOp::kCount); ++op)
+    publish(vm, type, kUnaryMethods[op], wrap_unary, "self", op);
+  for (int op = 0; s.compare && op < static_cast<int>(CompareOp::kCount); ++op)
+    publish(vm, type, kCompareMethods[op], wrap_compare, "self, other", op);
+  type_modified(vm, type);
+}
+
+void refresh_slots(Vm& vm, Type* type) {
+  for (const SlotRow& row : rows()) refresh_row(vm, type, row);
+  for (const OperatorFamily& family : families()) refresh_row(vm, type, family);
+  // __hash__ = None, or __eq__ without __hash__: unhashable.
+  Type* hash_owner = nullptr;
+  const Value* hash = lookup_in_type(type, vm.names().hash, &hash_owner);
+  if (hash && hash->is_none()) type->slots.hash = nullptr;
+  else if (!type->slots.hash && hash_owner == vm.types().object)
+    type->slots.hash = vm.types().object->slots.hash;
+  if (!type->slots.repr) type->slots.repr = vm.types().object->slots.repr;
+  bool plain_layout = type->layout == Kind::Instance && type->instance_offset;
+  uint32_t flags = type->type_flags & ~(kPlainInstances | kPlainSetAttribute);
+  if (plain_layout && !type->slots.get_attribute) flags |= kPlainInstances;
+  if (!type->slots.set_attribute) flags |= kPlainSetAttribute;
+  type->type_flags = flags;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,58 @@
+#pragma once
+// The instructions that need no place in the dispatch loop: one function each, called with the frame
+// and the instruction. They may raise; released operands are the loop's business.
+#include "interpreter/vm/frames.h"
+#include "lang/bytecode/bytecode.h"
+
+namespace tsc::interp::ops {
+
+using lang::Instruction;
+
+#define TSC_PLAIN_OPS(X)                                                                          \
+  X(CheckBound) X(LoadCell) X(DeleteCell) X(LoadFree) X(DeleteFree) X(DeleteGlobal) X(LoadName)   \
+  X(LoadNameOrFree) X(StoreName) X(DeleteName) X(LoadNamespace) X(MatMul) X(LShift) X(RShift)     \
+  X(BitAnd) X(BitOr) X(BitXor) X(InplaceTrueDiv) X(InplaceFloorDiv) X(InplaceMod) X(InplacePow)   \
+  X(InplaceMatMul) X(InplaceLShift) X(InplaceRShift) X(InplaceBitAnd) X(InplaceBitOr)             \
+  X(InplaceBitXor) X(Pow) X(PowK) X(Negative) X(Positive) X(Invert) X(In) X(NotIn) X(GetIter)     \
+  X(DeleteAttr) X(DeleteSubscr) X(BuildTuple) X(BuildList) X(BuildSet) X(BuildMap) X(BuildSlice)  \
+  X(BuildString) X(FormatValue) X(ListAppend) X(ListExtend) X(ListToTuple) X(SetAdd) X(SetUpdate) \
+  X(MapAdd) X(MapUpdate) X(MapMerge) X(UnpackSequence) X(UnpackEx) X(MakeFunction) X(MakeClass)   \
+  X(MakeClassEx) X(PushHandled) X(PopHandled) X(MatchException) X(ExceptionInfo)                  \
+  X(LoadAssertionError) X(LoadContext) X(GetYieldFromIter) X(ImportName) X(ImportFrom)            \
+  X(ImportStar) X(MatchSequence) X(MatchMapping) X(Length) X(MatchKeys) X(MatchClass)             \
+  X(PrintExpr) X(LoadSubscrK)
+
+#define X(name) void name(Vm& vm, Frame& frame, Instruction i);
+TSC_PLAIN_OPS(X)
+#undef X
+
+// Slow paths of instructions that the loop has fast paths for.
+void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool in_place);
+void compare_slow(Vm& vm, Frame& frame, Instruction i, CompareOp op, bool constant);
+void load_global_slow(Vm& vm, Frame& frame, Instruction i);
+void store_global_slow(Vm& vm, Frame& frame, Instruction i);
+void load_attr_slow(Vm& vm, Frame& frame, Instruction i);
+void store_attr_slow(Vm& vm, Frame& frame, Instruction i);
+void load_method_slow(Vm& vm, Frame& frame, Instruction i);
+// Makes the exception that Raise raises out of R[a].
+Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised);
+void release_operands(Value* registers, Instruction i);
+
+}  // namespace tsc::interp::ops
+
+namespace tsc::interp {
+
+// What InlineCache::kind means.
+enum CacheKind : uint32_t {
+  kCacheEmpty = 0,
+  kCacheModuleEntry,    // key: the dict; index: place of the entry
+  kCacheBuiltinEntry,   // key: the module's dict, version: its layout; index: place in the builtins
+  kCacheSlot,           // key: shape; index: slot
+  kCacheAddSlot,        // key: shape before; target: shape after; index: slot; version of the type
+  kCacheClassValue,     // key: shape; target: const Value* in the class; version of the type
+  kCacheClassMethod,    // as kCacheClassValue, a function to be bound
+  kCacheProperty,       // as kCacheClassValue, a property whose getter is a script function
+  kCacheTypeMethod,     // key: type of an object without own attributes; target, version as above
+};
+
+}  // namespace tsc::interp

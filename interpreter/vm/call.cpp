@@ -63,7 +63,8 @@ Value call(Vm& vm, const Value& callee, Args& args) {
         Value kept = callee;
         return call_native(vm, cast<NativeFunction>(kept), args);
       }
-      case Kind::Type: return construct(vm, cast<Type>(callee), args);
+      case Kind::Type:
+        return construct(vm, cast<Type>(callee), args);
       case Kind::BoundMethod: {
         Local<BoundMethod> method(cast<BoundMethod>(callee));
         std::vector<Value> shifted;
@@ -75,7 +76,8 @@ Value call(Vm& vm, const Value& callee, Args& args) {
         bound.count = args.count + 1;
         return call(vm, method->function, bound);
       }
-      default: break;
+      default:
+        break;
     }
     if (auto slot = callee.object()->type->slots.call) {
       vm.check_native_stack();
@@ -97,6 +99,37 @@ Value call(Vm& vm, const Value& callee, std::initializer_list<Value> values) {
   return call(vm, callee, std::span<const Value>(values.begin(), values.size()));
 }
 
+void settle_unpacked(Vm& vm, const Value& callee, Value& positional, Value* keywords) {
+  if (!is_kind(positional, Kind::Tuple)) {
+    const TypeSlots& slots = type_of(vm, positional)->slots;
+    if (!slots.iterate && !slots.get_item)
+      raise_type_error(vm, callable_name(vm, callee) +
+                               " argument after * must be an iterable, not " +
+                               type_name(vm, positional));
+    positional = to_tuple(vm, positional).take();
+  }
+  if (!keywords) return;
+  if (!is_kind(*keywords, Kind::Dict)) {
+    Value keys = find_attribute(vm, *keywords, intern(vm, "keys").get());
+    if (!keys)
+      raise_type_error(vm, callable_name(vm, callee) +
+                               " argument after ** must be a mapping, not " +
+                               type_name(vm, *keywords));
+    Local<DictObject> dict = make_dict(vm);
+    for_each(vm, call(vm, keys), [&](const Value& key) {
+      dict_set(vm, dict, key, get_item(vm, *keywords, key));
+      return true;
+    });
+    *keywords = dict.take();
+  }
+  Table& table = cast<DictObject>(*keywords)->table;
+  for (uint32_t k = 0; k < table.used(); ++k) {
+    const Table::Entry& entry = table.entry(k);
+    if (entry.key && !is_kind(entry.key, Kind::Str))
+      raise_type_error(vm, "keywords must be strings");
+  }
+}
+
 Value call_method(Vm& vm, const Value& self, std::string_view name,
                   std::initializer_list<Value> args) {
   return call(vm, get_attribute(vm, self, name), args);
@@ -116,8 +149,8 @@ Value allocate_instance(Vm& vm, Type* type) {
 Value construct(Vm& vm, Type* type, Args& args) {
   vm.check_native_stack();
   Local<Type> kept(type);
-  Value object = type->slots.construct ? type->slots.construct(vm, type, args)
-                                       : allocate_instance(vm, type);
+  Value object =
+      type->slots.construct ? type->slots.construct(vm, type, args) : allocate_instance(vm, type);
   if (type == vm.types().type || !is_instance(vm, object, type)) return object;
   if (auto initialize = type_of(vm, object)->slots.initialize) {
     initialize(vm, object, args);

@@ -64,6 +64,9 @@ class Signature {
 Value call(Vm& vm, const Value& callee, std::span<const Value> args = {});
 Value call(Vm& vm, const Value& callee, std::initializer_list<Value> args);
 Value call(Vm& vm, const Value& callee, Args& args);
+// What stands after * and ** of a call to `callee` may be any iterable and mapping: makes them a tuple
+// and a dict with str keys. `keywords` is null when there is no **.
+void settle_unpacked(Vm& vm, const Value& callee, Value& positional, Value* keywords);
 // value.name(args); raises AttributeError when absent.
 Value call_method(Vm& vm, const Value& self, std::string_view name,
                   std::initializer_list<Value> args = {});

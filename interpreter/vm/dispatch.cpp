@@ -304,6 +304,7 @@ bool Interpreter::enter_keywords(Vm& vm, Frame& frame, Instruction i, bool metho
 bool Interpreter::enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result) {
   Value* r = frame.registers + i.b;
   Value callee = r[0];
+  settle_unpacked(vm, callee, r[1], i.c ? r + 2 : nullptr);
   Value tuple = std::move(r[1]);
   Value dict;
   if (i.c) dict = std::move(r[2]);

@@ -30,12 +30,14 @@ struct Threads::Arena {
   tbb::task_arena arena;
 };
 
-Threads::Threads(int count) : count_(count > 0 ? count : processor_count()) {}
+// An arena starts no thread before its first loop.
+Threads::Threads(int count)
+    : count_(count > 0 ? count : processor_count()), arena_(std::make_unique<Arena>(count_)) {}
 Threads::~Threads() = default;
 
 void Threads::set_count(int count) {
   count_ = count > 0 ? count : processor_count();
-  arena_.reset();
+  arena_ = std::make_unique<Arena>(count_);
 }
 
 void Threads::parallel_for(int64_t count, int64_t grain, RangeBody body) {
@@ -46,7 +48,6 @@ void Threads::parallel_for(int64_t count, int64_t grain, RangeBody body) {
     body(0, count);
     return;
   }
-  if (!arena_) arena_ = std::make_unique<Arena>(count_);
   int64_t base = count / chunks, extra = count % chunks;
   auto begin_of = [=](int64_t chunk) { return chunk * base + std::min(chunk, extra); };
   arena_->arena.execute([&] {

@@ -36,13 +36,14 @@ class Threads {
 
   // Calls body(begin, end) on disjoint ranges that cover [0, count), of at least `grain` items each
   // (the last may be shorter), in any order and on any thread. Blocks until all are done; the first
-  // exception is rethrown. Runs inline when there are fewer than two grains.
+  // exception is rethrown. Runs inline when there are fewer than two grains. Several threads may run
+  // loops of one engine at once.
   void parallel_for(int64_t count, int64_t grain, RangeBody body);
 
  private:
   struct Arena;
-  std::unique_ptr<Arena> arena_;  // made at the first loop that forks
   int count_;
+  std::unique_ptr<Arena> arena_;
 };
 
 // The grain for items that take `nanoseconds` each: below about 5 us of work a fork costs more than

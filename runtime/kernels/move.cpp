@@ -134,25 +134,36 @@ void copy_into(const Tensor& target, const Tensor& source) {
   });
 }
 
+// The views check their arguments themselves; here only that the arguments are there. What is missing
+// is reported by inference, so both tiers speak with one voice.
 OpResults run_view(const OpCall& call) {
   const Sizes& axes = call.attributes.axes;
   auto scalar = [&](size_t i) { return call.scalars[i].as_int(); };
-  Sizes sizes = infer_sizes(call);  // checks everything
+  auto needs = [&](size_t scalars, size_t axis_count) {
+    if (call.tensors.size() != 1 || call.scalars.size() != scalars || axes.size() != axis_count)
+      infer_sizes(call);
+  };
+  needs(call.scalars.size(), axes.size());
   const Tensor& x = call.tensors[0];
   switch (call.op) {
     case Op::reshape: {
+      Sizes sizes = infer_sizes(call);
       Tensor view = try_view_reshape(x, sizes);
-      return {view.defined() ? view : try_view_reshape(copy_of(x), sizes), {}};
+      return {view.defined() ? std::move(view) : try_view_reshape(copy_of(x), sizes), {}};
     }
     case Op::broadcast:
-      return {view_broadcast(x, sizes), {}};
+      return {view_broadcast(x, scalar_sizes(call, 0, call.scalars.size())), {}};
     case Op::permute:
+      needs(0, axes.size());
       return {view_permute(x, axes), {}};
     case Op::slice:
+      needs(3, 1);
       return {view_slice(x, axes[0], scalar(0), scalar(1), scalar(2)), {}};
     case Op::diagonal:
+      needs(1, 2);
       return {view_diagonal(x, scalar(0), axes[0], axes[1]), {}};
     default:
+      needs(2, 1);
       return {view_unfold(x, axes[0], scalar(0), scalar(1)), {}};
   }
 }

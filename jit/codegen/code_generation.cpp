@@ -67,4 +67,15 @@ llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachi
   return bytes;
 }
 
+llvm::SmallVector<char, 0> generate_code_fully(llvm::Module& module, llvm::TargetMachine& machine,
+                                               llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  const bool failed = machine.addPassesToEmitFile(passes, stream, nullptr, type, true);
+  TSC_CHECK(!failed, "LLVM cannot generate code for this target");
+  passes.run(module);
+  return bytes;
+}
+
 }  // namespace tsc::jit

@@ -13,4 +13,8 @@ void initialize_code_generation();
 llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachine& machine,
                                          llvm::CodeGenFileType type);
 
+// The same with LLVM's complete pipeline: for targets whose lowering needs it.
+llvm::SmallVector<char, 0> generate_code_fully(llvm::Module& module, llvm::TargetMachine& machine,
+                                               llvm::CodeGenFileType type);
+
 }  // namespace tsc::jit

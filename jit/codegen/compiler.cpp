@@ -137,21 +137,29 @@ std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
 }
 
 std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& stage) {
+  TSC_CHECK(stage == "llvm" || stage == "asm" || stage == "ptx",
+            "no stage '" + stage + "': llvm, asm or ptx");
+  const bool device = stage == "ptx";
+  if (const std::string why = device ? grid_obstacle(program) : ""; !why.empty())
+    return "// no device code for this kernel yet: " + why + "\n";
+  const std::unique_ptr<Target> ptx = device ? ptx_target() : nullptr;
+  const Target& target = device ? *ptx : *target_;
   llvm::LLVMContext context;
   llvm::Module module("kernel", context);
-  auto machine = target_->machine(llvm::CodeGenOptLevel::Default);
-  build(*target_, module, *machine, program, "kernel");
+  auto machine = target.machine(llvm::CodeGenOptLevel::Default);
+  build(target, module, *machine, program, "kernel");
   std::string text;
   llvm::raw_string_ostream stream(text);
   const bool broken = llvm::verifyModule(module, &stream);
   TSC_CHECK(!broken, text);
-  if (stage == "asm") {
-    auto bytes = generate_code(module, *machine, llvm::CodeGenFileType::AssemblyFile);
-    return std::string(bytes.data(), bytes.size());
+  if (stage == "llvm") {
+    module.print(stream, nullptr);
+    return text;
   }
-  TSC_CHECK(stage == "llvm", "no stage '" + stage + "': llvm, asm or ptx");
-  module.print(stream, nullptr);
-  return text;
+  const auto type = llvm::CodeGenFileType::AssemblyFile;
+  auto bytes = device ? generate_code_fully(module, *machine, type)
+                      : generate_code(module, *machine, type);
+  return std::string(bytes.data(), bytes.size());
 }
 
 }  // namespace

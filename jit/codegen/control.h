@@ -13,7 +13,7 @@ inline llvm::BasicBlock* new_block(llvm::IRBuilder<>& b, const char* name) {
 
 // for (i64 i = begin; i < end; i += step) body(i); the builder ends up after the loop.
 template <class Body>
-void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name, Body&& body) {
+void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, Ir step, const char* name, Body&& body) {
   llvm::BasicBlock* before = b.GetInsertBlock();
   llvm::BasicBlock* head = new_block(b, name);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(b.getContext(), "end");
@@ -22,11 +22,16 @@ void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char*
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
   i->addIncoming(begin, before);
   body(i);
-  Ir next = b.CreateNSWAdd(i, b.getInt64(static_cast<uint64_t>(step)));
+  Ir next = b.CreateNSWAdd(i, step);
   i->addIncoming(next, b.GetInsertBlock());
   b.CreateCondBr(b.CreateICmpSLT(next, end), head, after);
   after->insertInto(head->getParent());
   b.SetInsertPoint(after);
+}
+
+template <class Body>
+void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name, Body&& body) {
+  emit_loop(b, begin, end, b.getInt64(static_cast<uint64_t>(step)), name, body);
 }
 
 template <class Body>

@@ -28,7 +28,9 @@ llvm::Function* KernelEmitter::emit(const std::string& symbol) {
   access_.enter(function_->getArg(0));
   prepare_scratch();
   emit_uniform_values();
-  if (program_.kind == KernelProgram::Kind::Row)
+  if (traits_.grid)
+    emit_grid();
+  else if (program_.kind == KernelProgram::Kind::Row)
     emit_rows();
   else
     emit_column_program();

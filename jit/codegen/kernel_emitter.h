@@ -13,6 +13,9 @@
 
 namespace tsc::jit {
 
+// Why a program has no GPU form yet; empty when it has one.
+std::string grid_obstacle(const KernelProgram& program);
+
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Module& module, const KernelProgram& program, const VectorTraits& traits);
@@ -47,6 +50,9 @@ class KernelEmitter {
   bool any_lanes(const NestInstruction& instruction) const;
   Ir constant(const NestInstruction& instruction);
   Ir parameter(const NestInstruction& instruction);
+
+  // Pointwise programs on a GPU (grid_kernel.cpp).
+  void emit_grid();
 
   // Row programs (row_kernel.cpp).
   void emit_rows();

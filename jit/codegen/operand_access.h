@@ -12,6 +12,7 @@ namespace tsc::jit {
 struct VectorTraits {
   int lanes = 4;               // f32 lanes of a register: the lanes of one step
   bool masked_memory = false;  // masked loads and stores of every element width
+  bool grid = false;           // a GPU: a thread an element instead of loops
   bool gathers = false;        // fast gathers and scatters of 4- and 8-byte elements
 };
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include <time.h>
+
 #include "catch2/catch.hpp"
 #include "sample_programs.h"
 
@@ -19,15 +21,25 @@ double median(std::vector<double> numbers) {
   return numbers[numbers.size() / 2];
 }
 
+// Of this thread: what a busy machine does not change.
+double thread_milliseconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
 Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram& program,
-                                  CompileTimes& typical) {
+                                  CompileTimes& typical, double& cpu_ms) {
   const KernelProgram* pointer = &program;
   const std::string symbol = "kernel";
   std::vector<double> ir, codegen, link;
   Ref<CompiledKernel> kernel;
-  for (int i = 0; i < 9; ++i) {
+  cpu_ms = 1e30;
+  for (int i = 0; i < 15; ++i) {
     CompileTimes times;
+    const double start = thread_milliseconds();
     kernel = compiler.compile({&pointer, 1}, {&symbol, 1}, &times)[0];
+    cpu_ms = std::min(cpu_ms, thread_milliseconds() - start);
     ir.push_back(times.ir_ms);
     codegen.push_back(times.codegen_ms);
     link.push_back(times.link_ms);
@@ -78,12 +90,13 @@ TEST_CASE("compile latency and speed of typical kernels") {
                 under_test.compiler->target_description().c_str());
     for (const auto& [name, program] : samples) {
       CompileTimes times;
-      auto kernel = timed_compile(*under_test.compiler, program, times);
+      double cpu_ms = 0;
+      auto kernel = timed_compile(*under_test.compiler, program, times, cpu_ms);
       const double speed = nanoseconds_per_element(program, kernel->function, 4, 1024);
-      std::printf("  %-13s ir %.2f codegen %.2f link %.2f ms, %lld bytes, %.3f ns/element\n", name,
-                  times.ir_ms, times.codegen_ms, times.link_ms,
+      std::printf("  %-13s cpu %.2f ms (ir %.2f codegen %.2f link %.2f), %lld bytes, %.3f ns/element\n",
+                  name, cpu_ms, times.ir_ms, times.codegen_ms, times.link_ms,
                   static_cast<long long>(kernel->code_bytes), speed);
-      CHECK(times.ir_ms + times.codegen_ms + times.link_ms < 100);
+      CHECK(cpu_ms < 60);
     }
   }
 }

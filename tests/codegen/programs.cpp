@@ -1,6 +1,6 @@
 // The program's text as its identity, its verifier, and the stages of --emit.
 #include "catch2/catch.hpp"
-#include "kernel_case.h"
+#include "sample_programs.h"
 #include "runtime/base/error.h"
 
 using namespace tsc;
@@ -81,4 +81,18 @@ TEST_CASE("the stages of --emit") {
     CHECK_THROWS_AS(under_test.compiler->emit(scaled(3), "nonsense"), InternalFault);
     CHECK(under_test.compiler->target_description().find("-bit vectors") != std::string::npos);
   }
+}
+
+TEST_CASE("PTX of pointwise kernels, a clear text for the others") {
+  KernelCompiler& compiler = *compilers()[0].compiler;
+  const std::string gelu = compiler.emit(gelu_program(true), "ptx");
+  CHECK(gelu.find(".target sm_80") != std::string::npos);
+  CHECK(gelu.find(".visible .entry kernel") != std::string::npos);
+  CHECK(gelu.find("fma.rn.f32") != std::string::npos);
+  CHECK(gelu.find("call") == std::string::npos);
+  const std::string scaled_text = compiler.emit(scaled(3), "ptx");
+  CHECK(scaled_text.find("mul.rn.f32") != std::string::npos);
+  CHECK(compiler.emit(softmax_program(DType::F32), "ptx").find("several stages") !=
+        std::string::npos);
+  CHECK(compiler.emit(dropout_program(), "ptx").find(".entry") != std::string::npos);
 }

@@ -60,7 +60,8 @@ class Backward {
   void visit(size_t index) {
     const Instruction& instruction = region_.body.instructions[index];
     bool arrives = false;
-    for (ValueId result : instruction.results) arrives |= needed(result) && gradient(result) != kNoValue;
+    for (ValueId result : instruction.results)
+      arrives |= needed(result) && gradient(result) != kNoValue;
     if (!arrives) return;
     if (!instruction.blocks.empty()) {
       throw Error(ErrorKind::NotImplementedError,

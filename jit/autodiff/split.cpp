@@ -1,7 +1,10 @@
 #include "jit/autodiff/split.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
+
+#include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
 namespace {
@@ -240,9 +243,7 @@ class Splitter {
     }
     ValueList operands;
     for (ValueId operand : made->operands) operands.push_back(scalar(operand));
-    const ValueId copy = copy_results(*made, std::move(operands), value);
-    if (bound != sizes_.end()) out_.assumptions.push_back({bound->second, copy});
-    return copy;
+    return copy_results(*made, std::move(operands), value);
   }
   bool makeable(ValueId value) const {
     if (map_.count(value)) return true;
@@ -283,6 +284,33 @@ class Splitter {
     return map_.at(wanted);
   }
 
+  // What is known of sizes in the joint region, said of those that the backward has.
+  void carry_facts() {
+    const EqualSizes facts(joint_);
+    std::map<int64_t, ValueId> numbers;
+    std::unordered_map<ValueId, ValueId> classes;
+    std::map<ValueId, ValueId> present;  // of the backward -> of the joint region
+    for (const auto& list : {sizes_, map_})
+      for (const auto& [from, to] : list)
+        if (joint_.type(from).kind == ValueKind::Int) present.emplace(to, from);
+    std::vector<Instruction> constants;
+    for (const auto& [to, from] : present) {
+      const auto number = facts.constant(from);
+      if (number && !numbers.count(*number)) {
+        Instruction& constant = constants.emplace_back();
+        constant.number = Scalar::of_int(*number);
+        constant.results.push_back(out_.add_value({ValueKind::Int, {}, {}}));
+        numbers[*number] = constant.results[0];
+      }
+      const ValueId first =
+          number ? numbers[*number] : classes.emplace(facts.representative(from), to).first->second;
+      if (first != to) out_.assumptions.push_back({first, to});
+    }
+    auto& body = out_.body.instructions;
+    body.insert(body.begin(), std::make_move_iterator(constants.begin()),
+                std::make_move_iterator(constants.end()));
+  }
+
   // In the joint region's order, so that sums add up as there.
   SplitBackward build() {
     SplitBackward split;
@@ -292,10 +320,7 @@ class Splitter {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
       if (result != kNoValue) live.push_back(tensor(result));
     }
-    for (const auto& [a, b] : joint_.assumptions) {
-      const auto x = map_.find(a), y = map_.find(b);
-      if (x != map_.end() && y != map_.end()) out_.assumptions.push_back({x->second, y->second});
-    }
+    carry_facts();
     Instruction& exit = out_.body.instructions.emplace_back();
     exit.code = Code::Exit;
     exit.operands = ValueList(live.begin(), live.end());

@@ -9,8 +9,8 @@ namespace tsc::jit {
 namespace {
 
 constexpr const char* kFreed =
-    "Trying to backward through the graph a second time (or directly access saved tensors after they "
-    "have already been freed). Saved intermediate values of the graph are freed when you call "
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
     ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
     "graph a second time or if you need to access saved tensors after calling backward.";
 
@@ -42,13 +42,22 @@ std::string camel_case(std::string_view name) {
   return text;
 }
 
+// "MulBackward" and so on, made once.
+const std::string& node_name(Op op) {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const OpRow& row : op_rows()) list.push_back(camel_case(row.name) + "Backward");
+    return list;
+  }();
+  return names[static_cast<size_t>(op)];
+}
+
 // A recorded primitive.
 class OpNode final : public TapeNode {
  public:
   OpNode(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
          const OpAttributes& attributes, std::span<const Tensor> results)
       : op_(op),
-        name_(camel_case(op_name(op)) + "Backward"),
         scalars_(scalars.begin(), scalars.end()),
         attributes_(attributes) {
     SmallVector<bool, 8> wanted;
@@ -65,7 +74,7 @@ class OpNode final : public TapeNode {
     saves_ = set != 0;
   }
 
-  std::string_view name() const override { return name_; }
+  std::string_view name() const override { return node_name(op_); }
   uint32_t outputs() const override { return static_cast<uint32_t>(results_.size()); }
 
   void backward(std::span<const TapeTensor> output_gradients,
@@ -107,7 +116,7 @@ class OpNode final : public TapeNode {
                   "one of the variables needed for gradient computation has been modified by an "
                   "inplace operation: [torch." +
                       std::string(dtype_name(saved.dtype)) + " " + shape_text(saved.sizes) +
-                      "], saved by " + name_ + ", is at version " + std::to_string(now) +
+                      "], saved by " + node_name(op_) + ", is at version " + std::to_string(now) +
                       "; expected version " + std::to_string(saved.version) +
                       " instead. Hint: write to a clone() instead, or write before the value is "
                       "used.");
@@ -116,7 +125,6 @@ class OpNode final : public TapeNode {
   }
 
   Op op_;
-  std::string name_;
   std::vector<SavedTensor> operands_, results_;
   std::vector<Scalar> scalars_;
   OpAttributes attributes_;

@@ -29,7 +29,8 @@ class Merger {
     const auto put = [&bytes](uint64_t word) {
       bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
     };
-    put(static_cast<uint64_t>(instruction.code) << 32 | static_cast<uint64_t>(instruction.op) << 16 |
+    put(static_cast<uint64_t>(instruction.code) << 32 |
+        static_cast<uint64_t>(instruction.op) << 16 |
         static_cast<uint64_t>(instruction.scalar_op) << 8 |
         static_cast<uint64_t>(instruction.number.kind));
     put(static_cast<uint64_t>(instruction.number.i));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/region/equal_sizes.h"
 
@@ -17,15 +18,36 @@ class DeadCode {
 
   bool run() {
     for (ValueId input : region_.body.parameters) use_type(input);
+    // That a size is 1 is what makes a broadcast of it legal: such constants stay.
+    for (const auto& [a, b] : region_.assumptions) assumed_.insert({a, b});
     sweep(region_.body);
-    // An assumption about a value that is gone says nothing.
-    std::erase_if(region_.assumptions, [&](const auto& pair) {
-      return removed_.count(pair.first) || removed_.count(pair.second);
-    });
+    keep_assumptions();
     return changed_;
   }
 
  private:
+  // What was assumed of values that are gone still ties those that stay: a == gone == b.
+  void keep_assumptions() {
+    std::unordered_map<int64_t, ValueId> by_number;
+    std::unordered_map<ValueId, ValueId> by_class;
+    std::vector<std::pair<ValueId, ValueId>> kept;
+    const auto visit = [&](ValueId value) {
+      if (removed_.count(value)) return;
+      const auto number = facts_.constant(value);
+      const ValueId first =
+          number ? by_number.emplace(*number, value).first->second
+                 : by_class.emplace(facts_.representative(value), value).first->second;
+      if (first != value) kept.push_back({first, value});
+    };
+    for (const auto& [a, b] : region_.assumptions) {
+      visit(a);
+      visit(b);
+    }
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    region_.assumptions = std::move(kept);
+  }
+
   void use(ValueId value) {
     used_[value] = true;
     use_type(value);
@@ -84,6 +106,7 @@ class DeadCode {
       Instruction& instruction = block.instructions[i];
       bool needed = has_effect(instruction) || may_raise(instruction);
       for (ValueId result : instruction.results) needed |= used_[result];
+      needed |= instruction.code == Code::Const && assumed_.count(instruction.results[0]);
       // The size that nonzero defines counts as its result.
       if (instruction.code == Code::Op && op_row(instruction.op).flags & kDynamicSize)
         needed |= used_[region_.type(instruction.results[0]).sizes[0]];
@@ -107,6 +130,7 @@ class DeadCode {
   EqualSizes facts_;
   std::vector<bool> used_;
   std::unordered_map<ValueId, bool> safe_, removed_;
+  std::unordered_set<ValueId> assumed_;
   bool changed_ = false;
 };
 

@@ -154,6 +154,7 @@ class Inference {
     std::vector<ValueId> from, to;
     for (ValueId size : x()) a_.factors(size, &from);
     for (ValueId size : scalars_) a_.factors(size, &to);
+    if (holds_zero(from) && holds_zero(to)) return;
     for (size_t i = 0; i < from.size();) {
       const auto match = std::find(to.begin(), to.end(), from[i]);
       if (match == to.end()) {
@@ -165,6 +166,11 @@ class Inference {
     }
     if (from.empty() && to.empty()) return;
     require_equal(product(from), product(to), "the new sizes hold another number of elements");
+  }
+  bool holds_zero(const std::vector<ValueId>& factors) {
+    for (ValueId factor : factors)
+      if (a_.known_int(factor) == 0) return true;
+    return false;
   }
   ValueId product(std::vector<ValueId>& factors) {
     std::sort(factors.begin(), factors.end());

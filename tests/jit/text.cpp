@@ -49,7 +49,8 @@ std::string fault_of(const std::string& text) {
 }
 
 void expect_fault(const std::string& body, const std::string& reason) {
-  const std::string text = "region r(%0: f32[%1], %2: bool, %3: f32[%4], %5: i64[%6]) {\n" + body + "}\n";
+  const std::string text =
+      "region r(%0: f32[%1], %2: bool, %3: f32[%4], %5: i64[%6]) {\n" + body + "}\n";
   INFO(text);
   CHECK_THAT(fault_of(text), Catch::Contains(reason));
 }

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "interpreter/cli/editor.h"
 
@@ -57,13 +56,15 @@ class Repl {
  public:
   explicit Repl(Session& session) : session_(session) {}
 
-  std::optional<int> exit_code() const { return exit_code_; }
+  // The code to leave with, once exit() was called.
+  bool finished() const { return finished_; }
+  int exit_code() const { return exit_code_; }
 
   void run(const std::string& entry) {
     const std::string_view text = trimmed(entry);
     if (text.empty()) return;
     if (text == "exit" || text == "quit") {
-      exit_code_ = 0;
+      finished_ = true;
       return;
     }
     const std::string name = "<input " + std::to_string(++entry_count_) + ">";
@@ -94,12 +95,16 @@ class Repl {
   void finish(tsc_status* status) {
     const bool leave = session_.api().status_code(status) == TSC_EXIT;
     const int code = session_.finish(status);
-    if (leave) exit_code_ = code;
+    if (leave) {
+      finished_ = true;
+      exit_code_ = code;
+    }
   }
 
   Session& session_;
   int entry_count_ = 0;
-  std::optional<int> exit_code_;
+  bool finished_ = false;
+  int exit_code_ = 0;
 };
 
 int run_lines(Session& session) {
@@ -122,11 +127,11 @@ int run_lines(Session& session) {
     }
     repl.run(entry);
     entry.clear();
-    if (length <= 0 || repl.exit_code()) break;
+    if (length <= 0 || repl.finished()) break;
   }
   std::free(line);
-  if (prompts && !repl.exit_code()) std::fputc('\n', stdout);
-  return repl.exit_code().value_or(0);
+  if (prompts && !repl.finished()) std::fputc('\n', stdout);
+  return repl.exit_code();
 }
 
 EditorQuestions questions_of(Session& session) {
@@ -154,7 +159,7 @@ int run_editor(Session& session) {
   History history(default_history_path());
   Editor editor(terminal, history, questions_of(session));
   Repl repl(session);
-  while (!repl.exit_code()) {
+  while (!repl.finished()) {
     std::string entry;
     const EditResult result = editor.read(kPrompt, kContinuation, entry);
     if (result == EditResult::End) break;
@@ -162,7 +167,7 @@ int run_editor(Session& session) {
     history.add(std::string(trimmed(entry)));
     repl.run(entry);
   }
-  return repl.exit_code().value_or(0);
+  return repl.exit_code();
 }
 
 }  // namespace

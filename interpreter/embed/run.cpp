@@ -79,7 +79,9 @@ CompileOptions compile_options(const tsc_engine_options& options) {
 tsc_engine::tsc_engine(const tsc_engine_options& options)
     : device(static_cast<int>(options.threads)), library(embedded_library()) {
   DeviceScope scope(device);
-  vm = std::make_unique<Vm>(config_of(options, library));
+  Config config = config_of(options, library);
+  config.display = [this](const Value& value) { displayed = value; };
+  vm = std::make_unique<Vm>(std::move(config));
   install_tensors(*vm);
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
   install_compiler(*vm, compile_options(options));

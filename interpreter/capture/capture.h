@@ -263,6 +263,7 @@ class Capture {
   Av structural_input(const Value& v, uint32_t source);
   uint32_t add_source(EntrySource source);
   uint32_t current_origin();
+  void split_history(ExitPlan& plan, class RecipeWriter& writer);
   CaptureResult finish();
   void note_fact(std::string text);
 

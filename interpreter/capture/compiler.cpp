@@ -245,14 +245,13 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, std::v
   const ExitPlan& leaving = plan.exits[exit->id];
   if (leaving.form == ExitPlan::Form::Miss) return false;
   state.grad_enabled = leaving.grad_enabled;
+  if (leaving.backward) prepare_history(leaving, materializer, exit->live, entry);
   if (leaving.form == ExitPlan::Form::Return) {
     result = materializer.build(leaving.result, leaving.materials, exit->live);
-    attach_history(*variant, leaving, materializer, exit->live, entry);
     *outcome = EnterResult::Returned;
     return true;
   }
   resume(*variant, leaving, frame, materializer, exit->live);
-  attach_history(*variant, leaving, materializer, exit->live, entry);
   *outcome = EnterResult::Resume;
   return true;
 }

@@ -46,6 +46,8 @@ class Compiler : public CompilerHooks, public Watchers {
 
   CompileOptions& options() { return options_; }
   jit::Report& report() { return report_; }
+  // The compiled backward of a region whose results left with a history.
+  jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split);
   // Forgets every variant.
   void reset();
   // Text of every region captured so far, for --emit.
@@ -84,8 +86,9 @@ class Compiler : public CompilerHooks, public Watchers {
            EnterResult* outcome, Value& result);
   void resume(const Variant& variant, const ExitPlan& exit, Frame& frame, Materializer& materializer,
               std::span<const jit::RunValue> live);
-  void attach_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
-                      std::span<const jit::RunValue> live, const std::vector<Value>& entry);
+  // The tape node of a region's call, when its results need one.
+  void prepare_history(const ExitPlan& exit, Materializer& materializer,
+                       std::span<const jit::RunValue> live, const std::vector<Value>& entry);
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
   void watch(const std::shared_ptr<Variant>& variant);
@@ -102,6 +105,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
   std::unordered_map<Object*, std::vector<WatchEntry>> watches_;
   std::vector<std::shared_ptr<Variant>> all_;
+  std::unordered_map<const jit::SplitBackward*, std::unique_ptr<jit::Executable>> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks
   bool fallback_printed_ = false;
 };

@@ -1,5 +1,7 @@
 #include "interpreter/capture/exits.h"
 
+#include "jit/autodiff/split.h"
+
 namespace tsc::interp {
 
 Recipe RecipeWriter::live(ValueId id) {
@@ -175,8 +177,7 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
 void ExitBuilder::add(ExitPlan plan, RecipeWriter& writer) {
   plan.grad_enabled = capture_.grad_enabled;
   plan.origin = capture_.builder_.origin;
-  plan.history_outputs = writer.history_values;
-  plan.history_objects = writer.history_objects;
+  if (!writer.history_values.empty()) capture_.split_history(plan, writer);
   capture_.plan_.exits.push_back(std::move(plan));
   uint32_t id = static_cast<uint32_t>(capture_.plan_.exits.size() - 1);
   capture_.builder_.exit(id, capture_.plan_.exits.back().materials.live);
@@ -200,6 +201,23 @@ void ExitBuilder::leave_resuming(const BreakHere& reason) {
     plan.frames.push_back(
         write_frame(capture_.frames_[i], i + 1 == capture_.frames_.size(), writer));
   add(std::move(plan), writer);
+}
+
+// What backward() will need when it is called outside: the region's own backward, its saved values among
+// the live ones.
+void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
+  std::vector<ValueId> wrt;
+  for (const std::shared_ptr<VTensor>& tensor : inputs_) {
+    if (!cast<TensorObject>(tensor->host)->needs_grad()) continue;
+    wrt.push_back(tensor->input);
+    plan.wrt_sources.push_back(tensor->source);
+  }
+  jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  plan.backward = std::make_shared<jit::SplitBackward>(
+      jit::split_backward(region_, writer.history_values, wrt, stops));
+  plan.history_objects = writer.history_objects;
+  for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
+  for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);
 }
 
 // Scalars that the entry conditions need, then the conditions, then the program. All of it is pure and

@@ -30,9 +30,9 @@ Value Materializer::build(const Recipe& recipe, const Materials& materials,
   return Value();
 }
 
-TensorObject* Materializer::tensor(uint32_t number) {
-  auto found = objects_.find(number);
-  return found == objects_.end() ? nullptr : cast<TensorObject>(found->second);
+void Materializer::set_history(Ref<jit::TapeNode> node, const std::vector<uint32_t>& numbers) {
+  node_ = std::move(node);
+  for (uint32_t i = 0; i < numbers.size(); ++i) outputs_[numbers[i]] = i;
 }
 
 Value Materializer::build_object(uint32_t index, const Materials& materials,
@@ -77,6 +77,8 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   }
   Local<TensorObject> made = make_tensor(vm_, std::move(elements));
   made->requires_grad = recipe.requires_grad;
+  if (auto output = outputs_.find(recipe.number); output != outputs_.end())
+    made->history = {node_, output->second};
   return made.take();
 }
 

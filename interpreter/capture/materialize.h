@@ -13,8 +13,8 @@ class Materializer {
   Materializer(Vm& vm, const std::vector<Value>& entry) : vm_(vm), entry_(entry) {}
 
   Value build(const Recipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
-  // The tensor object of object `number`, if it was built.
-  TensorObject* tensor(uint32_t number);
+  // Tensors built from now on get their history from `node`, output i for object numbers[i].
+  void set_history(Ref<jit::TapeNode> node, const std::vector<uint32_t>& numbers);
 
  private:
   Value build_object(uint32_t index, const Materials& materials, std::span<const jit::RunValue> live);
@@ -32,6 +32,8 @@ class Materializer {
   Vm& vm_;
   const std::vector<Value>& entry_;
   std::unordered_map<uint32_t, Value> objects_;
+  Ref<jit::TapeNode> node_;
+  std::unordered_map<uint32_t, uint32_t> outputs_;
 };
 
 Value run_value_to_script(Vm& vm, const jit::RunValue& v);

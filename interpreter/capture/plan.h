@@ -133,10 +133,12 @@ struct ExitPlan {
   Materials materials;
   bool grad_enabled = true;        // the mode there
   uint32_t origin = 0;
-  // Gradient history of results that outlive the region.
-  std::vector<ValueId> history_outputs;      // values whose tensors need history
-  std::vector<uint32_t> history_objects;     // their object numbers
-  std::shared_ptr<jit::SplitBackward> backward;  // null: none needed
+  // Gradient history of results that outlive the region: empty when there is none.
+  std::vector<uint32_t> history_objects;         // object numbers, in the order of the node's outputs
+  std::vector<uint32_t> history_live;            // where their values stand among the live ones
+  std::vector<uint32_t> saved_live;              // where the saved values stand
+  std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient
+  std::shared_ptr<jit::SplitBackward> backward;
 };
 
 // A place of the source, through the inlined calls that led to it.

@@ -288,8 +288,8 @@ void fill_slots(TypeSlots& slots) {
 }
 
 Type* make_tensor_type(Vm& vm) {
-  TypeBuilder type(vm, "Tensor", sizeof(TensorObject), Kind::Native);
-  type.module("torch").with_attributes(offsetof(Instance, state)).allow_subclasses();
+  TypeBuilder type(vm, "Tensor", Kind::Native);
+  type.module("torch").with_attributes(offset_of(&TensorObject::state)).allow_subclasses();
   fill_slots(type.slots());
   type.getter("shape", get_shape)
       .getter("_strides", get_strides)
@@ -311,7 +311,7 @@ Type* make_tensor_type(Vm& vm) {
 }
 
 Type* make_dtype_type(Vm& vm) {
-  TypeBuilder type(vm, "dtype", sizeof(DTypeObject), Kind::Native);
+  TypeBuilder type(vm, "dtype", Kind::Native);
   type.module("torch");
   type.slots().destroy = destroy_as<DTypeObject>;
   type.slots().repr = dtype_repr;
@@ -320,7 +320,7 @@ Type* make_dtype_type(Vm& vm) {
 }
 
 Type* make_size_type(Vm& vm) {
-  TypeBuilder type(vm, "Size", sizeof(TupleInstance), Kind::Tuple, vm.types().tuple);
+  TypeBuilder type(vm, "Size", Kind::Tuple, vm.types().tuple);
   type.module("torch");
   type.slots().repr = size_repr;
   type.method("numel", "self", size_numel);

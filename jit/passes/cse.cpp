@@ -62,6 +62,14 @@ class Merger {
     for (const std::string& text : added) seen_.erase(text);
   }
 
+  // The same computation gives the same sizes, whatever values stood for them.
+  void same_sizes(ValueId kept, ValueId gone) {
+    const ValueList &x = region_.type(kept).sizes, &y = region_.type(gone).sizes;
+    for (size_t k = 0; k < x.size(); ++k)
+      if (replacements_.resolve(x[k]) != replacements_.resolve(y[k]))
+        region_.assumptions.push_back({x[k], y[k]});
+  }
+
   bool merge(const Instruction& instruction, std::vector<std::string>* added) {
     std::string text = key(instruction);
     const auto found = seen_.find(text);
@@ -76,6 +84,7 @@ class Merger {
     if (both_escape(first, instruction)) return false;
     for (size_t i = 0; i < first.results.size(); ++i) {
       replacements_.replace(instruction.results[i], first.results[i]);
+      same_sizes(first.results[i], instruction.results[i]);
       if (escapes_.contains(instruction.results[i])) escapes_.add(first.results[i]);
     }
     return true;

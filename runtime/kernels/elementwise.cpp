@@ -137,6 +137,7 @@ OpResults run_elementwise(const OpCall& call) {
     dtype = call.tensors.back().dtype();
     for (int i = 0; i < operands.count; ++i) {
       const Tensor& x = call.tensors[i];
+      TSC_CHECK(x.defined(), std::string(row.name) + " of a tensor without storage");
       matches &= x.sizes() == first.sizes() && x.dtype() == dtype;
       contiguous &= x.is_contiguous();
       operands.data[i] = x.data();

@@ -105,7 +105,13 @@ struct VTensor : Virtual {
   bool requires_grad = false;  // of leaves and of results of recorded ops
   bool leaf = true;
   bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
-  bool reshaped_unknown = false;  // a reshape of it may or may not share its memory: no writes
+  // Reshapes of it that may or may not share its memory: while one is alive it must not be written.
+  std::vector<std::weak_ptr<VTensor>> ambiguous;
+  bool has_ambiguous() const {
+    for (const std::weak_ptr<VTensor>& view : ambiguous)
+      if (!view.expired()) return true;
+    return false;
+  }
   ValueId input = kNoValue;    // the region input this object came in as; kNoValue: made here
   uint32_t source = 0;         // entry source of an input
   Value host;                  // the script tensor behind an input, as it was while capturing

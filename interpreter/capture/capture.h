@@ -180,6 +180,7 @@ class Capture {
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
   void assign(const std::shared_ptr<VTensor>& target, const Av& value);
   void add_written(uint32_t source);
+  bool only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to);
   void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient);
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);

@@ -174,7 +174,7 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
   return out;
 }
 
-void ExitBuilder::add(ExitPlan plan, RecipeWriter& writer) {
+void ExitBuilder::add(ExitPlan& plan, RecipeWriter& writer) {
   plan.grad_enabled = capture_.grad_enabled;
   plan.origin = capture_.builder_.origin;
   if (!writer.history_values.empty()) capture_.split_history(plan, writer);
@@ -188,7 +188,7 @@ void ExitBuilder::leave_returning(const Av& result) {
   plan.form = ExitPlan::Form::Return;
   RecipeWriter writer(capture_, plan.materials);
   plan.result = writer.write(result);
-  add(std::move(plan), writer);
+  add(plan, writer);
 }
 
 void ExitBuilder::leave_resuming(const BreakHere& reason) {
@@ -200,7 +200,7 @@ void ExitBuilder::leave_resuming(const BreakHere& reason) {
   for (size_t i = 0; i < capture_.frames_.size(); ++i)
     plan.frames.push_back(
         write_frame(capture_.frames_[i], i + 1 == capture_.frames_.size(), writer));
-  add(std::move(plan), writer);
+  add(plan, writer);
 }
 
 // What backward() will need when it is called outside: the region's own backward, its saved values among

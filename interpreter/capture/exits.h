@@ -36,7 +36,7 @@ class ExitBuilder {
   void leave_resuming(const BreakHere& reason);
 
  private:
-  void add(ExitPlan plan, RecipeWriter& writer);
+  void add(ExitPlan& plan, RecipeWriter& writer);
   ExitFrame write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer);
 
   Capture& capture_;

@@ -3,11 +3,10 @@
 namespace tsc::interp {
 namespace {
 
-void set_gradient(Vm& vm, const Value& tensor, const Value& gradient) {
+void set_gradient(const Value& tensor, const Value& gradient) {
   TensorObject* object = cast<TensorObject>(tensor);
   if (gradient.is_none()) object->grad.reset();
   else object->grad = gradient;
-  note_store(vm, object, intern(vm, "grad").take());
 }
 
 jit::RunValue to_run_value(const Value& v, jit::ValueKind kind, std::vector<Value>& held) {
@@ -65,7 +64,7 @@ void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
     case HostAction::Form::SetGlobal:
       dict_set(vm_, cast<DictObject>(values[0]), action.name.value(), values[1]);
       break;
-    case HostAction::Form::SetGradient: set_gradient(vm_, values[0], values[1]); break;
+    case HostAction::Form::SetGradient: set_gradient(values[0], values[1]); break;
   }
   if (action.has_result) results[0] = to_run_value(result, action.result, held_);
 }

@@ -42,8 +42,7 @@ ValueId Capture::current(VTensor& tensor) {
   if (!tensor.view) return tensor.id;
   VTensor* root = root_of(tensor);
   if (tensor.view->root_version == root->version) return tensor.id;
-  if (root->reshaped_unknown) break_here(BreakReason::write, "a reshaped tensor was written");
-  ValueId parent = current(*tensor.view->parent);
+    ValueId parent = current(*tensor.view->parent);
   tensor.id = builder_.op(tensor.view->op, {&parent, 1}, tensor.view->scalars, tensor.view->attributes);
   tensor.view->root_version = root->version;
   if (root->requires_grad && !root->leaf && tensor.view->op != Op::detach) {
@@ -86,8 +85,21 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   made->view->attributes = attributes;
   made->view->root_version = root_of(*parent)->version;
   made->contiguous = parent->contiguous && (op == Op::reshape || op == Op::detach);
-  if (op == Op::reshape && !parent->contiguous) root_of(*parent)->reshaped_unknown = true;
+  if (op == Op::reshape && !parent->contiguous && !only_moves_ones(region_.type(parent->id).sizes, scalars))
+    root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
   return out;
+}
+
+// A reshape that only adds or drops axes of size 1 is a view in every layout.
+bool Capture::only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to) {
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    if (i < from.size() && builder_.known_int(from[i]) == 1) ++i;
+    else if (j < to.size() && builder_.known_int(to[j]) == 1) ++j;
+    else if (i < from.size() && j < to.size() && builder_.known_equal(from[i], to[j])) ++i, ++j;
+    else return false;
+  }
+  return true;
 }
 
 std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
@@ -342,7 +354,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   VTensor* root = root_of(*target);
   if (grad_enabled && root->leaf && root->requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
-  if (root->reshaped_unknown) break_here(BreakReason::write, "the tensor was reshaped");
+  if (root->has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
   if (!root->host.is_undefined() && cast<TensorObject>(root->host)->tensor.overlaps_itself())
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
   current(*target);

@@ -22,34 +22,11 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
 }
 
-std::string_view last_line(std::string_view text) {
-  const std::size_t found = text.rfind('\n');
-  return found == std::string_view::npos ? text : text.substr(found + 1);
-}
-
-// A block of several lines ends with an empty line, as its next line could still belong to it.
-bool opens_block(std::string_view text) {
-  static const char* const kWords[] = {"if",   "for",  "while",  "def",    "class",
-                                       "with", "try",  "async",  "match",  "@",
-                                       "else", "elif", "except", "finally"};
-  text = trimmed(text);
-  for (std::string_view word : kWords)
-    if (text.substr(0, word.size()) == word) {
-      const char next = text.size() > word.size() ? text[word.size()] : ' ';
-      if (word == "@" || !(std::isalnum(static_cast<unsigned char>(next)) || next == '_'))
-        return true;
-    }
-  return false;
-}
-
+// An open block ends with an empty line: that is the language's own rule for texts that end in one.
 bool wants_more(Session& session, const std::string& text) {
   if (trimmed(text).empty()) return false;
-  if (session.api().is_incomplete(session.engine(), text.data(), text.size())) {
-    // Two empty lines in a row end what can never be finished well.
-    return true;
-  }
-  return text.find('\n') != std::string::npos && opens_block(text) &&
-         !trimmed(last_line(text)).empty();
+  const std::string lines = text + "\n";
+  return session.api().is_incomplete(session.engine(), lines.data(), lines.size()) != 0;
 }
 
 class Repl {

@@ -14,7 +14,6 @@ class ScriptLeaf : public jit::LeafSink {
     TensorObject* existing = as_tensor(tensor_state(vm_), object_->grad);
     if (!existing) {
       object_->grad = from_tape(vm_, gradient).take();
-      note_store(vm_, object_.get(), intern(vm_, "grad").take());
       return;
     }
     const Tensor operands[] = {existing->tensor, gradient.tensor};

@@ -1,6 +1,6 @@
 #pragma once
 // Polynomial coefficients of the scalar math functions, lowest order first.
-// Written by tests/support/minimax.py, which says what each one approximates: do not edit.
+// Written by tests/support/minimax.py, which says what each approximates: do not edit.
 namespace tsc::scalar_math::coefficients {
 // weighted error 2^-28.2 (before rounding 2^-28.2)
 inline constexpr float kExpTailF32[] = {

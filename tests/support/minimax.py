@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Derives runtime/kernels/scalar_math_coefficients.h (needs mpmath; run only to change the polynomials).
+"""Derives runtime/kernels/scalar_math_coefficients.h.
 
-Each row fits sum c[i] * x**i to F on [a, b], minimising the largest |error * W|, by the Remez exchange.
-Coefficients are rounded to the target format one at a time, lowest order first; after each, the higher
-ones are corrected by weighted least squares, so that they repair the rounding of the lower ones.
+Needs mpmath; run it only to change the polynomials, and clang-format what it prints. Each row fits
+sum c[i] * x**i to F on [a, b], minimising the largest |error * W|, by the Remez exchange.
+Coefficients are rounded to the target format one at a time, lowest order first; after each, the
+higher ones are corrected by weighted least squares, so that they repair the rounding of the lower.
 """
 import sys
 
@@ -34,9 +35,11 @@ def remez(fitted, weight, low, high, degrees):
     table = {x: (f, w) for x, f, w in values}
     worst = None
     for _ in range(12):
-        known = lambda index: lambda x: table[x][index] if x in table else (fitted, weight)[index](x)
-        answer = solve(points, known(0), known(1), degrees)
-        error = [(w * (sum(c * x**d for c, d in zip(answer, degrees)) - f), x) for x, f, w in values]
+        known_f = lambda x: table[x][0] if x in table else fitted(x)
+        known_w = lambda x: table[x][1] if x in table else weight(x)
+        answer = solve(points, known_f, known_w, degrees)
+        approximation = lambda x: sum(c * x**d for c, d in zip(answer, degrees))
+        error = [(w * (approximation(x) - f), x) for x, f, w in values]
         peaks = []  # one extremum for each run of equal sign
         for e in error:
             if peaks and (peaks[-1][0] >= 0) == (e[0] >= 0):
@@ -77,14 +80,16 @@ def fit(name, bits, low, high, degree, fitted, weight):
     low, high = mp.mpf(low), mp.mpf(high)
     done, ideal = remez(fitted, weight, low, high, list(range(degree + 1)))
     count = 4 * (degree + 2)
-    nodes = [(low + high) / 2 - (high - low) / 2 * mp.cos((i + mp.mpf(1) / 2) * mp.pi / count) for i in range(count)]
+    angles = [(i + mp.mpf(1) / 2) * mp.pi / count for i in range(count)]
+    nodes = [(low + high) / 2 - (high - low) / 2 * mp.cos(angle) for angle in angles]
     nodes = [(x, weight(x)) for x in nodes]
     for step in range(degree + 1):
         rounded = round_to(done[step], bits)
         change, done[step] = done[step] - rounded, rounded
         repair(done, step, change, nodes)
     grid = [low + (high - low) * i / 400 for i in range(401)]
-    worst = max(abs(weight(x) * (sum(c * x**d for d, c in enumerate(done)) - fitted(x))) for x in grid)
+    approximation = lambda x: sum(c * x**d for d, c in enumerate(done))
+    worst = max(abs(weight(x) * (approximation(x) - fitted(x))) for x in grid)
     show = lambda e: "2^%.1f" % mp.log(e, 2)
     print("// weighted error %s (before rounding %s)" % (show(worst), show(ideal)))
     kind = "float" if bits == 24 else "double"
@@ -145,11 +150,14 @@ def inverse_erf_ratio(w):
 
 
 one = lambda x: mp.mpf(1)
+third = mp.mpf(1) / 3
+erfinv_shifted = lambda middle: lambda s: inverse_erf_ratio((s + middle) ** 2)
+erfcx_weight = lambda t: mp.exp(-((2 * (1 + t) / (1 - t)) ** 2)) + mp.mpf("1e-7")
 F, D = 24, 53
 ROWS = {
     "kExpTailF32": (F, -ln2 / 2, ln2 / 2, 4, exp_tail, floor_weight(lambda r: r * r, "1e-3")),
     "kExp2TailF32": (F, -0.5, 0.5, 5, exp2_tail, floor_weight(lambda f: f, "1e-2")),
-    "kLogTailF32": (F, mp.mpf(-1) / 3, mp.mpf(1) / 3, 7, log_tail, floor_weight(lambda f: f * f, "1e-3")),
+    "kLogTailF32": (F, -third, third, 7, log_tail, floor_weight(lambda f: f * f, "1e-3")),
     "kSinTailF32": (F, 0, mp.pi**2 / 16, 2, sin_tail, floor_weight(lambda z: z, "1e-3")),
     "kCosTailF32": (F, 0, mp.pi**2 / 16, 2, cos_tail, floor_weight(lambda z: z * z, "1e-3")),
     "kAsinTailF32": (F, 0, 0.25, 4, asin_tail, floor_weight(lambda z: z, "1e-3")),
@@ -158,8 +166,8 @@ ROWS = {
     "kErfLogF32": (F, "0.91", "4.0", 6, erf_log, floor_weight(mp.erfc, "1e-8")),
     "kTanhTailF32": (F, 0, mp.mpf("0.36"), 4, tanh_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfinvCentralF32": (F, 0, 5, 9, inverse_erf_ratio, one),
-    "kErfinvTailF32": (F, root(5) - 3, mp.mpf("1.1"), 10, lambda s: inverse_erf_ratio((s + 3) ** 2), one),
-    "kPowLog2": (D, mp.mpf(-1) / 3, mp.mpf(1) / 3, 13, log2_ratio, one),
+    "kErfinvTailF32": (F, root(5) - 3, mp.mpf("1.1"), 10, erfinv_shifted(3), one),
+    "kPowLog2": (D, -third, third, 13, log2_ratio, one),
     "kPowTail": (D, 0, mp.mpf("0.0295"), 7, pow_tail, floor_weight(lambda z: z * z, "1e-6")),
     "kExpTailF64": (D, -ln2 / 2, ln2 / 2, 9, exp_tail, floor_weight(lambda r: r * r, "1e-3")),
     "kExp2TailF64": (D, -0.5, 0.5, 11, exp2_tail, floor_weight(lambda f: f, "1e-2")),
@@ -169,11 +177,11 @@ ROWS = {
     "kAsinTailF64": (D, 0, 0.25, 12, asin_tail, floor_weight(lambda z: z, "1e-3")),
     "kAtanTailF64": (D, 0, 0.25, 14, atan_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfTailF64": (D, 0, mp.mpf("0.7225"), 11, erf_tail, one),
-    "kErfcxF64": (D, -0.41, 0.51, 14, erfcx_of, lambda t: mp.exp(-((2 * (1 + t) / (1 - t)) ** 2)) + mp.mpf("1e-7")),
+    "kErfcxF64": (D, -0.41, 0.51, 14, erfcx_of, erfcx_weight),
     "kTanhTailF64": (D, 0, mp.mpf("0.36"), 11, tanh_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfinvCentralF64": (D, 0, 6.25, 25, inverse_erf_ratio, one),
-    "kErfinvMiddleF64": (D, -0.75, 0.75, 20, lambda s: inverse_erf_ratio((s + 3.25) ** 2), one),
-    "kErfinvTailF64": (D, -1.02, 1.02, 18, lambda s: inverse_erf_ratio((s + 5) ** 2), one),
+    "kErfinvMiddleF64": (D, -0.75, 0.75, 20, erfinv_shifted(3.25), one),
+    "kErfinvTailF64": (D, -1.02, 1.02, 18, erfinv_shifted(5), one),
 }
 
 
@@ -195,7 +203,7 @@ def main():
     chosen = sys.argv[1:] or ROWS
     print("#pragma once")
     print("// Polynomial coefficients of the scalar math functions, lowest order first.")
-    print("// Written by tests/support/minimax.py, which says what each one approximates: do not edit.")
+    print("// Written by tests/support/minimax.py, which says what each approximates: do not edit.")
     print("namespace tsc::scalar_math::coefficients {")
     for name in chosen:
         fit(name, *ROWS[name])

@@ -91,6 +91,11 @@ class AstBuilder {
   Module* module() const { return module_; }
   // End of the text skipped by the last recovery at statement level.
   uint32_t recovered_until() const { return recovered_until_; }
+  // Nothing said about this place would reach a reader: it is damaged, or too much was said
+  // already.
+  bool is_silent(uint32_t offset) const {
+    return tokens_.is_damaged(offset) || diagnostics_.is_full();
+  }
   // Reports unless the place is inside damage already reported; then the result goes nowhere.
   Diagnostic& error(Code code, Span span, std::string message);
 

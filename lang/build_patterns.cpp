@@ -1,4 +1,6 @@
 // Match statements of the AstBuilder.
+#include <unordered_set>
+
 #include "lang/ast_builder.h"
 
 namespace tsc::lang {
@@ -132,6 +134,7 @@ Pattern* AstBuilder::class_pattern(Expr* cls, Chain<ClassPatternItem>* items, Sp
   Chain<Pattern*>* positional = chain<Pattern*>();
   Chain<Pattern*>* named = chain<Pattern*>();
   Chain<Identifier>* names = chain<Identifier>();
+  std::unordered_set<Identifier> seen;
   for (const ClassPatternItem& item : list_of(items)) {
     if (!item.name) {
       if (named->count)
@@ -141,10 +144,9 @@ Pattern* AstBuilder::class_pattern(Expr* cls, Chain<ClassPatternItem>* items, Sp
       continue;
     }
     Identifier name = identifier(*item.name);
-    for (auto* link = names->first; link; link = link->next)
-      if (link->item == name)
-        error(Code::DuplicateKeyword, item.name->span,
-              "attribute repeated in the pattern: " + std::string(name));
+    if (!seen.insert(name).second)
+      error(Code::DuplicateKeyword, item.name->span,
+            "attribute repeated in the pattern: " + std::string(name));
     append(names, name);
     append(named, item.pattern);
   }

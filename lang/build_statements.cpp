@@ -10,9 +10,7 @@ namespace tsc::lang {
 // ---- Shared
 
 Diagnostic& AstBuilder::error(Code code, Span span, std::string message) {
-  for (const Span& damage : tokens_.damaged)
-    if (damage.begin <= span.begin && span.begin < damage.end)
-      return suppressed_.error(code, span, std::move(message));
+  if (tokens_.is_damaged(span.begin)) return suppressed_.error(code, span, std::move(message));
   return diagnostics_.error(code, span, std::move(message));
 }
 

@@ -54,6 +54,8 @@ class Diagnostics {
   Diagnostic& warning(Code code, Span span, std::string message);
   bool has_errors() const { return errors_ != 0; }
   size_t error_count() const { return errors_; }
+  // More reports are counted, not kept.
+  bool is_full() const { return items_.size() >= kMaxKept; }
   // In order of their place in the source once sorted.
   const std::vector<Diagnostic>& all() const { return items_; }
   void sort();

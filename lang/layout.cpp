@@ -1,5 +1,7 @@
 #include "lang/layout.h"
 
+#include <algorithm>
+
 #include "lang/lexer.h"
 
 namespace tsc::lang {
@@ -285,6 +287,20 @@ class Layout {
   bool needs_block_ = false, allows_block_ = false;
 };
 
+// Sorts the damaged places and joins those that touch, so that looking one up is a binary search.
+void merge_damage(std::vector<Span>& damaged) {
+  std::sort(damaged.begin(), damaged.end(),
+            [](const Span& a, const Span& b) { return a.begin < b.begin; });
+  size_t kept = 0;
+  for (const Span& span : damaged) {
+    if (kept && span.begin <= damaged[kept - 1].end)
+      damaged[kept - 1].end = std::max(damaged[kept - 1].end, span.end);
+    else
+      damaged[kept++] = span;
+  }
+  damaged.resize(kept);
+}
+
 }  // namespace
 
 TokenList tokenize(const Source& source, Diagnostics& diagnostics) {
@@ -295,6 +311,7 @@ TokenList tokenize(const Source& source, Diagnostics& diagnostics) {
   check_utf8(source, diagnostics);
   TokenList list = Layout(source, diagnostics).run();
   promote_soft_keywords(list, source, diagnostics);
+  merge_damage(list.damaged);
   return list;
 }
 

@@ -416,6 +416,11 @@ constexpr Rule kRules[] = {
 
 void report_syntax_error(AstBuilder& builder, const Source& source, const TokenCursor& cursor,
                          const TokenSet& expected) {
+  const uint32_t place = cursor.tokens()[cursor.current()].span.begin;
+  if (builder.is_silent(place)) {
+    builder.error(Code::InvalidSyntax, {place, place}, {});
+    return;
+  }
   Fault fault(builder, source, cursor, expected);
   for (Rule rule : kRules)
     if (rule(fault)) return;

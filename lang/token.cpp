@@ -1,5 +1,7 @@
 #include "lang/token.h"
 
+#include <algorithm>
+
 namespace tsc::lang {
 
 namespace {
@@ -39,6 +41,12 @@ std::string printable(std::string_view text) {
 }
 
 }  // namespace
+
+bool TokenList::is_damaged(uint32_t offset) const {
+  auto after = std::upper_bound(damaged.begin(), damaged.end(), offset,
+                                [](uint32_t o, const Span& span) { return o < span.begin; });
+  return after != damaged.begin() && offset < (after - 1)->end;
+}
 
 bool is_keyword(TokenKind kind) { return row(kind).keyword; }
 std::string_view token_name(TokenKind kind) { return row(kind).name; }

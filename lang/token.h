@@ -31,7 +31,9 @@ struct TokenList {
   std::vector<Token> tokens;  // always ends with END
   // Places already reported where tokens may be missing or out of balance: a syntax error inside
   // one is not reported again.
+  // Sorted, apart from each other.
   std::vector<Span> damaged;
+  bool is_damaged(uint32_t offset) const;
   bool incomplete = false;  // more lines could finish the text
 };
 

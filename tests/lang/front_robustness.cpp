@@ -151,6 +151,13 @@ TEST_CASE("long runs of one byte") {
   std::string errors;
   for (int i = 0; i < 20000; ++i) errors += "x = = 1\n";
   CHECK(faults(errors).size() == 100);
+  std::string one_line, strays, attributes = "match x:\n  case A(";
+  for (int i = 0; i < 100000; ++i) one_line += "[a b],";
+  for (int i = 0; i < 100000; ++i) strays += ") x y\n";
+  for (int i = 0; i < 50000; ++i) attributes += "a" + std::to_string(i) + "=_,";
+  CHECK(faults(one_line).size() == 100);
+  CHECK(faults(strays).size() == 100);
+  CHECK(faults(attributes + "): pass\n").empty());
 }
 
 }  // namespace tsc::lang

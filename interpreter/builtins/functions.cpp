@@ -211,9 +211,11 @@ Value sorted(Vm& vm, Args& a) {
 }
 Value divmod(Vm& vm, Args& a) {
   bool numbers = is_number(a[0]) && is_number(a[1]);
-  if (numbers && a[1].is_float() && a[1].as_float() == 0)
+  if (numbers && (a[0].is_float() || a[1].is_float()) && to_double(vm, a[1]) == 0)
     raise(vm, vm.exceptions().ZeroDivisionError, "float divmod()");
-  if (!numbers && !type_of(vm, a[0])->slots.binary)
+  bool divisible = numbers || (a[0].is_object() && !is_kind(a[0], Kind::Str)) ||
+                   (a[1].is_object() && !is_kind(a[1], Kind::Str));
+  if (!divisible)
     raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) +
                              "' and '" + type_name(vm, a[1]) + "'");
   return make_tuple(vm, std::vector<Value>{binary(vm, BinaryOp::FloorDiv, a[0], a[1]),

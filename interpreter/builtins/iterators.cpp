@@ -146,7 +146,7 @@ Value enumerate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, start=0");
   std::vector<Value> v;
   if (!args.count && !args.keyword_count)
-    raise_type_error(vm, "enumerate() missing required argument 'iterable' (pos 1)");
+    raise_type_error(vm, "enumerate() missing required argument 'iterable'");
   kSignature.bind(vm, "enumerate", args, v);
   Local<Enumerate> e = vm.heap().make<Enumerate>(type);
   e->iterator = iterate(vm, v[0]);

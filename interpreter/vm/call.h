@@ -51,8 +51,9 @@ class Signature {
   void parse_parameter(std::string_view item, bool keyword_only);
   void take_extra_keywords(Vm& vm, std::string_view function_name, const Args& args,
                            std::vector<Value>& out) const;
-  [[noreturn]] void too_many(Vm& vm, std::string_view function_name, const Args& args) const;
-  void fill_missing(Vm& vm, std::string_view function_name, std::vector<Value>& out) const;
+  [[noreturn]] void wrong_count(Vm& vm, std::string_view function_name, const Args& args) const;
+  void fill_missing(Vm& vm, std::string_view function_name, const Args& args,
+                    std::vector<Value>& out) const;
 
   std::string text_;
   std::vector<Parameter> parameters_;

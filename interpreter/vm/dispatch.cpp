@@ -303,32 +303,20 @@ bool Interpreter::enter_keywords(Vm& vm, Frame& frame, Instruction i, bool metho
 
 bool Interpreter::enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result) {
   Value* r = frame.registers + i.b;
-  Value callee = r[0];
-  settle_unpacked(vm, callee, r[1], i.c ? r + 2 : nullptr);
-  Value tuple = std::move(r[1]);
-  Value dict;
-  if (i.c) dict = std::move(r[2]);
+  Value callee = std::move(r[0]);
+  Local<TupleObject> positional = ops::unpacked_arguments(vm, callee, std::move(r[1]));
   std::vector<Local<StrObject>> names;
   std::vector<StrObject*> name_pointers;
   std::vector<Value> values;
-  if (i.c) {
-    Table& table = cast<DictObject>(dict)->table;
-    for (uint32_t k = 0; k < table.used(); ++k) {
-      if (!table.entry(k).key) continue;
-      names.push_back(intern(vm, cast<StrObject>(table.entry(k).key)));
-      name_pointers.push_back(names.back());
-      values.push_back(table.entry(k).value);
-    }
-  }
+  if (i.c) ops::unpacked_keywords(vm, callee, std::move(r[2]), names, values);
+  for (const auto& name : names) name_pointers.push_back(name.get());
   Args args;
-  args.positional = cast<TupleObject>(tuple)->items;
-  args.count = cast<TupleObject>(tuple)->size;
+  args.positional = positional->items;
+  args.count = positional->size;
   args.keyword_count = static_cast<uint32_t>(values.size());
   args.keyword_names = name_pointers.data();
   args.keyword_values = values.data();
-  bool done = enter_with(vm, callee, args, result);
-  r[0].reset();
-  return done;
+  return enter_with(vm, callee, args, result);
 }
 
 bool Interpreter::enter_property(Vm& vm, const Value& getter, const Value& self, Value& result) {

@@ -13,18 +13,6 @@ FrameStack::~FrameStack() {
   for (Chunk& chunk : chunks_) std::free(chunk.begin);
 }
 
-Frame* FrameStack::push(uint32_t registers) {
-  size_t bytes = sizeof(Frame) + registers * sizeof(Value);
-  if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]]
-    return push_in_next_chunk(registers, bytes);
-  Frame* frame = new (top_) Frame;
-  frame->registers = reinterpret_cast<Value*>(frame + 1);
-  frame->register_count = registers;
-  std::memset(static_cast<void*>(frame->registers), 0, registers * sizeof(Value));
-  top_ += bytes;
-  return frame;
-}
-
 Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   size_t next = top_ ? current_ + 1 : 0;
   if (top_) chunks_[current_].top = top_;
@@ -45,43 +33,9 @@ Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   return push(registers);
 }
 
-void FrameStack::pop(Frame* frame) {
-  for (uint32_t i = 0; i < frame->register_count; ++i) frame->registers[i].~Value();
-  frame->~Frame();
-  top_ = reinterpret_cast<char*>(frame);
-  if (top_ == chunks_[current_].begin && current_ > 0) [[unlikely]] {
-    --current_;
-    top_ = chunks_[current_].top;
-    end_ = chunks_[current_].end;
-  }
-}
-
-Frame* new_frame(Vm& vm, FunctionObject* function) {
-  CodeObject* code = function->code;
-  Frame* frame = VmAccess::stack(vm).push(code->code->register_count);
-  frame->function = function;
-  ++function->reference_count;
-  frame->code = code;
-  frame->globals = function->module->globals;
-  return frame;
-}
-
-void drop_unlinked_frame(Vm& vm, Frame* frame) {
-  FunctionObject* function = frame->function;
-  VmAccess::stack(vm).pop(frame);
-  if (--function->reference_count == 0) destroy_object(function);
-}
-
 void enter_recursion(Vm& vm) {
   if (VmAccess::depth(vm) < vm.config().recursion_limit) return;
   raise(vm, vm.exceptions().RecursionError, "maximum recursion depth exceeded");
-}
-
-void link_frame(Vm& vm, Frame* frame, FrameReturn on_return) {
-  frame->back = VmAccess::frame(vm);
-  frame->on_return = on_return;
-  VmAccess::frame(vm) = frame;
-  ++VmAccess::depth(vm);
 }
 
 void leave_frame(Vm& vm) {

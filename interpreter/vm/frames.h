@@ -1,15 +1,63 @@
 #pragma once
 // Entering and leaving frames: argument binding, the stack, unwinding. Used by the dispatch loop, by
 // calls from C++ and by generators.
+#include <cstring>
+#include <new>
+
 #include "interpreter/vm/vm_access.h"
+#include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
 
-// A frame on the Vm's stack, linked as the current one; registers unbound. The caller binds arguments
-// first into `registers` of the unlinked frame where it can fail.
-Frame* new_frame(Vm& vm, FunctionObject* function);
-void link_frame(Vm& vm, Frame* frame, FrameReturn on_return);
-void drop_unlinked_frame(Vm& vm, Frame* frame);
+inline Frame* FrameStack::push(uint32_t registers) {
+  size_t bytes = sizeof(Frame) + registers * sizeof(Value);
+  if (static_cast<size_t>(end_ - top_) < bytes) [[unlikely]]
+    return push_in_next_chunk(registers, bytes);
+  Frame* frame = new (top_) Frame;
+  frame->registers = reinterpret_cast<Value*>(frame + 1);
+  frame->register_count = registers;
+  std::memset(static_cast<void*>(frame->registers), 0, registers * sizeof(Value));
+  top_ += bytes;
+  return frame;
+}
+
+inline void FrameStack::pop(Frame* frame) {
+  for (uint32_t i = 0; i < frame->register_count; ++i) frame->registers[i].~Value();
+  frame->~Frame();
+  top_ = reinterpret_cast<char*>(frame);
+  if (top_ == chunks_[current_].begin && current_ > 0) [[unlikely]] {
+    --current_;
+    top_ = chunks_[current_].top;
+    end_ = chunks_[current_].end;
+  }
+}
+
+// A frame on the Vm's stack, not yet linked; registers unbound. The caller binds arguments first, where
+// that can fail.
+inline Frame* new_frame(Vm& vm, FunctionObject* function) {
+  CodeObject* code = function->code;
+  Frame* frame = VmAccess::stack(vm).push(code->code->register_count);
+  frame->function = function;
+  ++function->reference_count;
+  frame->code = code;
+  frame->globals = function->module->globals;
+  return frame;
+}
+
+// Makes it the current one.
+inline void link_frame(Vm& vm, Frame* frame, FrameReturn on_return) {
+  frame->back = VmAccess::frame(vm);
+  frame->on_return = on_return;
+  VmAccess::frame(vm) = frame;
+  ++VmAccess::depth(vm);
+}
+
+inline void drop_unlinked_frame(Vm& vm, Frame* frame) {
+  FunctionObject* function = frame->function;
+  VmAccess::stack(vm).pop(frame);
+  if (--function->reference_count == 0) destroy_object(function);
+}
+
 // Unlinks the current frame and frees it (a generator's frame stays with its generator, finished).
 void leave_frame(Vm& vm);
 // Fills parameter registers from a call, or raises TypeError as CPython words it.

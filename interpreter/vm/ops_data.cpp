@@ -184,9 +184,38 @@ void MapUpdate(Vm& vm, Frame& f, Instruction i) {
                 [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); });
 }
 
+namespace {
+
+// As CPython names a callee in messages about * and **: with its module.
+std::string qualified_callable(Vm& vm, const Value& callee) {
+  if (!is_kind(callee, Kind::Function)) return callable_name(vm, callee);
+  return cast<FunctionObject>(callee)->module->name + "." + callable_name(vm, callee);
+}
+
+}  // namespace
+
+Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items) {
+  const TypeSlots& slots = type_of(vm, items)->slots;
+  if (!slots.iterate && !slots.get_item)
+    raise_type_error(vm, qualified_callable(vm, callee) +
+                             " argument after * must be an iterable, not " + type_name(vm, items));
+  return to_tuple(vm, items);
+}
+
+void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,
+                       std::vector<Local<StrObject>>& names, std::vector<Value>& values) {
+  std::string called = qualified_callable(vm, callee);
+  std::string error = called + " argument after ** must be a mapping, not " + type_name(vm, mapping);
+  for_each_pair(vm, mapping, error.c_str(), [&](const Value& key, const Value& value) {
+    if (!is_kind(key, Kind::Str)) raise_type_error(vm, "keywords must be strings");
+    names.push_back(intern(vm, cast<StrObject>(key)));
+    values.push_back(value);
+  });
+}
+
 void MapMerge(Vm& vm, Frame& f, Instruction i) {
   DictObject* dict = cast<DictObject>(f.registers[i.a]);
-  std::string called = callable_name(vm, f.registers[i.c]);
+  std::string called = qualified_callable(vm, f.registers[i.c]);
   std::string error =
       called + " argument after ** must be a mapping, not " + type_name(vm, f.registers[i.b]);
   for_each_pair(vm, f.registers[i.b], error.c_str(), [&](const Value& k, const Value& v) {

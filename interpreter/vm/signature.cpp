@@ -38,6 +38,9 @@ std::vector<std::string_view> split_items(std::string_view text) {
 
 Signature::Signature(std::string_view text) : text_(text) {
   bool keyword_only = false;
+  std::string_view whole = text;
+  // "self" alone can only be given by position.
+  if (whole == "self" || whole == "self, /") positional_only_ = 1;
   for (std::string_view item : split_items(text)) {
     if (item == "/") {
       positional_only_ = parameters_.size();
@@ -81,21 +84,41 @@ void Signature::parse_parameter(std::string_view item, bool keyword_only) {
   if (!keyword_only) positional_count_ = parameters_.size();
 }
 
-void Signature::too_many(Vm& vm, std::string_view name, const Args& args) const {
+namespace {
+
+// "list.append" in messages that count arguments.
+std::string counted_name(std::string_view name, const Args& args) {
+  if (!args.callee || !args.callee->is_method) return std::string(name);
+  return args.callee->owner + "." + std::string(name);
+}
+
+std::string arguments_text(size_t n) {
+  return std::to_string(n) + " argument" + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void Signature::wrong_count(Vm& vm, std::string_view name, const Args& args) const {
   size_t required = 0;
   for (size_t i = 0; i < positional_count_; ++i) required += parameters_[i].required;
-  bool method = !parameters_.empty() && parameters_[0].name == "self";
-  size_t takes = positional_count_ - method, given = args.count - method;
-  std::string message(name);
+  size_t self = !parameters_.empty() && (parameters_[0].name == "self" || parameters_[0].name == "cls");
+  size_t takes = positional_count_ - self, needs = required - std::min(self, required);
+  size_t given = args.count - std::min<size_t>(self, args.count);
+  std::string count = std::to_string(given);
   if (takes == 0)
-    message += "() takes no arguments";
-  else if (required == positional_count_ && takes == 1)
-    message += "() takes exactly one argument";
-  else if (required == positional_count_)
-    message += "() takes exactly " + std::to_string(takes) + " arguments";
-  else
-    message += "() takes at most " + std::to_string(takes) + " argument" + (takes == 1 ? "" : "s");
-  raise_type_error(vm, message + " (" + std::to_string(given) + " given)");
+    raise_type_error(vm, parameters_.size() > positional_count_
+                             ? std::string(name) + "() takes no positional arguments"
+                             : counted_name(name, args) + "() takes no arguments (" + count + " given)");
+  bool by_position = positional_only_ == parameters_.size();
+  if (by_position && takes == 1 && needs == 1)
+    raise_type_error(vm, counted_name(name, args) + "() takes exactly one argument (" + count + " given)");
+  if (by_position)
+    raise_type_error(vm, std::string(name) + " expected " +
+                             (needs == takes ? "" : given < needs ? "at least " : "at most ") +
+                             arguments_text(given < needs ? needs : takes) + ", got " + count);
+  raise_type_error(vm, std::string(name) + "() takes " +
+                           (needs == takes ? "exactly " : "at most ") + arguments_text(takes) + " (" +
+                           count + " given)");
 }
 
 void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, const Args& args,
@@ -122,14 +145,13 @@ void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, cons
   if (rest) out.push_back(rest.take());
 }
 
-void Signature::fill_missing(Vm& vm, std::string_view function_name,
+void Signature::fill_missing(Vm& vm, std::string_view function_name, const Args& args,
                              std::vector<Value>& out) const {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (out[i]) continue;
     const Parameter& p = parameters_[i];
     if (p.required) {
-      if (parameters_.size() == 1 || (parameters_.size() == 2 && parameters_[0].name == "self"))
-        raise_type_error(vm, std::string(function_name) + "() takes exactly one argument (0 given)");
+      if (positional_only_ == parameters_.size()) wrong_count(vm, function_name, args);
       raise_type_error(vm, std::string(function_name) + "() missing required argument '" + p.name +
                                "' (pos " + std::to_string(i + 1) + ")");
     }
@@ -143,13 +165,13 @@ void Signature::bind(Vm& vm, std::string_view function_name, const Args& args,
   out.assign(parameters_.size(), Value());
   size_t direct = std::min<size_t>(args.count, positional_count_);
   for (size_t i = 0; i < direct; ++i) out[i] = args.positional[i];
-  if (args.count > positional_count_ && !rest_) too_many(vm, function_name, args);
+  if (args.count > positional_count_ && !rest_) wrong_count(vm, function_name, args);
   if (rest_)
     out.push_back(
         make_tuple(vm, std::span<const Value>(args.positional + direct, args.count - direct))
             .take());
   if (args.keyword_count || rest_keywords_) take_extra_keywords(vm, function_name, args, out);
-  fill_missing(vm, function_name, out);
+  fill_missing(vm, function_name, args, out);
 }
 
 }  // namespace tsc::interp

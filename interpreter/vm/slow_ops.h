@@ -36,6 +36,10 @@ void store_attr_slow(Vm& vm, Frame& frame, Instruction i);
 void load_method_slow(Vm& vm, Frame& frame, Instruction i);
 // Makes the exception that Raise raises out of R[a].
 Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised);
+// The * and ** arguments of a call, which may be any iterable and any mapping.
+Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items);
+void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,
+                       std::vector<Local<StrObject>>& names, std::vector<Value>& values);
 void release_operands(Value* registers, Instruction i);
 
 }  // namespace tsc::interp::ops

@@ -4,6 +4,12 @@
 #include "jit/codegen/kernel_emitter.h"
 
 namespace tsc::jit {
+namespace {
+
+// Steps of at most this weight feel the mask of a masked loop.
+constexpr int kLightWeight = 6;
+
+}  // namespace
 
 void KernelEmitter::emit_column_program() {
   const NestStage& stage = program_.stages[0];
@@ -25,7 +31,8 @@ void KernelEmitter::emit_column_program() {
 }
 
 void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) {
-  Ir zero = b_.getInt64(0), width = b_.CreateSub(end, begin);
+  Ir zero = b_.getInt64(0);
+  const bool light = weight(stage.element) <= kLightWeight;
   for (const Reducer& reducer : reducers_)
     fill_column_identity(reducer, reducer.total, b_.getInt64(1));
   emit_loop(b_, zero, rows_, kReductionChunk, "chunk", [&](Ir first) {
@@ -38,9 +45,9 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
       access_.enter_row(row);
       column_row_ = row;
       column_begin_ = begin;
-      emit_columns(stage.element, begin, end);
+      emit_columns(stage.element, begin, end, light);
     });
-    for (const Reducer& reducer : reducers_) combine_column_lanes(reducer, used, zero, width);
+    for (const Reducer& reducer : reducers_) combine_column_lanes(reducer, used);
   });
   access_.enter_row(zero);
   emit_loop(b_, begin, end, 1, "finish", [&](Ir col) {
@@ -54,41 +61,37 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
   });
 }
 
+// Rows of accumulators are handled as one vector of a whole block: no inner loop, and what lies past
+// the last column is computed and never read.
 void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes) {
   const DType dtype = reducer.how.dtype();
+  const Lanes block(b_, kColumnBlock);
   Ir count = b_.CreateMul(lanes, b_.getInt64(kColumnBlock));
-  emit_loop(b_, b_.getInt64(0), count, wide_.count(), "fill", [&](Ir i) {
-    access_.store_row(dtype, access_.element_pointer(dtype, memory, i), Point{wide_, i, count},
-                      reducer.how.identity(wide_));
+  emit_loop(b_, b_.getInt64(0), count, kColumnBlock, "fill", [&](Ir i) {
+    access_.store_row(dtype, access_.element_pointer(dtype, memory, i), Point{block, i, count},
+                      reducer.how.identity(block));
   });
 }
 
 // The tree over the lanes that rows have reached. The others hold the identity, and combining with it
 // changes no bit (a lane starts from the identity, so it is never -0 where that would matter).
-void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes, Ir begin, Ir end) {
+void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes) {
   const DType dtype = reducer.how.dtype();
-  auto at = [&](Ir memory, Ir lane, Ir col) {
-    Ir index = b_.CreateAdd(b_.CreateMul(lane, b_.getInt64(kColumnBlock)), col);
-    return access_.element_pointer(dtype, memory, index);
+  const Lanes block(b_, kColumnBlock);
+  const Point point{block, nullptr, nullptr};
+  auto at = [&](Ir lane) {
+    return access_.element_pointer(dtype, reducer.lanes, b_.CreateMul(lane, b_.getInt64(kColumnBlock)));
   };
-  // Blocks of accumulators are whole vectors, so no mask is needed: what lies past the last column is
-  // computed and never read.
-  auto combine_into = [&](Ir target, Ir target_lane, Ir source_lane) {
-    emit_loop(b_, begin, end, wide_.count(), "combine", [&](Ir col) {
-      const Point point{wide_, col, end};
-      Ir place = at(target, target_lane, col);
-      Ir x = access_.load_row(dtype, place, point);
-      Ir y = access_.load_row(dtype, at(reducer.lanes, source_lane, col), point);
-      access_.store_row(dtype, place, point, reducer.how.combine(wide_, x, y));
-    });
+  auto combine_into = [&](Ir target, Ir source) {
+    Ir x = access_.load_row(dtype, target, point), y = access_.load_row(dtype, source, point);
+    access_.store_row(dtype, target, point, reducer.how.combine(block, x, y));
   };
-  for (int64_t distance = kReductionLanes / 2; distance >= 1; distance /= 2) {
-    Ir step = b_.getInt64(static_cast<uint64_t>(distance));
-    Ir pairs = scalar_.call(llvm::Intrinsic::smin, {b_.CreateSub(lanes, step), step});
+  emit_halving_loop(b_, kReductionLanes / 2, [&](Ir distance) {
+    Ir pairs = scalar_.call(llvm::Intrinsic::smin, {b_.CreateSub(lanes, distance), distance});
     emit_loop(b_, b_.getInt64(0), pairs, 1, "tree",
-              [&](Ir lane) { combine_into(reducer.lanes, lane, b_.CreateAdd(lane, step)); });
-  }
-  combine_into(reducer.total, b_.getInt64(0), b_.getInt64(0));
+              [&](Ir lane) { combine_into(at(lane), at(b_.CreateAdd(lane, distance))); });
+  });
+  combine_into(reducer.total, reducer.lanes);
 }
 
 }  // namespace tsc::jit

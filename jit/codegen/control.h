@@ -34,6 +34,23 @@ void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char*
   emit_loop(b, begin, end, b.getInt64(static_cast<uint64_t>(step)), name, body);
 }
 
+// for (i64 i = first; i >= 1; i /= 2) body(i), for a constant power of two.
+template <class Body>
+void emit_halving_loop(llvm::IRBuilder<>& b, int64_t first, Body&& body) {
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  llvm::BasicBlock* head = new_block(b, "halve");
+  b.CreateBr(head);
+  b.SetInsertPoint(head);
+  llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "distance");
+  i->addIncoming(b.getInt64(static_cast<uint64_t>(first)), before);
+  body(i);
+  Ir next = b.CreateLShr(i, b.getInt64(1));
+  i->addIncoming(next, b.GetInsertBlock());
+  llvm::BasicBlock* after = new_block(b, "end");
+  b.CreateCondBr(b.CreateICmpNE(next, b.getInt64(0)), head, after);
+  b.SetInsertPoint(after);
+}
+
 template <class Body>
 void emit_if(llvm::IRBuilder<>& b, Ir condition, Body&& body) {
   llvm::BasicBlock* then = new_block(b, "then");

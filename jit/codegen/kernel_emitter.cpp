@@ -217,9 +217,14 @@ Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point
 // The accumulators are our own memory: reading and writing lanes that do not exist is harmless as long
 // as those keep their value.
 void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
-  const Reducer& reducer = reducer_of(in);
+  Reducer& reducer = reducer_of(in);
   const Lanes& lanes = point.lanes;
   Ir x = reducer.how.enter(lanes, in_lanes(in.inputs[0], lanes));
+  if (!reducer.registers.empty()) {
+    Ir& lane = reducer.registers[reducer.turn++];
+    lane = reducer.how.combine(lanes, lane, x);
+    return;
+  }
   Ir pointer = accumulator_pointer(reducer, point);
   const Point whole{lanes, point.col, point.limit};
   Ir old = access_.load_row(reducer.how.dtype(), pointer, whole);
@@ -245,7 +250,7 @@ void KernelEmitter::collect_reducers(const NestStage& stage) {
     DType input = bindings_[in.inputs[0]].dtype;
     for (const NestInstruction& other : stage.element)
       if (defines_value(other) && other.result == in.inputs[0]) input = other.dtype;
-    reducers_.push_back({&in, {in.reduction, input}});
+    reducers_.push_back({&in, {in.reduction, input}, nullptr, nullptr, {}, 0});
   }
 }
 

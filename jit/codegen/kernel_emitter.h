@@ -33,6 +33,9 @@ class KernelEmitter {
     Accumulation how;
     Ir lanes = nullptr;   // memory: 64 lane accumulators (times a block of columns)
     Ir total = nullptr;   // memory: the chunks so far
+    // The lane accumulators while a loop holds them in registers, and the one whose turn it is.
+    std::vector<Ir> registers;
+    size_t turn = 0;
   };
 
   void open_function(const std::string& symbol);
@@ -54,20 +57,26 @@ class KernelEmitter {
   // Pointwise programs on a GPU (grid_kernel.cpp).
   void emit_grid();
 
+  // Operations of one lane step, as code.
+  static int weight(const std::vector<NestInstruction>& part);
+
   // Row programs (row_kernel.cpp).
   void emit_rows();
   void emit_row_stage(const NestStage& stage);
   void collect_reducers(const NestStage& stage);
+  void start_lanes(const Reducer& reducer);
+  bool fits_registers(const NestStage& stage) const;
+  Ir emit_in_registers(const NestStage& stage, Ir begin, Ir end);
   void finish_row_reducer(Reducer& reducer);
   Ir combine_lanes(const Reducer& reducer);
-  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end);
+  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel);
   Point masked_point(Ir col, Ir end);
 
   // Column programs (column_kernel.cpp).
   void emit_column_program();
   void emit_column_block(const NestStage& stage, Ir begin, Ir end);
   void fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes);
-  void combine_column_lanes(const Reducer& reducer, Ir lanes, Ir begin, Ir end);
+  void combine_column_lanes(const Reducer& reducer, Ir lanes);
 
   void accumulate(const NestInstruction& instruction, const Point& point);
   Ir accumulator_pointer(const Reducer& reducer, const Point& point);

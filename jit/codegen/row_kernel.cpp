@@ -1,4 +1,6 @@
 // Row programs: for each row the stages one after the other, each a loop over the columns.
+#include <algorithm>
+
 #include "jit/codegen/control.h"
 #include "jit/codegen/kernel_emitter.h"
 
@@ -8,8 +10,29 @@ namespace {
 // Where masks cost little, one masked loop replaces a plain loop and its tail: half the code to compile.
 // Below this many instructions the mask would be felt.
 constexpr size_t kPeelBelow = 12;
+// A reduction step of at most this many operations is unrolled over all lanes, with the accumulators
+// in registers: at most this many registers of them.
+constexpr int kMostUnrolledOperations = 24;
+constexpr int kMostRegisters = 8;
 
 }  // namespace
+
+// A function of the math library is many operations.
+int KernelEmitter::weight(const std::vector<NestInstruction>& part) {
+  int operations = 0;
+  for (const NestInstruction& in : part) {
+    const bool cheap = in.code == NestCode::Apply && in.op != Op::rem && in.op != Op::remainder &&
+                       in.op != Op::floor_div;
+    bool math = false;
+    for (const OpEmitter& row : math_emitters()) math = math || row.op == in.op;
+    if (in.code == NestCode::Reduce || in.code == NestCode::ScratchStore) operations += 1;
+    else if (in.code == NestCode::Philox || (in.code == NestCode::Apply && (math || !cheap)))
+      operations += 50;
+    else if (in.code == NestCode::Apply)
+      operations += 1;
+  }
+  return operations;
+}
 
 void KernelEmitter::emit_rows() {
   emit_loop(b_, b_.getInt64(0), rows_, 1, "row", [&](Ir row) {
@@ -24,32 +47,98 @@ void KernelEmitter::emit_rows() {
 void KernelEmitter::emit_row_stage(const NestStage& stage) {
   prepare_splats(stage.element, false);
   collect_reducers(stage);
-  if (reducers_.empty()) return emit_columns(stage.element, b_.getInt64(0), cols_);
-
+  if (reducers_.empty()) {
+    const bool peel = program_.stages.size() == 1 && stage.element.size() < kPeelBelow;
+    return emit_columns(stage.element, b_.getInt64(0), cols_, peel);
+  }
+  const Point point{scalar_, nullptr, nullptr};
   for (Reducer& reducer : reducers_) {
     reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
     reducer.total = stack_array(reducer.how.dtype(), 1);
-    access_.store_row(reducer.how.dtype(), reducer.total, Point{scalar_, nullptr, nullptr},
-                      reducer.how.identity(scalar_));
+    access_.store_row(reducer.how.dtype(), reducer.total, point, reducer.how.identity(scalar_));
   }
   emit_loop(b_, b_.getInt64(0), cols_, kReductionChunk, "chunk", [&](Ir begin) {
     Ir past = b_.CreateAdd(begin, b_.getInt64(kReductionChunk));
     Ir end = scalar_.call(llvm::Intrinsic::smin, {past, cols_});
-    for (Reducer& reducer : reducers_)
-      for (int lane = 0; lane < kReductionLanes; lane += wide_.count())
-        access_.store_row(
-            reducer.how.dtype(),
-            access_.element_pointer(reducer.how.dtype(), reducer.lanes,
-                                    b_.getInt64(static_cast<uint64_t>(lane))),
-            Point{wide_, nullptr, nullptr},
-            reducer.how.identity(wide_));
-    emit_columns(stage.element, begin, end);
+    if (fits_registers(stage))
+      begin = emit_in_registers(stage, begin, end);
+    else
+      for (const Reducer& reducer : reducers_) start_lanes(reducer);
+    emit_columns(stage.element, begin, end, false);
     for (Reducer& reducer : reducers_) finish_row_reducer(reducer);
   });
   for (Reducer& reducer : reducers_) {
-    Ir total = access_.load_row(reducer.how.dtype(), reducer.total, Point{scalar_, nullptr, nullptr});
+    Ir total = access_.load_row(reducer.how.dtype(), reducer.total, point);
     define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total), false);
   }
+}
+
+void KernelEmitter::start_lanes(const Reducer& reducer) {
+  const DType dtype = reducer.how.dtype();
+  for (int lane = 0; lane < kReductionLanes; lane += wide_.count())
+    access_.store_row(dtype,
+                      access_.element_pointer(dtype, reducer.lanes,
+                                              b_.getInt64(static_cast<uint64_t>(lane))),
+                      Point{wide_, nullptr, nullptr}, reducer.how.identity(wide_));
+}
+
+bool KernelEmitter::fits_registers(const NestStage& stage) const {
+  const int steps = static_cast<int>(kReductionLanes) / wide_.count();
+  int registers = 0;
+  for (const Reducer& reducer : reducers_) {
+    const int bytes = std::max(memory_bytes(reducer.how.dtype()), 4);
+    registers += static_cast<int>(kReductionLanes) * bytes / (wide_.count() * 4);
+  }
+  return registers <= kMostRegisters && weight(stage.element) * steps <= kMostUnrolledOperations;
+}
+
+// Whole groups of 64 columns, one register (or more) a lane step. Leaves the accumulators in memory and
+// returns the first column that is left.
+Ir KernelEmitter::emit_in_registers(const NestStage& stage, Ir begin, Ir end) {
+  const int steps = static_cast<int>(kReductionLanes) / wide_.count();
+  Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~uint64_t{kReductionLanes - 1}));
+  Ir stop = b_.CreateAdd(begin, whole);
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* head = new_block(b_, "lanes");
+  llvm::BasicBlock* body = new_block(b_, "step");
+  llvm::BasicBlock* after = new_block(b_, "end");
+  b_.CreateBr(head);
+  b_.SetInsertPoint(head);
+  llvm::PHINode* col = b_.CreatePHI(b_.getInt64Ty(), 2);
+  col->addIncoming(begin, before);
+  std::vector<llvm::PHINode*> phis;
+  for (Reducer& reducer : reducers_)
+    for (int step = 0; step < steps; ++step) {
+      phis.push_back(b_.CreatePHI(wide_.value_type(reducer.how.dtype()), 2));
+      phis.back()->addIncoming(reducer.how.identity(wide_), before);
+      reducer.registers.push_back(phis.back());
+    }
+  b_.CreateCondBr(b_.CreateICmpSLT(col, stop), body, after);
+
+  b_.SetInsertPoint(body);
+  for (int step = 0; step < steps; ++step) {
+    Ir at = b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step * wide_.count())));
+    emit_part(stage.element, Point{wide_, at, end}, false);
+  }
+  col->addIncoming(b_.CreateAdd(col, b_.getInt64(kReductionLanes)), b_.GetInsertBlock());
+  size_t next = 0;
+  for (const Reducer& reducer : reducers_)
+    for (Ir value : reducer.registers) phis[next++]->addIncoming(value, b_.GetInsertBlock());
+  b_.CreateBr(head);
+
+  b_.SetInsertPoint(after);
+  next = 0;
+  for (Reducer& reducer : reducers_) {
+    const DType dtype = reducer.how.dtype();
+    for (int step = 0; step < steps; ++step) {
+      Ir lane = b_.getInt64(static_cast<uint64_t>(step * wide_.count()));
+      access_.store_row(dtype, access_.element_pointer(dtype, reducer.lanes, lane),
+                        Point{wide_, nullptr, nullptr}, phis[next++]);
+    }
+    reducer.registers.clear();
+    reducer.turn = 0;
+  }
+  return stop;
 }
 
 void KernelEmitter::finish_row_reducer(Reducer& reducer) {
@@ -83,9 +172,10 @@ Point KernelEmitter::masked_point(Ir col, Ir end) {
   return {wide_, col, end, b_.CreateICmpULT(wide_.iota(32), wide_.splat(count))};
 }
 
-void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end) {
+void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end,
+                                 bool peel) {
   const int width = wide_.count();
-  if (traits_.masked_memory && part.size() >= kPeelBelow) {
+  if (traits_.masked_memory && !peel) {
     emit_loop(b_, begin, end, width, "columns",
               [&](Ir col) { emit_part(part, masked_point(col, end), false); });
     return;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "catch2/catch.hpp"
+#include "runtime/tensor/bfloat16.h"
 #include "sample_programs.h"
 
 using namespace tsc;
@@ -48,6 +49,11 @@ Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram&
   return kernel;
 }
 
+int64_t row_stride(const KernelProgram& program, const Operand& operand, int64_t cols) {
+  if (program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output) return 0;
+  return operand.access == Access::Broadcast ? 1 : cols;
+}
+
 double nanoseconds_per_element(const KernelProgram& program, KernelFunction function, int64_t rows,
                                int64_t cols) {
   std::vector<std::vector<float>> blocks;
@@ -58,9 +64,14 @@ double nanoseconds_per_element(const KernelProgram& program, KernelFunction func
       continue;
     }
     blocks.emplace_back(static_cast<size_t>(rows * cols));
-    for (size_t i = 0; i < blocks.back().size(); ++i)
-      blocks.back()[i] = static_cast<float>(i * 7 % 1000) / 500 - 1;
-    arguments.push_back({blocks.back().data(), operand.access == Access::Broadcast ? 1 : cols, 1});
+    for (size_t i = 0; i < blocks.back().size(); ++i) {
+      const float number = static_cast<float>(i * 7 % 1000) / 500 - 1;
+      if (operand.dtype == DType::BF16)
+        reinterpret_cast<BFloat16*>(blocks.back().data())[i] = float_to_bf16(number);
+      else
+        blocks.back()[i] = number;
+    }
+    arguments.push_back({blocks.back().data(), row_stride(program, operand, cols), 1});
   }
   const double number = 1.0 / static_cast<double>(cols);
   const int64_t parameters[] = {std::bit_cast<int64_t>(number), std::bit_cast<int64_t>(0.5)};
@@ -83,7 +94,8 @@ TEST_CASE("compile latency and speed of typical kernels") {
       {"gelu (tanh)", gelu_program(true)},          {"gelu (erf)", gelu_program(false)},
       {"softmax f32", softmax_program(DType::F32)}, {"softmax bf16", softmax_program(DType::BF16)},
       {"layer norm", layer_norm_program()},         {"sum f32", sum_program(DType::F32)},
-      {"adam", adam_program()},                     {"dropout", dropout_program()},
+      {"adam", adam_program()},                     {"sum of rows", column_sum_program()},
+                      {"add", add_program()},                      {"dropout", dropout_program()},
   };
   for (auto& under_test : compilers()) {
     std::printf("%-6s %s\n", under_test.name.c_str(),
@@ -92,7 +104,7 @@ TEST_CASE("compile latency and speed of typical kernels") {
       CompileTimes times;
       double cpu_ms = 0;
       auto kernel = timed_compile(*under_test.compiler, program, times, cpu_ms);
-      const double speed = nanoseconds_per_element(program, kernel->function, 4, 1024);
+      const double speed = nanoseconds_per_element(program, kernel->function, 8, 768);
       std::printf("  %-13s cpu %.2f ms (ir %.2f codegen %.2f link %.2f), %lld bytes, %.3f ns/element\n",
                   name, cpu_ms, times.ir_ms, times.codegen_ms, times.link_ms,
                   static_cast<long long>(kernel->code_bytes), speed);

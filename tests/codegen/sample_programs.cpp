@@ -94,6 +94,23 @@ KernelProgram adam_program() {
   return b.program;
 }
 
+KernelProgram column_sum_program() {
+  ProgramBuilder b;
+  b.program.kind = KernelProgram::Kind::Column;
+  uint32_t in = b.input(DType::F32);
+  NestValue result = b.reduce(Reduction::sum, b.load(in));
+  b.row();
+  b.store(b.output(DType::F32), result);
+  return b.program;
+}
+
+KernelProgram add_program() {
+  ProgramBuilder b;
+  uint32_t x = b.input(DType::F32), y = b.input(DType::F32), out = b.output(DType::F32);
+  b.store(out, add(b, b.load(x), b.load(y)));
+  return b.program;
+}
+
 KernelProgram dropout_program() {
   ProgramBuilder b;
   uint32_t seed = b.add_parameter(DType::I64), offset = b.add_parameter(DType::I64);

@@ -14,5 +14,7 @@ KernelProgram sum_program(DType dtype);
 // One step of Adam in place: p, g, m, v.
 KernelProgram adam_program();
 KernelProgram dropout_program();
+KernelProgram column_sum_program();
+KernelProgram add_program();
 
 }  // namespace tsc::jit

@@ -149,8 +149,9 @@ std::string general(double d, int precision, bool keep_zeros) {
 }
 
 std::string float_digits(double d, const FormatSpec& spec, char type, int precision) {
-  if (std::isnan(d)) return "nan";
-  if (std::isinf(d)) return "inf";
+  const char* percent = type == '%' ? "%" : "";
+  if (std::isnan(d)) return std::string("nan") + percent;
+  if (std::isinf(d)) return std::string("inf") + percent;
   std::string digits;
   switch (type) {
     case 'f': digits = to_chars_text(d, std::chars_format::fixed, precision); break;

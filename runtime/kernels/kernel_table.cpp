@@ -6,6 +6,7 @@ namespace tsc {
   namespace isa {                             \
   void fill_unary(KernelTable& table);        \
   void fill_unary_float(KernelTable& table);  \
+  void fill_unary_rare(KernelTable& table);   \
   void fill_binary(KernelTable& table);       \
   void fill_binary_float(KernelTable& table); \
   void fill_ternary(KernelTable& table);      \
@@ -16,6 +17,7 @@ namespace tsc {
     KernelTable table{};                      \
     fill_unary(table);                        \
     fill_unary_float(table);                  \
+    fill_unary_rare(table);                   \
     fill_binary(table);                       \
     fill_binary_float(table);                 \
     fill_ternary(table);                      \

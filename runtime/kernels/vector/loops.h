@@ -86,6 +86,7 @@ TSC_INLINE void for_dtypes(Visit visit) {
 // Parts of the table, one per file of this folder.
 void fill_unary(KernelTable& table);
 void fill_unary_float(KernelTable& table);
+void fill_unary_rare(KernelTable& table);  // after fill_unary_float: replaces some of its rows
 void fill_binary(KernelTable& table);
 void fill_binary_float(KernelTable& table);
 void fill_ternary(KernelTable& table);

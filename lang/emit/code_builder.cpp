@@ -88,10 +88,10 @@ uint32_t CodeBuilder::site(SiteKind kind, std::string_view text) {
 uint32_t CodeBuilder::shape(uint32_t positional, const std::vector<std::string_view>& keywords) {
   CallShape shape{u16(positional), {}};
   for (std::string_view keyword : keywords) shape.keywords.push_back(name(keyword));
-  for (size_t i = 0; i < code_->call_shapes.size(); ++i) {
-    if (code_->call_shapes[i] == shape) return static_cast<uint32_t>(i);
-  }
+  auto found = shape_index_.find({positional, shape.keywords});
+  if (found != shape_index_.end()) return found->second;
   uint32_t index = index_in(code_->call_shapes.size(), "kinds of keyword calls");
+  shape_index_.emplace(std::pair{positional, shape.keywords}, index);
   code_->call_shapes.push_back(std::move(shape));
   return index;
 }

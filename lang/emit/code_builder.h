@@ -128,6 +128,7 @@ class CodeBuilder {
   std::map<std::string, uint32_t> constant_index_;
   std::map<std::string, uint32_t, std::less<>> name_index_;
   std::map<std::pair<SiteKind, uint32_t>, uint32_t> global_sites_;
+  std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t> shape_index_;
 };
 
 }  // namespace tsc::lang

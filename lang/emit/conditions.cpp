@@ -131,16 +131,43 @@ void Emitter::jump_if_compare(const Compare& node, bool sense, JumpLabel target)
   b_.place(done);
 }
 
+// Puts the operand into `value` and jumps if its truth is `sense`. Each object is asked for its
+// truth once, also where `and` and `or` are nested: asking may run script code or wait for a
+// tensor.
+void Emitter::bool_operand(const Expr* e, Reg value, bool sense, JumpLabel target) {
+  auto* nested = try_as<const BoolOp>(e);
+  if (!nested || fold(e)) {
+    expr_to(e, value);
+    b_.jump_if(sense ? Op::JumpIfTrue : Op::JumpIfFalse, {value, false}, target, at(e));
+    return;
+  }
+  bool deciding = nested->op == BoolOperator::Or;
+  JumpLabel decided = b_.make_label();
+  JumpLabel inner = deciding == sense ? target : decided;
+  for (size_t i = 0; i + 1 < nested->values.size(); ++i) {
+    bool_operand(nested->values[i], value, deciding, inner);
+  }
+  bool_operand(nested->values.back(), value, sense, target);
+  b_.place(decided);
+}
+
+// The value of an operand chain into `value`; `end` is where its readers stand.
+void Emitter::bool_value(const Expr* e, Reg value, JumpLabel end) {
+  auto* node = try_as<const BoolOp>(e);
+  if (!node) return expr_to(e, value);
+  bool deciding = node->op == BoolOperator::Or;
+  for (size_t i = 0; i + 1 < node->values.size(); ++i) {
+    bool_operand(node->values[i], value, deciding, end);
+  }
+  bool_value(node->values.back(), value, end);
+}
+
 Operand Emitter::emit_bool_op(const BoolOp& node, Want want) {
   // A variable must not change before the last operand is known.
   Reg mark = b_.top();
   Reg value = want && b_.is_temporary(*want) ? *want : b_.allocate();
   JumpLabel end = b_.make_label();
-  Op decides = node.op == BoolOperator::Or ? Op::JumpIfTrue : Op::JumpIfFalse;
-  for (size_t i = 0; i < node.values.size(); ++i) {
-    expr_to(node.values[i], value);
-    if (i + 1 < node.values.size()) b_.jump_if(decides, {value, false}, end, at(node.values[i]));
-  }
+  bool_value(&node, value, end);
   b_.place(end);
   if (!want) return {value, true};
   b_.move(*want, {value, true}, at(&node));

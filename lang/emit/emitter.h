@@ -108,6 +108,8 @@ class Emitter {
                     InstructionSpan where);
   void jump_if_bool_op(const BoolOp& node, bool sense, JumpLabel target);
   Operand emit_bool_op(const BoolOp& node, Want want);
+  void bool_operand(const Expr* e, Reg value, bool sense, JumpLabel target);
+  void bool_value(const Expr* e, Reg value, JumpLabel end);
   Operand emit_compare(const Compare& node, Want want);
   void compare_into(Reg to, CompareOperator op, Operand left, const Expr* right,
                     InstructionSpan where);

@@ -203,9 +203,9 @@ void optimize(CodeObject& code) {
     std::fill(dead.begin() + flow.blocks()[index].begin, dead.begin() + flow.blocks()[index].end,
               true);
   }
-  // The analysis keeps one bit per block and variable; beyond 16 MiB of them the checks stay.
+  // The analysis keeps one bit per block and variable; beyond 16 million the checks stay.
   size_t bits = flow.blocks().size() * code.register_names.size();
-  if (bits < (size_t{1} << 27)) BoundAnalysis(code, flow).mark_useless(dead);
+  if (bits < (size_t{1} << 24)) BoundAnalysis(code, flow).mark_useless(dead);
   for (uint32_t pc = static_cast<uint32_t>(code.instructions.size()); pc-- > 0;) {
     if (!dead[pc] && is_jump_to_next(code, dead, pc)) dead[pc] = true;
   }

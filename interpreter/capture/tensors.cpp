@@ -175,7 +175,7 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
 std::vector<ValueId> Capture::broadcast_sizes(std::span<const Av> operands) {
   std::vector<ValueId> sizes;
   for (const Av& av : operands) {
-    const jit::ValueList& other = region_.type(tensor_of(av)->id).sizes;
+    const jit::ValueList other = region_.type(tensor_of(av)->id).sizes;
     while (sizes.size() < other.size()) sizes.insert(sizes.begin(), builder_.constant(int64_t{1}));
     size_t lead = sizes.size() - other.size();
     for (size_t axis = 0; axis < other.size(); ++axis) {

@@ -32,7 +32,8 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
   region.subject = std::to_string(plan.instructions) + " instructions";
   report_.add(region);
   for (const HostAction& action : plan.actions) {
-    if (action.form == HostAction::Form::SetGradient) continue;
+    // Stores are region operations, not statements that the interpreter runs.
+    if (action.reason == BreakReason::host_store) continue;
     jit::Event event;
     event.kind = jit::EventKind::HostStatement;
     event.region = variant.name;

@@ -213,7 +213,7 @@ void Capture::broadcast_together(std::vector<Av>& operands) {
 }
 
 Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
-  const jit::ValueList& own = region_.type(tensor_of(av)->id).sizes;
+  const jit::ValueList own = region_.type(tensor_of(av)->id).sizes;
   bool same = own.size() == sizes.size();
   for (size_t i = 0; same && i < sizes.size(); ++i) same = builder_.known_equal(own[i], sizes[i]);
   if (same) return av;
@@ -248,7 +248,7 @@ Av Capture::int_av(ValueId id) {
 }
 
 Av Capture::read_item(VTensor& tensor) {
-  const jit::Type& type = region_.type(current(tensor));
+  const jit::Type type = region_.type(current(tensor));
   for (ValueId size : type.sizes) {
     if (builder_.known_int(size) == 1) continue;
     std::optional<Scalar> now = hint(size);

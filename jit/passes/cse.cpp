@@ -42,9 +42,10 @@ class Merger {
     return bytes;
   }
 
-  bool both_escape(const Instruction& first, const Instruction& second) const {
-    for (size_t i = 0; i < first.results.size(); ++i)
-      if (escapes_.contains(first.results[i]) && escapes_.contains(second.results[i])) return true;
+  using Results = SmallVector<ValueId, 2>;
+  bool both_escape(const Results& first, const Results& second) const {
+    for (size_t i = 0; i < first.size(); ++i)
+      if (escapes_.contains(first[i]) && escapes_.contains(second[i])) return true;
     return false;
   }
 
@@ -74,18 +75,16 @@ class Merger {
     std::string text = key(instruction);
     const auto found = seen_.find(text);
     if (found == seen_.end()) {
-      Instruction same;
-      same.results = instruction.results;
-      seen_.emplace(text, std::move(same));
+      seen_.emplace(text, instruction.results);
       added->push_back(std::move(text));
       return false;
     }
-    const Instruction& first = found->second;
-    if (both_escape(first, instruction)) return false;
-    for (size_t i = 0; i < first.results.size(); ++i) {
-      replacements_.replace(instruction.results[i], first.results[i]);
-      same_sizes(first.results[i], instruction.results[i]);
-      if (escapes_.contains(instruction.results[i])) escapes_.add(first.results[i]);
+    const Results& first = found->second;
+    if (both_escape(first, instruction.results)) return false;
+    for (size_t i = 0; i < first.size(); ++i) {
+      replacements_.replace(instruction.results[i], first[i]);
+      same_sizes(first[i], instruction.results[i]);
+      if (escapes_.contains(instruction.results[i])) escapes_.add(first[i]);
     }
     return true;
   }
@@ -93,7 +92,7 @@ class Merger {
   Region& region_;
   Escapes escapes_;
   Replacements replacements_;
-  std::unordered_map<std::string, Instruction> seen_;
+  std::unordered_map<std::string, Results> seen_;
 };
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include "jit/passes/cse.h"
 #include "jit/passes/dce.h"
 #include "jit/passes/simplify.h"
+#include "jit/passes/sizes.h"
 
 namespace tsc::jit {
 namespace {
 
 constexpr Pass kPasses[] = {
     {"dce", eliminate_dead_code},  // what the gradients did not need
+    {"sizes", unify_sizes},
     {"simplify", simplify},
     {"cse", merge_common_subexpressions},
     {"simplify", simplify},  // what merging made equal

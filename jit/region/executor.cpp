@@ -18,18 +18,59 @@ struct Registers {
   std::vector<void*> objects;
 };
 
+// For every write_back: the values that may share the input's memory and are used after it. They keep
+// their contents, so they move out before the memory changes.
+using OldViews = std::unordered_map<const Instruction*, std::vector<ValueId>>;
+
+void find_old_views(const Block& block, std::unordered_map<ValueId, ValueId>& bases,
+                    OldViews& writes) {
+  for (const Instruction& instruction : block.instructions) {
+    for_each_use(instruction, [&](ValueId used) {
+      const auto base = bases.find(used);
+      if (base == bases.end() || instruction.code == Code::WriteBack) return;
+      for (auto& [write, values] : writes) {
+        if (write->operands[0] != base->second) continue;
+        if (std::find(values.begin(), values.end(), used) == values.end()) values.push_back(used);
+      }
+    });
+    if (instruction.code == Code::WriteBack) writes[&instruction];
+    const bool view = instruction.code == Code::Op && op_row(instruction.op).flags & kView;
+    if (view) {
+      const auto base = bases.find(instruction.operands[0]);
+      if (base != bases.end()) bases[instruction.results[0]] = base->second;
+    }
+    for (const auto& nested : instruction.blocks) find_old_views(*nested, bases, writes);
+  }
+}
+
+OldViews find_old_views(const Region& region) {
+  std::unordered_map<ValueId, ValueId> bases;
+  for (ValueId input : region.body.parameters)
+    if (region.type(input).kind == ValueKind::Tensor) bases[input] = input;
+  OldViews writes;
+  find_old_views(region.body, bases, writes);
+  return writes;
+}
+
 class RegionExecutor final : public Executable {
  public:
-  explicit RegionExecutor(Region region)
-      : region_(std::move(region)), last_uses_(find_last_uses(region_)) {}
+  RegionExecutor(Region region, std::unique_ptr<KernelRunner> kernels)
+      : region_(std::move(region)),
+        last_uses_(find_last_uses(region_)),
+        old_views_(find_old_views(region_)),
+        kernels_(std::move(kernels)) {}
   RunExit run(std::span<const RunInput> inputs, RunContext& context) override;
 
   const Region& region() const { return region_; }
   const LastUses& last_uses() const { return last_uses_; }
+  const OldViews& old_views() const { return old_views_; }
+  KernelRunner* kernels() const { return kernels_.get(); }
 
  private:
   Region region_;
   LastUses last_uses_;
+  OldViews old_views_;
+  std::unique_ptr<KernelRunner> kernels_;
 };
 
 class Run {
@@ -37,6 +78,8 @@ class Run {
   Run(const RegionExecutor& executor, std::span<const RunInput> inputs, RunContext& context)
       : region_(executor.region()),
         last_uses_(executor.last_uses()),
+        old_views_(executor.old_views()),
+        kernels_(executor.kernels()),
         context_(context),
         registers_(region_.value_count()) {
     bind_inputs(inputs);
@@ -66,6 +109,18 @@ class Run {
         TSC_CHECK(kind_of(inputs[i].scalar) == wanted.kind, "the kind of a scalar input");
         registers_.scalars[parameters[i]] = inputs[i].scalar;
       }
+    }
+    check_shared_sizes();
+  }
+
+  // The embedder promised that inputs which share a size value do have equal sizes there.
+  void check_shared_sizes() const {
+    for (ValueId input : region_.body.parameters) {
+      const ValueList& sizes = type(input).sizes;
+      for (size_t k = 0; k < sizes.size(); ++k)
+        TSC_CHECK(registers_.scalars[sizes[k]].i ==
+                      registers_.tensors[input].size(static_cast<int64_t>(k)),
+                  "region " + region_.name + ": two inputs that must agree in a size do not");
     }
   }
 
@@ -137,6 +192,7 @@ class Run {
       case Code::RngAdvance: return run_rng_advance(instruction);
       case Code::If: return run_if(instruction);
       case Code::Loop: return run_loop(instruction);
+      case Code::Kernel: return run_kernel(instruction);
       case Code::Yield:
         yielded_.clear();
         for (ValueId operand : instruction.operands) yielded_.push_back(value_of(operand));
@@ -201,14 +257,18 @@ class Run {
   void run_write_back(const Instruction& instruction) {
     const Tensor target = targets_.at(instruction.operands[0]);
     const Tensor source = registers_.tensors[instruction.operands[1]];
-    for (size_t value = 0; value < registers_.tensors.size(); ++value) {
-      Tensor& other = registers_.tensors[value];
-      if (!other.defined() || !(other.storage() == target.storage())) continue;
-      const auto dying = last_uses_.after(instruction);
-      if (std::find(dying.begin(), dying.end(), value) != dying.end()) continue;
-      other = run_op(Op::copy, {&other, 1}, {}, {}).first;
+    // A kernel may have written the memory already: then there is nothing to copy.
+    const bool in_place = source.storage() == target.storage() &&
+                          source.offset() == target.offset() &&
+                          source.strides() == target.strides();
+    if (!in_place) {
+      for (ValueId value : old_views_.at(&instruction)) {
+        Tensor& other = registers_.tensors[value];
+        if (other.defined() && other.storage() == target.storage())
+          other = run_op(Op::copy, {&other, 1}, {}, {}).first;
+      }
+      copy_into(target, source);
     }
-    copy_into(target, source);
     ++target.storage()->version;
   }
 
@@ -232,6 +292,13 @@ class Run {
     if (!left_) take_yielded(instruction.results);
   }
 
+  void run_kernel(const Instruction& instruction) {
+    if (context_.host) context_.host->poll();
+    if (kernels_ && kernels_->run(instruction, registers_.tensors, registers_.scalars)) return;
+    run_block(*instruction.blocks[0]);
+    take_yielded(instruction.results);
+  }
+
   void run_loop(const Instruction& instruction) {
     const int64_t trips = registers_.scalars[instruction.operands[0]].i;
     const Block& body = *instruction.blocks[0];
@@ -251,6 +318,8 @@ class Run {
 
   const Region& region_;
   const LastUses& last_uses_;
+  const OldViews& old_views_;
+  KernelRunner* kernels_;
   RunContext& context_;
   Registers registers_;
   std::unordered_map<ValueId, Tensor> targets_;  // the inputs' own memory
@@ -282,9 +351,10 @@ Scalar read_scalar(const Tensor& tensor, ValueKind kind) {
   return Scalar::of_int(*item.data_as<int64_t>());
 }
 
-std::unique_ptr<Executable> make_region_executor(Region region) {
+std::unique_ptr<Executable> make_region_executor(Region region,
+                                                 std::unique_ptr<KernelRunner> kernels) {
   verify(region);
-  return std::make_unique<RegionExecutor>(std::move(region));
+  return std::make_unique<RegionExecutor>(std::move(region), std::move(kernels));
 }
 
 }  // namespace tsc::jit

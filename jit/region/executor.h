@@ -7,8 +7,19 @@
 
 namespace tsc::jit {
 
+// Computes Kernel instructions in place of their blocks.
+class KernelRunner {
+ public:
+  virtual ~KernelRunner() = default;
+  // False: the executor runs the block instead. `tensors` and `scalars` are the run's registers by value
+  // id; results are stored into `tensors`.
+  virtual bool run(const Instruction& kernel, std::vector<Tensor>& tensors,
+                   const std::vector<Scalar>& scalars) = 0;
+};
+
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin.
-std::unique_ptr<Executable> make_region_executor(Region region);
+std::unique_ptr<Executable> make_region_executor(Region region,
+                                                 std::unique_ptr<KernelRunner> kernels = nullptr);
 
 // What a Read instruction does: the one element as a scalar of that kind.
 Scalar read_scalar(const Tensor& tensor, ValueKind kind);

@@ -229,7 +229,7 @@ class Parser {
         {"guard", Code::Guard},           {"exit", Code::Exit},
         {"write_back", Code::WriteBack},  {"rng_advance", Code::RngAdvance},
         {"if", Code::If},                 {"loop", Code::Loop},
-        {"yield", Code::Yield}};
+        {"yield", Code::Yield},           {"kernel", Code::Kernel}};
     const auto word = take(Token::Kind::Word, "an instruction");
     for (const auto& [name, code] : kCodes) {
       if (name != word) continue;
@@ -238,7 +238,7 @@ class Parser {
         instruction.number = number();
       } else if (code == Code::Scalar) {
         scalar_operation(instruction);
-      } else if (code == Code::Host || code == Code::Exit) {
+      } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel) {
         numbered_list(instruction);
       } else if (code == Code::Guard) {
         instruction.operands.push_back(value());

@@ -122,6 +122,7 @@ class Printer {
       case Code::If: return "if" + spaced;
       case Code::Loop: return "loop" + spaced;
       case Code::Yield: return "yield" + spaced;
+      case Code::Kernel: return "kernel " + id + "(" + arguments + ")";
     }
     return "?";
   }

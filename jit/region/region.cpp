@@ -43,26 +43,29 @@ namespace {
 void clone_block(const Block& from, Block& to) {
   to.parameters = from.parameters;
   to.instructions.reserve(from.instructions.size());
-  for (const Instruction& source : from.instructions) {
-    Instruction copy;
-    copy.code = source.code;
-    copy.op = source.op;
-    copy.scalar_op = source.scalar_op;
-    copy.operands = source.operands;
-    copy.results = source.results;
-    copy.attributes = source.attributes;
-    copy.number = source.number;
-    copy.id = source.id;
-    copy.origin = source.origin;
-    for (const auto& block : source.blocks) {
-      copy.blocks.push_back(std::make_unique<Block>());
-      clone_block(*block, *copy.blocks.back());
-    }
-    to.instructions.push_back(std::move(copy));
-  }
+  for (const Instruction& source : from.instructions)
+    to.instructions.push_back(clone_instruction(source));
 }
 
 }  // namespace
+
+Instruction clone_instruction(const Instruction& source) {
+  Instruction copy;
+  copy.code = source.code;
+  copy.op = source.op;
+  copy.scalar_op = source.scalar_op;
+  copy.operands = source.operands;
+  copy.results = source.results;
+  copy.attributes = source.attributes;
+  copy.number = source.number;
+  copy.id = source.id;
+  copy.origin = source.origin;
+  for (const auto& block : source.blocks) {
+    copy.blocks.push_back(std::make_unique<Block>());
+    clone_block(*block, *copy.blocks.back());
+  }
+  return copy;
+}
 
 Region Region::clone() const {
   Region copy;

@@ -42,6 +42,8 @@ enum class Code : uint8_t {
   Loop,        // operands: trip count (Int), then initial carried values; block parameters: the
                // iteration number, then the carried values; results = carried values after the last
   Yield,       // terminator of a nested block: operands = the block's results
+  Kernel,      // a fused group: block 0 says what it computes, results = what the block yields; `id` is
+               // its number among the kernels of the region
 };
 
 enum class ScalarOp : uint8_t {
@@ -81,6 +83,8 @@ struct Block {
 struct ValueInfo {
   Type type;
 };
+
+Instruction clone_instruction(const Instruction& source);
 
 // The inputs are the parameters of the body block.
 //

@@ -55,10 +55,9 @@ class Verifier {
         defined_(region.value_count()) {}
 
   void run() {
-    where_ = "inputs";
     for (ValueId input : region_.body.parameters) define_open(input);
     check_block(region_.body, nullptr);
-    where_ = "assumptions";
+    instruction_ = nullptr;
     for (const auto& [a, b] : region_.assumptions) {
       check(a < region_.value_count() && b < region_.value_count(), "a value does not exist");
       check(region_.type(a).kind == ValueKind::Int && region_.type(b).kind == ValueKind::Int,
@@ -67,15 +66,15 @@ class Verifier {
   }
 
  private:
-  void check(bool ok, const std::string& rule) {
+  void check(bool ok, std::string_view rule) {
     if (!ok) [[unlikely]]
-      throw_internal_fault(__FILE__, __LINE__, "region rule", region_.name + ", " + where_ + ": " +
-                                                                  rule);
+      throw_internal_fault(__FILE__, __LINE__, "region rule",
+                           region_.name + ", " + where() + ": " + std::string(rule));
   }
 
   void define(ValueId value) {
     check(value < region_.value_count(), "a result value does not exist");
-    check(!defined_[value], "value %" + std::to_string(value) + " is defined twice");
+    if (defined_[value]) check(false, "value %" + std::to_string(value) + " is defined twice");
     defined_[value] = true;
     scope_.push_back(value);
     const Type& type = region_.type(value);
@@ -98,7 +97,8 @@ class Verifier {
   }
   void use(ValueId value) {
     check(value < region_.value_count(), "an operand does not exist");
-    check(defined_[value], "value %" + std::to_string(value) + " is used before its definition");
+    if (!defined_[value])
+      check(false, "value %" + std::to_string(value) + " is used before its definition");
   }
   ValueKind kind(ValueId value) const { return region_.type(value).kind; }
   bool is_scalar(ValueId value) const {
@@ -114,13 +114,17 @@ class Verifier {
   // `owner`: the If or Loop around a nested block; null for the body.
   void check_block(const Block& block, const Instruction* owner) {
     const size_t scope = scope_.size();
-    const EqualSizes outer = facts_;
-    if (owner) facts_.add_guards(block);
+    EqualSizes outer;
+    if (owner) {
+      outer = facts_;
+      facts_.add_guards(block);
+    }
     if (owner)
       for (ValueId parameter : block.parameters) define_open(parameter);
     for (size_t i = 0; i < block.instructions.size(); ++i) {
       const Instruction& instruction = block.instructions[i];
-      where_ = "instruction " + std::to_string(i) + describe(instruction);
+      instruction_ = &instruction;
+      index_ = i;
       const bool terminator = instruction.code == Code::Exit || instruction.code == Code::Yield;
       check(terminator == (i + 1 == block.instructions.size()),
             terminator ? "a terminator stands before the end of its block"
@@ -131,20 +135,23 @@ class Verifier {
     check(!block.instructions.empty(), "the block has no terminator");
     for (size_t i = scope; i < scope_.size(); ++i) defined_[scope_[i]] = false;
     scope_.resize(scope);
-    facts_ = outer;
+    if (owner) facts_ = std::move(outer);
   }
 
-  std::string describe(const Instruction& instruction) const {
-    std::string text = instruction.code == Code::Op ? " (" + std::string(op_name(instruction.op))
-                                                    : " (code " + std::to_string(
-                                                                      int(instruction.code));
-    if (!instruction.results.empty()) text += ", %" + std::to_string(instruction.results[0]);
+  std::string where() const {
+    if (!instruction_) return "inputs and assumptions";
+    std::string text = "instruction " + std::to_string(index_) + " (";
+    text += instruction_->code == Code::Op
+                ? std::string(op_name(instruction_->op))
+                : "code " + std::to_string(static_cast<int>(instruction_->code));
+    if (!instruction_->results.empty()) text += ", %" + std::to_string(instruction_->results[0]);
     return text + ")";
   }
 
   void check_instruction(const Instruction& instruction, const Instruction* owner) {
-    const bool nests = instruction.code == Code::If || instruction.code == Code::Loop;
-    check(nests || instruction.blocks.empty(), "only if and loop hold blocks");
+    const bool nests = instruction.code == Code::If || instruction.code == Code::Loop ||
+                       instruction.code == Code::Kernel;
+    check(nests || instruction.blocks.empty(), "only if, loop and kernel hold blocks");
     switch (instruction.code) {
       case Code::Op: return check_op(instruction);
       case Code::Const: return check_constant(instruction);
@@ -163,13 +170,14 @@ class Verifier {
       case Code::If: return check_if(instruction);
       case Code::Loop: return check_loop(instruction);
       case Code::Yield: return check_yield(instruction, owner);
+      case Code::Kernel: return check_kernel(instruction);
     }
   }
 
   void check_op(const Instruction& instruction) {
     const size_t tensors = tensor_count(instruction);
     check(instruction.operands.size() >= tensors, "too few operands");
-    std::vector<const Type*> types;
+    SmallVector<const Type*, 6> types;
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const ValueId operand = instruction.operands[i];
       check(i < tensors ? kind(operand) == ValueKind::Tensor : is_scalar(operand),
@@ -281,6 +289,13 @@ class Verifier {
     for (ValueId result : instruction.results) define_open(result);
   }
 
+  void check_kernel(const Instruction& instruction) {
+    check(instruction.blocks.size() == 1 && instruction.blocks[0]->parameters.empty(),
+          "kernel has one block without parameters");
+    check_block(*instruction.blocks[0], &instruction);
+    for (ValueId result : instruction.results) define_open(result);
+  }
+
   void check_yield(const Instruction& instruction, const Instruction* owner) {
     check(owner != nullptr, "yield stands in a nested block only");
     check(instruction.operands.size() == owner->results.size() && instruction.results.empty(),
@@ -295,7 +310,8 @@ class Verifier {
   CheckingAlgebra algebra_;
   std::vector<bool> defined_;
   std::vector<ValueId> scope_;
-  std::string where_;
+  const Instruction* instruction_ = nullptr;  // being checked
+  size_t index_ = 0;
 };
 
 }  // namespace

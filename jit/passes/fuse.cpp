@@ -1,0 +1,428 @@
+#include "jit/passes/fuse.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "jit/region/equal_sizes.h"
+
+namespace tsc::jit {
+namespace {
+
+constexpr size_t kMaxMembers = 96;
+constexpr size_t kMaxOperands = 40;
+
+using UnitSet = std::vector<bool>;
+
+struct Unit {
+  std::vector<size_t> members;  // instruction numbers, ascending
+  bool group = false;           // may become a kernel
+  bool alive = true;
+  KernelShape shape;
+};
+
+bool is_reduction(Op op) {
+  return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Region& region)
+      : region_(region), code_(region.body.instructions), facts_(region) {}
+
+  std::vector<KernelShape> run() {
+    for (size_t i = 0; i < code_.size(); ++i)
+      if (!code_[i].blocks.empty()) return {};
+    for (size_t i = 0; i < code_.size(); ++i) place(i);
+    return rebuild();
+  }
+
+ private:
+  const Type& type(ValueId v) const { return region_.type(v); }
+
+  bool same_sizes(const ValueList& a, const ValueList& b) const {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i)
+      if (!facts_.equal(a[i], b[i])) return false;
+    return true;
+  }
+
+  // Sizes of a Row value: S[:k], then nothing or ones.
+  bool row_sizes(const ValueList& sizes, const KernelShape& shape) const {
+    if (shape.split < 0 || shape.column) return false;
+    size_t k = static_cast<size_t>(shape.split);
+    if (sizes.size() != k && sizes.size() != shape.sizes.size()) return false;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (i < k ? !facts_.equal(sizes[i], shape.sizes[i]) : facts_.constant(sizes[i]) != 1) return false;
+    }
+    return true;
+  }
+
+  // ---- units ----
+
+  size_t unit_of(ValueId v) const {
+    auto found = definition_.find(v);
+    return found == definition_.end() ? SIZE_MAX : found->second;
+  }
+
+  bool depends(size_t unit, size_t on) const { return needs_[unit][on]; }
+
+  void add_need(size_t unit, size_t on) {
+    if (unit == on || needs_[unit][on]) return;
+    UnitSet more = needs_[on];
+    more[on] = true;
+    for (size_t u = 0; u < units_.size(); ++u) {
+      if (u != unit && !needs_[u][unit]) continue;
+      for (size_t i = 0; i < more.size(); ++i)
+        if (more[i]) needs_[u][i] = true;
+    }
+  }
+
+  size_t new_unit(size_t instruction, bool group) {
+    for (UnitSet& set : needs_) set.push_back(false);
+    needs_.emplace_back(units_.size() + 1, false);
+    units_.emplace_back();
+    units_.back().group = group;
+    units_.back().members.push_back(instruction);
+    return units_.size() - 1;
+  }
+
+  void define(size_t instruction, size_t unit) {
+    for (ValueId result : code_[instruction].results) definition_[result] = unit;
+    for (ValueId operand : code_[instruction].operands) {
+      size_t producer = unit_of(operand);
+      if (producer != SIZE_MAX) add_need(unit, producer);
+    }
+  }
+
+  // ---- placing ops ----
+
+  void place(size_t i) {
+    const Instruction& instruction = code_[i];
+    if (instruction.code == Code::Op && candidate(instruction)) {
+      for (size_t unit : producer_groups(instruction))
+        if (join(i, unit)) return;
+      if (starts_group(instruction)) {
+        size_t unit = new_unit(i, true);
+        units_[unit].shape = starting_shape(instruction);
+        return define(i, unit);
+      }
+    }
+    size_t unit = new_unit(i, false);
+    define(i, unit);
+  }
+
+  bool candidate(const Instruction& instruction) const {
+    Op op = instruction.op;
+    if (is_elementwise(op)) {
+      DType in = type(instruction.operands[op == Op::select ? 1 : 0]).dtype;
+      return is_fusable(op, in) && is_fusable(op, type(instruction.results[0]).dtype);
+    }
+    if (is_reduction(op)) return is_fusable(op, type(instruction.operands[0]).dtype);
+    return op == Op::full || op == Op::rng_bits || op == Op::broadcast || op == Op::reshape ||
+           op == Op::detach || op == Op::copy;
+  }
+
+  bool starts_group(const Instruction& instruction) const {
+    Op op = instruction.op;
+    if (is_elementwise(op)) return !type(instruction.results[0]).sizes.empty();
+    if (op == Op::rng_bits) return true;
+    return is_reduction(op) && (trailing_split(instruction) >= 0 || leading_split(instruction) > 0);
+  }
+
+  // k when the reduced axes are [k, rank), else -1.
+  int trailing_split(const Instruction& instruction) const {
+    size_t rank = type(instruction.operands[0]).sizes.size();
+    const Sizes& axes = instruction.attributes.axes;
+    if (axes.empty()) return -1;
+    size_t k = rank - axes.size();
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i] != static_cast<int64_t>(k + i)) return -1;
+    return static_cast<int>(k);
+  }
+
+  int leading_split(const Instruction& instruction) const {
+    const Sizes& axes = instruction.attributes.axes;
+    for (size_t i = 0; i < axes.size(); ++i)
+      if (axes[i] != static_cast<int64_t>(i)) return -1;
+    return static_cast<int>(axes.size());
+  }
+
+  KernelShape starting_shape(const Instruction& instruction) const {
+    KernelShape shape;
+    if (!is_reduction(instruction.op)) {
+      shape.sizes = type(instruction.results[0]).sizes;
+      return shape;
+    }
+    shape.sizes = type(instruction.operands[0]).sizes;
+    shape.split = trailing_split(instruction);
+    if (shape.split < 0) {
+      shape.split = leading_split(instruction);
+      shape.column = true;
+    }
+    return shape;
+  }
+
+  std::vector<size_t> producer_groups(const Instruction& instruction) const {
+    std::vector<size_t> found;
+    for (ValueId operand : instruction.operands) {
+      size_t unit = unit_of(operand);
+      bool fresh = unit != SIZE_MAX && units_[unit].group &&
+                   std::find(found.begin(), found.end(), unit) == found.end();
+      if (fresh) found.push_back(unit);
+    }
+    // The youngest producer first: its values are still in registers.
+    std::sort(found.rbegin(), found.rend());
+    return found;
+  }
+
+  bool in_group(ValueId v, size_t unit) const { return unit_of(v) == unit; }
+
+  // Whether the op fits the group's space; may fix the split.
+  bool fits(const Instruction& instruction, size_t unit, KernelShape* shape) const {
+    if (shape->column) return false;
+    const ValueList& sizes = type(instruction.results[0]).sizes;
+    Op op = instruction.op;
+    if (is_reduction(op)) {
+      int k = trailing_split(instruction);
+      // Full reductions stay alone: a group with them would have one row and so one thread.
+      if (k <= 0 || !same_sizes(type(instruction.operands[0]).sizes, shape->sizes)) return false;
+      if (shape->split >= 0 && shape->split != k) return false;
+      shape->split = k;
+      return true;
+    }
+    bool element = same_sizes(sizes, shape->sizes);
+    bool row = row_sizes(sizes, *shape);
+    if (op == Op::reshape) {
+      if (!in_group(instruction.operands[0], unit)) return false;
+      const ValueList& from = type(instruction.operands[0]).sizes;
+      return (row && row_sizes(from, *shape)) || (element && same_sizes(from, shape->sizes));
+    }
+    if (op == Op::broadcast)
+      return element && in_group(instruction.operands[0], unit) &&
+             row_sizes(type(instruction.operands[0]).sizes, *shape) &&
+             type(instruction.operands[0]).sizes.size() == shape->sizes.size();
+    if (op == Op::full || op == Op::rng_bits) return false;
+    if (op == Op::detach || op == Op::copy) {
+      if (op == Op::detach && !in_group(instruction.operands[0], unit)) return false;
+      return element || row;
+    }
+    return element || row;
+  }
+
+  bool join(size_t i, size_t unit) {
+    Unit& group = units_[unit];
+    const Instruction& instruction = code_[i];
+    KernelShape shape = group.shape;
+    if (group.members.size() >= kMaxMembers || operand_count(unit) >= kMaxOperands) return false;
+    if (!fits(instruction, unit, &shape)) return false;
+    for (ValueId operand : instruction.operands) {
+      size_t producer = unit_of(operand);
+      if (producer == SIZE_MAX || producer == unit) continue;
+      if (depends(producer, unit)) return false;
+    }
+    group.shape = shape;
+    group.members.push_back(i);
+    define(i, unit);
+    for (ValueId operand : instruction.operands) try_merge(unit, operand);
+    return true;
+  }
+
+  // Another producer with the same space becomes part of the group, if nothing stands between the two.
+  void try_merge(size_t unit, ValueId operand) {
+    size_t other = unit_of(operand);
+    if (other == SIZE_MAX || other == unit || !units_[other].group || units_[other].shape.column) return;
+    Unit& a = units_[unit];
+    Unit& b = units_[other];
+    if (!same_sizes(a.shape.sizes, b.shape.sizes)) return;
+    if (a.shape.split >= 0 && b.shape.split >= 0 && a.shape.split != b.shape.split) return;
+    if (a.members.size() + b.members.size() > kMaxMembers) return;
+    if (operand_count(unit) + operand_count(other) > kMaxOperands) return;
+    for (size_t u = 0; u < units_.size(); ++u)
+      if (u != unit && u != other && units_[u].alive && needs_[unit][u] && needs_[u][other]) return;
+    if (needs_[other][unit]) return;
+    for (size_t member : b.members) {
+      a.members.push_back(member);
+      for (ValueId result : code_[member].results) definition_[result] = unit;
+    }
+    std::sort(a.members.begin(), a.members.end());
+    if (a.shape.split < 0) a.shape.split = b.shape.split;
+    UnitSet more = needs_[other];
+    for (size_t u = 0; u < units_.size(); ++u) {
+      if (u != unit && !needs_[u][unit] && !needs_[u][other]) continue;
+      for (size_t k = 0; k < more.size(); ++k)
+        if (more[k]) needs_[u][k] = true;
+      if (u != unit) needs_[u][unit] = true;
+    }
+    needs_[unit][other] = false;
+    needs_[unit][unit] = false;
+    b.alive = false;
+    b.members.clear();
+  }
+
+  size_t operand_count(size_t unit) const {
+    size_t count = 0;
+    for (size_t member : units_[unit].members)
+      for (ValueId operand : code_[member].operands) count += !in_group(operand, unit);
+    return count;
+  }
+
+  std::vector<KernelShape> rebuild();
+  void emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes);
+  bool worth_a_kernel(const Unit& unit) const;
+  std::vector<size_t> schedule() const;
+
+  Region& region_;
+  std::vector<Instruction>& code_;
+  EqualSizes facts_;
+  std::vector<Unit> units_;
+  std::vector<UnitSet> needs_;  // transitive
+  std::unordered_map<ValueId, size_t> definition_;
+};
+
+// Units in an order that keeps dependencies and the program order of effects. A write into an input's
+// memory comes after everything that reads that memory.
+std::vector<size_t> Fuser::schedule() const {
+  std::vector<std::vector<size_t>> before(units_.size());
+  std::unordered_map<ValueId, ValueId> base;  // views of inputs
+  std::unordered_map<ValueId, std::vector<size_t>> readers;
+  for (ValueId input : region_.body.parameters) base[input] = input;
+  size_t last_effect = SIZE_MAX;
+  std::vector<size_t> unit_of_instruction(code_.size());
+  for (size_t u = 0; u < units_.size(); ++u)
+    for (size_t member : units_[u].members) unit_of_instruction[member] = u;
+  for (size_t i = 0; i < code_.size(); ++i) {
+    const Instruction& instruction = code_[i];
+    size_t u = unit_of_instruction[i];
+    for (ValueId operand : instruction.operands) {
+      size_t producer = unit_of(operand);
+      if (producer != SIZE_MAX && producer != u) before[u].push_back(producer);
+      if (auto found = base.find(operand); found != base.end()) readers[found->second].push_back(u);
+    }
+    if (instruction.code == Code::Op && op_row(instruction.op).flags & kView)
+      if (auto found = base.find(instruction.operands[0]); found != base.end())
+        base[instruction.results[0]] = found->second;
+    bool effect = instruction.code != Code::Op && instruction.code != Code::Const &&
+                  instruction.code != Code::Scalar;
+    if (!effect) continue;
+    if (last_effect != SIZE_MAX) before[u].push_back(last_effect);
+    last_effect = u;
+  }
+  // Readers in front of the write; those behind it in the program get a copy when the executor writes.
+  for (size_t i = 0; i < code_.size(); ++i) {
+    if (code_[i].code != Code::WriteBack) continue;
+    size_t writer = unit_of_instruction[i];
+    for (size_t reader : readers[code_[i].operands[0]])
+      if (reader != writer && units_[reader].members[0] < i && !needs_[reader][writer])
+        before[writer].push_back(reader);
+  }
+  std::vector<size_t> order;
+  std::vector<uint8_t> state(units_.size());
+  std::vector<std::pair<size_t, size_t>> stack;
+  for (size_t root = 0; root < units_.size(); ++root) {
+    if (!units_[root].alive || state[root]) continue;
+    stack.push_back({root, 0});
+    state[root] = 1;
+    while (!stack.empty()) {
+      auto& [u, next] = stack.back();
+      if (next < before[u].size()) {
+        size_t v = before[u][next++];
+        if (state[v] == 1) return {};  // a cycle through a write: no fusion
+        if (!state[v]) {
+          state[v] = 1;
+          stack.push_back({v, 0});
+        }
+        continue;
+      }
+      state[u] = 2;
+      order.push_back(u);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+bool Fuser::worth_a_kernel(const Unit& unit) const {
+  if (!unit.group) return false;
+  for (size_t member : unit.members) {
+    Op op = code_[member].op;
+    if (is_elementwise(op) || is_reduction(op) || op == Op::rng_bits) return true;
+  }
+  return false;
+}
+
+void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes) {
+  std::unordered_map<ValueId, bool> inside;
+  for (size_t member : unit.members)
+    for (ValueId result : code_[member].results) inside[result] = false;
+  // Results that something outside uses.
+  for (size_t i = 0; i < code_.size(); ++i) {
+    if (std::binary_search(unit.members.begin(), unit.members.end(), i)) continue;
+    for (ValueId operand : code_[i].operands)
+      if (auto found = inside.find(operand); found != inside.end()) found->second = true;
+  }
+  Instruction kernel;
+  kernel.code = Code::Kernel;
+  kernel.id = static_cast<uint32_t>(shapes->size());
+  kernel.origin = code_[unit.members.back()].origin;
+  kernel.blocks.push_back(std::make_unique<Block>());
+  Block& body = *kernel.blocks[0];
+  Instruction yield;
+  yield.code = Code::Yield;
+  std::unordered_map<ValueId, ValueId> renamed;
+  for (size_t member : unit.members) {
+    Instruction copy = std::move(code_[member]);
+    for (ValueId& operand : copy.operands)
+      if (auto found = renamed.find(operand); found != renamed.end()) operand = found->second;
+    for (ValueId& result : copy.results) {
+      if (!inside[result]) continue;
+      ValueId fresh = region_.add_value(region_.type(result));
+      renamed[result] = fresh;
+      kernel.results.push_back(result);
+      yield.operands.push_back(fresh);
+      result = fresh;
+    }
+    body.instructions.push_back(std::move(copy));
+  }
+  body.instructions.push_back(std::move(yield));
+  shapes->push_back(unit.shape);
+  out->push_back(std::move(kernel));
+}
+
+std::vector<KernelShape> Fuser::rebuild() {
+  std::vector<size_t> order = schedule();
+  if (order.empty()) return {};
+  // Which values leave their unit must be known before any instruction is moved.
+  std::vector<KernelShape> shapes;
+  std::vector<Instruction> out;
+  std::vector<Instruction> originals;
+  for (Instruction& instruction : code_) originals.push_back(clone_instruction(instruction));
+  for (size_t u : order) {
+    Unit& unit = units_[u];
+    if (worth_a_kernel(unit)) {
+      emit_group(unit, &out, &shapes);
+      for (size_t member : unit.members) code_[member] = clone_instruction(originals[member]);
+      continue;
+    }
+    for (size_t member : unit.members) out.push_back(clone_instruction(originals[member]));
+  }
+  code_ = std::move(out);
+  return shapes;
+}
+
+}  // namespace
+
+bool is_fusable(Op op, DType dtype) {
+  if (is_floating(dtype)) return true;
+  switch (op) {
+    case Op::quot:
+    case Op::rem:
+    case Op::floor_div:
+    case Op::remainder:
+    case Op::pow: return false;
+    default: return true;
+  }
+}
+
+std::vector<KernelShape> fuse(Region& region) { return Fuser(region).run(); }
+
+}  // namespace tsc::jit

@@ -1,0 +1,394 @@
+#include "jit/passes/lower.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace tsc::jit {
+namespace {
+
+enum class Class : uint8_t { Uniform, Row, Element, ColumnResult };
+
+bool is_reduction(Op op) {
+  return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin;
+}
+
+Reduction reduction_of(Op op) {
+  return op == Op::sum    ? Reduction::sum
+         : op == Op::prod ? Reduction::prod
+         : op == Op::amax ? Reduction::amax
+                          : Reduction::amin;
+}
+
+class Lowering {
+ public:
+  Lowering(const Region& region, const Instruction& kernel, const KernelShape& shape)
+      : region_(region), kernel_(kernel) {
+    out_.shape = shape;
+    out_.program.kind = shape.column ? KernelProgram::Kind::Column : KernelProgram::Kind::Row;
+    for (const Instruction& i : kernel.blocks[0]->instructions)
+      for (ValueId result : i.results) members_[result] = &i;
+    out_.program.stages.resize(1);
+  }
+
+  LoweredKernel run() {
+    const Instruction& yield = kernel_.blocks[0]->instructions.back();
+    for (size_t i = 0; i < yield.operands.size(); ++i) store(yield.operands[i], kernel_.results[i]);
+    out_.program.values = next_;
+    out_.program.cost = cost_;
+    out_.in_place.assign(out_.bindings.size(), kNoValue);
+    return std::move(out_);
+  }
+
+ private:
+  const Instruction* member(ValueId v) const {
+    auto found = members_.find(v);
+    return found == members_.end() ? nullptr : found->second;
+  }
+  DType dtype(ValueId v) const { return region_.type(v).dtype; }
+
+  // Row values have rank k, or S's rank with ones behind k; told apart by how they came about.
+  Class class_of(ValueId v) {
+    if (auto found = classes_.find(v); found != classes_.end()) return found->second;
+    Class out = Class::Element;
+    const Instruction* i = member(v);
+    if (!i) {
+      out = external_class(v);
+    } else if (i->op == Op::full) {
+      out = Class::Uniform;
+    } else if (is_reduction(i->op)) {
+      out = out_.shape.column ? Class::ColumnResult : Class::Row;
+    } else if (i->op == Op::broadcast || i->op == Op::rng_bits) {
+      out = Class::Element;
+    } else {
+      out = Class::Uniform;
+      for (size_t k = 0; k < tensor_count(*i); ++k) out = std::max(out, class_of(i->operands[k]));
+      if (out == Class::Uniform) out = external_class(v);
+    }
+    return classes_[v] = out;
+  }
+
+  Class external_class(ValueId v) const {
+    const ValueList& sizes = region_.type(v).sizes;
+    const KernelShape& shape = out_.shape;
+    if (shape.split < 0 || shape.column) return Class::Element;
+    if (sizes.size() == shape.sizes.size()) {
+      // An Element has S's own last size; a Row value a one in its place.
+      for (size_t i = static_cast<size_t>(shape.split); i < sizes.size(); ++i)
+        if (sizes[i] != shape.sizes[i] && is_one(sizes[i]) && !is_one(shape.sizes[i])) return Class::Row;
+      return Class::Element;
+    }
+    return Class::Row;
+  }
+
+  bool is_one(ValueId size) const { return constants().count(size) != 0; }
+
+  // Int values that are the constant 1.
+  const std::unordered_map<ValueId, bool>& constants() const {
+    if (!constants_known_) {
+      constants_known_ = true;
+      for (const Instruction& i : region_.body.instructions)
+        if (i.code == Code::Const && i.number.kind == Scalar::Kind::Int && i.number.i == 1)
+          ones_[i.results[0]] = true;
+    }
+    return ones_;
+  }
+
+  // The first stage in which the value can be computed.
+  size_t stage_of(ValueId v) {
+    if (auto found = stages_.find(v); found != stages_.end()) return found->second;
+    const Instruction* i = member(v);
+    size_t stage = 0;
+    if (i) {
+      for (size_t k = 0; k < tensor_count(*i); ++k) stage = std::max(stage, stage_of(i->operands[k]));
+      if (is_reduction(i->op) && !out_.shape.column) {
+        reduce(v, *i, stage);
+        ++stage;
+      }
+    }
+    return stages_[v] = stage;
+  }
+
+  NestStage& stage(size_t number) {
+    if (out_.program.stages.size() <= number) out_.program.stages.resize(number + 1);
+    return out_.program.stages[number];
+  }
+
+  NestValue add(std::vector<NestInstruction>& list, NestInstruction instruction) {
+    instruction.result = next_++;
+    list.push_back(std::move(instruction));
+    return list.back().result;
+  }
+
+  uint32_t operand(Operand::Kind kind, DType type, KernelBinding binding) {
+    for (uint32_t i = 0; i < out_.bindings.size(); ++i)
+      if (out_.program.operands[i].kind == kind && out_.bindings[i].value == binding.value &&
+          out_.bindings[i].space == binding.space)
+        return i;
+    Operand made;
+    made.kind = kind;
+    made.dtype = type;
+    made.access = binding.space == KernelBinding::Space::Row ? Access::Broadcast : Access::Contiguous;
+    out_.program.operands.push_back(made);
+    out_.bindings.push_back(binding);
+    return static_cast<uint32_t>(out_.bindings.size() - 1);
+  }
+
+  // ---- values ----
+
+  NestValue value(ValueId v, size_t at) {
+    switch (class_of(v)) {
+      case Class::Uniform: return uniform(v);
+      case Class::Row: return row(v);
+      default: return element(v, at);
+    }
+  }
+
+  NestValue parameter(ValueId scalar) {
+    if (auto found = parameters_.find(scalar); found != parameters_.end()) return found->second;
+    DType type = region_.type(scalar).kind == ValueKind::Float ? DType::F64 : DType::I64;
+    NestInstruction i;
+    i.code = NestCode::Parameter;
+    i.dtype = type;
+    i.slot = out_.program.parameters++;
+    out_.program.parameter_dtypes.push_back(type);
+    out_.parameters.push_back(scalar);
+    return parameters_[scalar] = add(stage(0).row, i);
+  }
+
+  NestValue uniform(ValueId v) {
+    if (auto found = rows_.find(v); found != rows_.end()) return found->second;
+    const Instruction& i = *member(v);
+    NestValue out;
+    if (i.op == Op::full) {
+      NestValue scalar = parameter(i.operands[0]);
+      NestInstruction cast;
+      cast.code = NestCode::Apply;
+      cast.op = Op::cast;
+      cast.dtype = dtype(v);
+      cast.inputs.push_back(scalar);
+      DType from = out_.program.parameter_dtypes[out_.program.parameter_dtypes.size() - 1];
+      (void)from;
+      out = add(stage(0).row, cast);
+    } else {
+      out = apply(i, v, 0, stage(0).row);
+    }
+    return rows_[v] = out;
+  }
+
+  NestValue row(ValueId v) {
+    if (auto found = rows_.find(v); found != rows_.end()) return found->second;
+    const Instruction* i = member(v);
+    size_t at = stage_of(v);
+    if (auto found = rows_.find(v); found != rows_.end()) return found->second;  // a reduction
+    NestValue out;
+    if (!i) {
+      NestInstruction load;
+      load.code = NestCode::Load;
+      load.dtype = dtype(v);
+      load.slot = operand(Operand::Kind::Input, dtype(v), {v, KernelBinding::Space::Row, {}});
+      out = add(stage(0).row, load);
+    } else if (is_alias(i->op)) {
+      out = row(i->operands[0]);
+    } else {
+      out = apply(*i, v, at, stage(at).row);
+    }
+    return rows_[v] = out;
+  }
+
+  static bool is_alias(Op op) {
+    return op == Op::reshape || op == Op::detach || op == Op::copy || op == Op::broadcast;
+  }
+
+  NestValue element(ValueId v, size_t at) {
+    std::pair<ValueId, size_t> key{v, at};
+    if (auto found = elements_.find(key); found != elements_.end()) return found->second;
+    const Instruction* i = member(v);
+    NestValue out;
+    if (!i) {
+      NestInstruction load;
+      load.code = NestCode::Load;
+      load.dtype = dtype(v);
+      load.slot = operand(Operand::Kind::Input, dtype(v), {v, KernelBinding::Space::Element, {}});
+      out = add(stage(at).element, load);
+    } else if (is_alias(i->op)) {
+      out = value(i->operands[0], at);
+    } else if (i->op == Op::rng_bits) {
+      out = random(v, *i, at);
+    } else {
+      size_t first = stage_of(v);
+      out = first < at ? from_scratch(v, first, at) : apply(*i, v, at, stage(at).element);
+    }
+    return elements_[key] = out;
+  }
+
+  // Computed in an earlier stage: kept in a scratch row there.
+  NestValue from_scratch(ValueId v, size_t first, size_t at) {
+    auto [found, fresh] = scratch_.try_emplace(v, static_cast<uint32_t>(out_.program.scratch.size()));
+    if (fresh) {
+      out_.program.scratch.push_back(dtype(v));
+      NestValue computed = element(v, first);
+      NestInstruction keep;
+      keep.code = NestCode::ScratchStore;
+      keep.dtype = dtype(v);
+      keep.slot = found->second;
+      keep.inputs.push_back(computed);
+      stage(first).element.push_back(keep);
+    }
+    NestInstruction load;
+    load.code = NestCode::ScratchLoad;
+    load.dtype = dtype(v);
+    load.slot = found->second;
+    return add(stage(at).element, load);
+  }
+
+  NestValue apply(const Instruction& i, ValueId v, size_t at, std::vector<NestInstruction>& list) {
+    NestInstruction made;
+    made.code = NestCode::Apply;
+    made.op = i.op;
+    made.dtype = dtype(v);
+    size_t stage_number = static_cast<size_t>(-1);
+    for (size_t s = 0; s < out_.program.stages.size(); ++s)
+      if (&out_.program.stages[s].row == &list || &out_.program.stages[s].element == &list)
+        stage_number = s;
+    bool row_list = &out_.program.stages[stage_number].row == &list;
+    for (size_t k = 0; k < tensor_count(i); ++k) made.inputs.push_back(value(i.operands[k], at));
+    cost_ += 250;
+    NestStage& target = stage(stage_number);
+    return add(row_list ? target.row : target.element, made);
+  }
+
+  NestValue random(ValueId v, const Instruction& i, size_t at) {
+    NestInstruction index;
+    index.code = NestCode::Load;
+    index.dtype = DType::I64;
+    index.slot = operand(Operand::Kind::Index, DType::I64, {kNoValue, KernelBinding::Space::Index, {}});
+    NestInstruction made;
+    made.code = NestCode::Philox;
+    made.dtype = dtype(v);
+    made.inputs.push_back(parameter(i.operands[0]));
+    made.inputs.push_back(parameter(i.operands[1]));
+    made.inputs.push_back(add(stage(at).element, index));
+    cost_ += 3000;
+    return add(stage(at).element, made);
+  }
+
+  void reduce(ValueId v, const Instruction& i, size_t at) {
+    NestInstruction made;
+    made.code = NestCode::Reduce;
+    made.reduction = reduction_of(i.op);
+    made.dtype = dtype(v);
+    made.inputs.push_back(value(i.operands[0], at));
+    if (i.op == Op::amax || i.op == Op::amin) out_.empty_raises = true;
+    rows_[v] = add(stage(at).element, made);
+    cost_ += 250;
+  }
+
+  void store(ValueId v, ValueId result) {
+    NestInstruction made;
+    made.code = NestCode::Store;
+    made.dtype = dtype(v);
+    Class kind = class_of(v);
+    if (out_.shape.column) {
+      const Instruction& i = *member(v);
+      reduce_column(v, i);
+      made.inputs.push_back(rows_[v]);
+      made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Column, region_.type(result).sizes});
+      stage(0).row.push_back(made);
+      return;
+    }
+    size_t at = stage_of(v);
+    if (kind == Class::Row) {
+      made.inputs.push_back(row(v));
+      made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Row, region_.type(result).sizes});
+      stage(at).row.push_back(made);
+      return;
+    }
+    made.inputs.push_back(kind == Class::Uniform ? uniform(v) : element(v, at));
+    made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Element, region_.type(result).sizes});
+    stage(at).element.push_back(made);
+  }
+
+  void reduce_column(ValueId v, const Instruction& i) {
+    reduce(v, i, 0);
+    stages_[v] = 0;
+  }
+
+  const Region& region_;
+  const Instruction& kernel_;
+  LoweredKernel out_;
+  std::unordered_map<ValueId, const Instruction*> members_;
+  std::unordered_map<ValueId, Class> classes_;
+  std::unordered_map<ValueId, size_t> stages_;
+  std::unordered_map<ValueId, NestValue> rows_;
+  std::map<std::pair<ValueId, size_t>, NestValue> elements_;
+  std::unordered_map<ValueId, uint32_t> scratch_;
+  std::unordered_map<ValueId, NestValue> parameters_;
+  mutable std::unordered_map<ValueId, bool> ones_;
+  mutable bool constants_known_ = false;
+  NestValue next_ = 0;
+  uint32_t cost_ = 500;
+};
+
+}  // namespace
+
+LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape) {
+  return Lowering(region, kernel, shape).run();
+}
+
+namespace {
+
+// The only reads of `input` that a kernel writing its memory may do: its own elements, pointwise.
+bool reads_only_elements(const LoweredKernel& kernel, ValueId input) {
+  if (kernel.shape.split >= 0) return false;
+  for (size_t i = 0; i < kernel.bindings.size(); ++i)
+    if (kernel.bindings[i].value == input && kernel.bindings[i].space != KernelBinding::Space::Element)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
+  const std::vector<Instruction>& code = region.body.instructions;
+  std::unordered_map<ValueId, ValueId> bases;
+  std::unordered_map<ValueId, size_t> last_use, writes;
+  std::unordered_map<ValueId, size_t> made_by;
+  for (ValueId input : region.body.parameters) bases[input] = input;
+  for (size_t i = 0; i < code.size(); ++i) {
+    auto note = [&](const Instruction& instruction) {
+      for (ValueId operand : instruction.operands)
+        if (auto base = bases.find(operand); base != bases.end()) last_use[base->second] = i;
+    };
+    if (code[i].code == Code::WriteBack) {
+      ++writes[code[i].operands[0]];
+      if (auto base = bases.find(code[i].operands[1]); base != bases.end()) last_use[base->second] = i;
+      continue;
+    }
+    note(code[i]);
+    for (const auto& block : code[i].blocks)
+      for (const Instruction& nested : block->instructions) note(nested);
+    if (code[i].code == Code::Op && op_row(code[i].op).flags & kView)
+      if (auto base = bases.find(code[i].operands[0]); base != bases.end())
+        bases[code[i].results[0]] = base->second;
+    if (code[i].code == Code::Kernel)
+      for (ValueId result : code[i].results) made_by[result] = i;
+  }
+  for (const Instruction& write : code) {
+    if (write.code != Code::WriteBack || writes[write.operands[0]] != 1) continue;
+    ValueId input = write.operands[0];
+    auto maker = made_by.find(write.operands[1]);
+    if (maker == made_by.end()) continue;
+    // Every other read of the old version comes before the kernel.
+    auto last = last_use.find(input);
+    if (last != last_use.end() && last->second > maker->second) continue;
+    LoweredKernel& kernel = (*kernels)[code[maker->second].id];
+    if (!reads_only_elements(kernel, input)) continue;
+    for (size_t i = 0; i < kernel.bindings.size(); ++i)
+      if (kernel.bindings[i].value == write.operands[1] &&
+          kernel.program.operands[i].kind == Operand::Kind::Output)
+        kernel.in_place[i] = input;
+  }
+}
+
+}  // namespace tsc::jit

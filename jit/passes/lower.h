@@ -1,0 +1,31 @@
+#pragma once
+// Lowering: a Kernel instruction to the row program that computes it, and how its operands are bound.
+// Element values needed by a later stage than their own pass through a scratch row; loads are repeated.
+// Knows regions and kernel programs; must not know strides (accesses are chosen at the call).
+#include "jit/loops/kernel_program.h"
+#include "jit/passes/fuse.h"
+
+namespace tsc::jit {
+
+struct KernelBinding {
+  ValueId value = kNoValue;  // Input: the tensor read; Output: the result written
+  enum class Space : uint8_t { Element, Row, Column, Index } space = Space::Element;
+  ValueList sizes{};  // Output: the result's own sizes
+};
+
+struct LoweredKernel {
+  KernelProgram program;                 // accesses: Contiguous, Row operands Broadcast
+  std::vector<KernelBinding> bindings;   // one per operand
+  std::vector<ValueId> parameters;       // scalar registers, in the program's order
+  KernelShape shape;
+  bool empty_raises = false;             // amax/amin over nothing: the block raises the error
+  std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
+};
+
+LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape);
+
+// Lets kernels write the last version of an input into the input's own memory where nothing reads the old
+// version afterwards.
+void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels);
+
+}  // namespace tsc::jit

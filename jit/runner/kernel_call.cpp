@@ -1,0 +1,275 @@
+#include "jit/runner/kernel_call.h"
+
+#include <cstring>
+
+#include "runtime/device/device.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::jit {
+
+// One launch: the merged iteration space and every operand's base and strides in it.
+struct CompiledKernels::Call {
+  // Outer axes (looped by the driver), then rows and columns. Sizes and per-operand strides.
+  Sizes sizes;                              // S at this run
+  std::vector<Sizes> strides;               // per operand, one per axis of S (elements)
+  std::vector<std::byte*> bases;            // per operand; Index: null
+  std::vector<int64_t> index_bases;
+  std::vector<Tensor> held;                 // copies made for axes that would not merge
+  std::vector<Tensor> outputs;              // per operand
+  Sizes outer;
+  int64_t rows = 1, cols = 1;
+  std::vector<Sizes> outer_strides;
+  std::vector<OperandArgument> arguments;
+  std::vector<Access> accesses;
+  std::vector<int64_t> parameters;
+};
+
+namespace {
+
+// Axes [first, last) of all operands merged where every operand allows it; the result's sizes and strides.
+struct Merged {
+  Sizes sizes;
+  std::vector<Sizes> strides;
+};
+
+Merged merge_axes(const Sizes& sizes, const std::vector<Sizes>& strides, size_t first, size_t last) {
+  Merged out;
+  out.strides.resize(strides.size());
+  for (size_t axis = first; axis < last; ++axis) {
+    if (sizes[axis] == 1) continue;
+    bool joins = !out.sizes.empty();
+    for (size_t o = 0; joins && o < strides.size(); ++o)
+      joins = out.strides[o].back() == strides[o][axis] * sizes[axis];
+    if (joins) {
+      out.sizes.back() *= sizes[axis];
+      for (size_t o = 0; o < strides.size(); ++o) out.strides[o].back() = strides[o][axis];
+    } else {
+      out.sizes.push_back(sizes[axis]);
+      for (size_t o = 0; o < strides.size(); ++o) out.strides[o].push_back(strides[o][axis]);
+    }
+  }
+  return out;
+}
+
+// Strides over all axes of S for a tensor of that space: Row tensors stand still behind the split.
+Sizes expanded_strides(const Tensor& tensor, KernelBinding::Space space, size_t rank, size_t split) {
+  Sizes strides(rank, 0);
+  size_t first = 0, last = rank;
+  if (space == KernelBinding::Space::Row) last = split;
+  if (space == KernelBinding::Space::Column) first = split;
+  for (size_t axis = first; axis < last; ++axis) {
+    size_t own = axis - first;
+    strides[axis] = tensor.size(static_cast<int64_t>(own)) == 1 ? 0 : tensor.stride(static_cast<int64_t>(own));
+  }
+  return strides;
+}
+
+Tensor contiguous_copy(const Tensor& x) { return run_op(Op::copy, {&x, 1}, {}, {}).first; }
+
+int64_t raw_parameter(const Scalar& s, DType type) {
+  if (type == DType::I64) return s.as_int();
+  double value = s.as_float();
+  int64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+}  // namespace
+
+bool CompiledKernels::prepare(const LoweredKernel& lowered, Call* call, std::vector<Tensor>& tensors,
+                              const std::vector<Scalar>& scalars) {
+  for (ValueId size : lowered.shape.sizes) call->sizes.push_back(scalars[size].i);
+  size_t rank = call->sizes.size();
+  size_t split = lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
+  int64_t count = 1;
+  for (int64_t size : call->sizes) count *= size;
+  if (count == 0) return false;  // nothing to do, or a reduction of nothing: the block knows
+  const KernelProgram& program = lowered.program;
+  Sizes row_major(rank, 1);
+  for (size_t i = rank; i-- > 1;) row_major[i - 1] = row_major[i] * call->sizes[i];
+  for (size_t o = 0; o < program.operands.size(); ++o) {
+    const KernelBinding& binding = lowered.bindings[o];
+    call->outputs.emplace_back();
+    if (binding.space == KernelBinding::Space::Index) {
+      call->strides.push_back(row_major);
+      call->bases.push_back(nullptr);
+      continue;
+    }
+    Tensor tensor;
+    if (program.operands[o].kind == Operand::Kind::Input) {
+      tensor = tensors[binding.value];
+    } else {
+      ValueId target = lowered.in_place[o];
+      if (target != kNoValue && tensors[target].is_contiguous()) {
+        tensor = tensors[target];
+      } else {
+        Sizes sizes;
+        for (ValueId size : binding.sizes) sizes.push_back(scalars[size].i);
+        tensor = Tensor::empty(program.operands[o].dtype, sizes);
+      }
+      call->outputs.back() = tensor;
+    }
+    call->strides.push_back(expanded_strides(tensor, binding.space, rank, split));
+    call->bases.push_back(tensor.data());
+    call->held.push_back(std::move(tensor));
+  }
+  for (size_t p = 0; p < lowered.parameters.size(); ++p)
+    call->parameters.push_back(raw_parameter(scalars[lowered.parameters[p]], program.parameter_dtypes[p]));
+  return true;
+}
+
+namespace {
+
+// Operands whose part of the space will not merge to one axis are copied to row-major memory.
+bool needs_copy(const Sizes& sizes, const Sizes& strides, size_t first, size_t last) {
+  Merged merged = merge_axes(sizes, {strides}, first, last);
+  return merged.sizes.size() > 1;
+}
+
+}  // namespace
+
+bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensors,
+                          const std::vector<Scalar>& scalars) {
+  size_t number = kernel.id;
+  const LoweredKernel& lowered = kernels_[number];
+  Call call;
+  if (!prepare(lowered, &call, tensors, scalars)) return false;
+  size_t rank = call.sizes.size();
+  size_t split = lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
+  bool reduces = lowered.shape.split >= 0;
+  size_t held = 0;
+  for (size_t o = 0; reduces && o < call.strides.size(); ++o) {
+    if (lowered.bindings[o].space == KernelBinding::Space::Index) continue;
+    size_t place = held++;
+    bool input = lowered.program.operands[o].kind == Operand::Kind::Input;
+    bool bad = needs_copy(call.sizes, call.strides[o], split, rank) ||
+               (lowered.shape.column && needs_copy(call.sizes, call.strides[o], 0, split));
+    if (!input || !bad) continue;
+    call.held[place] = contiguous_copy(call.held[place]);
+    call.bases[o] = call.held[place].data();
+    call.strides[o] = expanded_strides(call.held[place], lowered.bindings[o].space, rank, split);
+  }
+  Merged rows, cols;
+  if (reduces) {
+    rows = merge_axes(call.sizes, call.strides, 0, split);
+    cols = merge_axes(call.sizes, call.strides, split, rank);
+    if (cols.sizes.size() > 1 || (lowered.shape.column && rows.sizes.size() > 1)) return false;
+  } else {
+    rows = merge_axes(call.sizes, call.strides, 0, rank);
+    cols.strides.resize(call.strides.size());
+    if (!rows.sizes.empty()) {
+      cols.sizes.push_back(rows.sizes.back());
+      rows.sizes.pop_back();
+      for (size_t o = 0; o < call.strides.size(); ++o) {
+        cols.strides[o].push_back(rows.strides[o].back());
+        rows.strides[o].pop_back();
+      }
+    }
+  }
+  call.cols = cols.sizes.empty() ? 1 : cols.sizes[0];
+  if (!rows.sizes.empty()) {
+    call.rows = rows.sizes.back();
+    rows.sizes.pop_back();
+  }
+  call.outer = rows.sizes;
+  call.outer_strides.resize(call.strides.size());
+  for (size_t o = 0; o < call.strides.size(); ++o) {
+    OperandArgument argument{call.bases[o], 0, 0};
+    if (!rows.strides[o].empty() && rows.strides[o].size() > call.outer.size())
+      argument.row_stride = rows.strides[o].back();
+    if (!cols.strides[o].empty()) argument.col_stride = cols.strides[o][0];
+    for (size_t i = 0; i < call.outer.size(); ++i) call.outer_strides[o].push_back(rows.strides[o][i]);
+    Access access = Access::Contiguous;
+    KernelBinding::Space space = lowered.bindings[o].space;
+    if (space == KernelBinding::Space::Row) access = Access::Broadcast;
+    else if (space == KernelBinding::Space::Index) access = Access::Strided;
+    else if (call.cols > 1 && argument.col_stride == 0) access = Access::Broadcast;
+    else if (call.cols > 1 && argument.col_stride != 1) access = Access::Strided;
+    call.accesses.push_back(access);
+    call.arguments.push_back(argument);
+  }
+  CompiledKernel* compiled = variant(number, call);
+  if (!compiled) return false;
+  launch(lowered, call, compiled->function);
+  size_t results = 0;
+  for (ValueId result : kernel.results) {
+    for (size_t o = 0; o < lowered.bindings.size(); ++o) {
+      if (lowered.bindings[o].value != result ||
+          lowered.program.operands[o].kind != Operand::Kind::Output)
+        continue;
+      tensors[result] = call.outputs[o];
+      ++results;
+    }
+  }
+  TSC_CHECK(results == kernel.results.size(), "a kernel result has no output operand");
+  return true;
+}
+
+CompiledKernel* CompiledKernels::variant(size_t number, const Call& call) {
+  uint64_t key = 1;
+  for (Access access : call.accesses) key = hash_mix(key, static_cast<uint64_t>(access) + 3);
+  auto found = variants_[number].find(key);
+  if (found == variants_[number].end()) {
+    KernelProgram program = kernels_[number].program;
+    for (size_t o = 0; o < call.accesses.size(); ++o) program.operands[o].access = call.accesses[o];
+    std::string symbol = region_ + "_" + std::to_string(number);
+    found = variants_[number].emplace(key, cache_->get(program, symbol, report_)).first;
+  }
+  return found->second.get();
+}
+
+void CompiledKernels::launch(const LoweredKernel& lowered, const Call& call, KernelFunction function) {
+  int64_t outer = 1;
+  for (int64_t size : call.outer) outer *= size;
+  int64_t scratch = scratch_bytes(lowered.program, call.cols);
+  bool by_columns = lowered.shape.column || (lowered.shape.split < 0 && call.rows * outer < 16);
+  double cost = lowered.program.cost / 1000.0 / 8;
+  // Items are (outer, row) pairs, or blocks of 64 columns of one such pair.
+  const std::vector<Operand>& operands = lowered.program.operands;
+  auto block = [&](int64_t outer_index, int64_t row, int64_t rows, int64_t col, int64_t cols) {
+    OperandArgument shifted[64];
+    std::vector<OperandArgument> many;
+    OperandArgument* arguments = shifted;
+    if (call.arguments.size() > 64) {
+      many.resize(call.arguments.size());
+      arguments = many.data();
+    }
+    for (size_t o = 0; o < call.arguments.size(); ++o) {
+      arguments[o] = call.arguments[o];
+      int64_t offset = row * call.arguments[o].row_stride + col * call.arguments[o].col_stride;
+      int64_t rest = outer_index;
+      for (size_t i = call.outer.size(); i-- > 0;) {
+        offset += rest % call.outer[i] * call.outer_strides[o][i];
+        rest /= call.outer[i];
+      }
+      if (operands[o].kind == Operand::Kind::Index)
+        arguments[o].base = reinterpret_cast<void*>(offset);
+      else
+        arguments[o].base = static_cast<std::byte*>(arguments[o].base) + offset * dtype_size(operands[o].dtype);
+    }
+    Ref<Storage> memory;
+    if (scratch > 0) memory = Storage::allocate(scratch_bytes(lowered.program, cols));
+    function(arguments, call.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
+  };
+  if (by_columns) {
+    int64_t blocks = (call.cols + 1023) / 1024;
+    int64_t grain = grain_for(cost * 1024 * static_cast<double>(call.rows));
+    for (int64_t o = 0; o < outer; ++o)
+      parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
+        int64_t last = std::min(end * 1024, call.cols);
+        block(o, 0, call.rows, begin * 1024, last - begin * 1024);
+      });
+    return;
+  }
+  int64_t grain = grain_for(cost * static_cast<double>(call.cols));
+  parallel_for(outer * call.rows, grain, [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      int64_t o = begin / call.rows, row = begin % call.rows;
+      int64_t rows = std::min(end - begin, call.rows - row);
+      block(o, row, rows, 0, call.cols);
+      begin += rows;
+    }
+  });
+}
+
+}  // namespace tsc::jit

@@ -1,0 +1,44 @@
+#pragma once
+// Calls kernels on real tensors: chooses the accesses from the actual strides, merges axes that can be one,
+// splits the work over threads, allocates results. The drivers around a row program are here; the program
+// itself knows only rows and columns.
+// Keeps: the same bits for any merging and any number of threads.
+#include <memory>
+#include <unordered_map>
+
+#include "jit/passes/lower.h"
+#include "jit/region/executor.h"
+#include "jit/runner/kernel_cache.h"
+
+namespace tsc::jit {
+
+class CompiledKernels final : public KernelRunner {
+ public:
+  CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
+                  std::shared_ptr<KernelCache> cache, Report& report)
+      : kernels_(std::move(kernels)),
+        variants_(kernels_.size()),
+        region_(std::move(region)),
+        cache_(std::move(cache)),
+        report_(report) {}
+  bool run(const Instruction& kernel, std::vector<Tensor>& tensors,
+           const std::vector<Scalar>& scalars) override;
+  const std::vector<LoweredKernel>& kernels() const { return kernels_; }
+
+ private:
+  struct Call;
+  // One compiled form per combination of accesses; null function: the compiler refused.
+  using Variants = std::unordered_map<uint64_t, Ref<CompiledKernel>>;
+  CompiledKernel* variant(size_t number, const Call& call);
+  bool prepare(const LoweredKernel& lowered, Call* call, std::vector<Tensor>& tensors,
+               const std::vector<Scalar>& scalars);
+  void launch(const LoweredKernel& lowered, const Call& call, KernelFunction function);
+
+  std::vector<LoweredKernel> kernels_;
+  std::vector<Variants> variants_;
+  std::string region_;
+  std::shared_ptr<KernelCache> cache_;
+  Report& report_;
+};
+
+}  // namespace tsc::jit

@@ -32,7 +32,9 @@ class Fuser {
   std::vector<KernelShape> run() {
     for (size_t i = 0; i < code_.size(); ++i)
       if (!code_[i].blocks.empty()) return {};
-    for (size_t i = 0; i < code_.size(); ++i) place(i);
+    copy_constants();
+    for (size_t i = 0; i < code_.size(); ++i)
+      if (!is_constant_copy_[i]) place(i);
     return rebuild();
   }
 
@@ -55,6 +57,44 @@ class Fuser {
       if (i < k ? !facts_.equal(sizes[i], shape.sizes[i]) : facts_.constant(sizes[i]) != 1) return false;
     }
     return true;
+  }
+
+  // A tensor of one number costs nothing inside a kernel: every consumer that may be in one gets its own
+  // copy of the `full`, which follows it into its group.
+  void copy_constants() {
+    std::unordered_map<ValueId, size_t> fulls;
+    std::vector<Instruction> out;
+    for (Instruction& instruction : code_) {
+      std::vector<size_t> copies;
+      if (instruction.code == Code::Op && is_elementwise(instruction.op) && candidate(instruction) &&
+          starts_group(instruction)) {
+        for (ValueId& operand : instruction.operands) {
+          auto found = fulls.find(operand);
+          if (found == fulls.end()) continue;
+          Instruction copy = clone_instruction(out[found->second]);
+          copy.results[0] = region_.add_value(region_.type(operand));
+          operand = copy.results[0];
+          copies.push_back(out.size());
+          is_constant_copy_.push_back(true);
+          out.push_back(std::move(copy));
+        }
+      }
+      if (instruction.code == Code::Op && instruction.op == Op::full) fulls[instruction.results[0]] = out.size();
+      if (!copies.empty()) constants_of_[out.size()] = copies;
+      is_constant_copy_.push_back(false);
+      out.push_back(std::move(instruction));
+    }
+    code_ = std::move(out);
+  }
+
+  void attach_constants(size_t instruction, size_t unit) {
+    auto found = constants_of_.find(instruction);
+    if (found == constants_of_.end()) return;
+    for (size_t copy : found->second) {
+      units_[unit].members.push_back(copy);
+      define(copy, unit);
+    }
+    std::sort(units_[unit].members.begin(), units_[unit].members.end());
   }
 
   // ---- units ----
@@ -104,6 +144,7 @@ class Fuser {
       if (starts_group(instruction)) {
         size_t unit = new_unit(i, true);
         units_[unit].shape = starting_shape(instruction);
+        attach_constants(i, unit);
         return define(i, unit);
       }
     }
@@ -222,6 +263,7 @@ class Fuser {
     }
     group.shape = shape;
     group.members.push_back(i);
+    attach_constants(i, unit);
     define(i, unit);
     for (ValueId operand : instruction.operands) try_merge(unit, operand);
     return true;
@@ -277,6 +319,8 @@ class Fuser {
   std::vector<Unit> units_;
   std::vector<UnitSet> needs_;  // transitive
   std::unordered_map<ValueId, size_t> definition_;
+  std::vector<bool> is_constant_copy_;                              // by instruction
+  std::unordered_map<size_t, std::vector<size_t>> constants_of_;    // consumer -> its copies
 };
 
 // Units in an order that keeps dependencies and the program order of effects. A write into an input's
@@ -396,8 +440,13 @@ std::vector<KernelShape> Fuser::rebuild() {
   std::vector<Instruction> out;
   std::vector<Instruction> originals;
   for (Instruction& instruction : code_) originals.push_back(clone_instruction(instruction));
+  std::unordered_map<ValueId, bool> used;
+  for (const Instruction& instruction : code_)
+    for (ValueId operand : instruction.operands) used[operand] = true;
   for (size_t u : order) {
     Unit& unit = units_[u];
+    const Instruction& first = originals[unit.members[0]];
+    if (first.code == Code::Op && first.op == Op::full && !unit.group && !used[first.results[0]]) continue;
     if (worth_a_kernel(unit)) {
       emit_group(unit, &out, &shapes);
       for (size_t member : unit.members) code_[member] = clone_instruction(originals[member]);

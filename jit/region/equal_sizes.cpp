@@ -2,10 +2,15 @@
 
 namespace tsc::jit {
 
-EqualSizes::EqualSizes(const Region& region) {
-  for (const auto& [a, b] : region.assumptions) unite(a, b);
-  collect_constants(region.body);
+EqualSizes::EqualSizes(const Region& region) : EqualSizes(at_entry(region)) {
   add_guards(region.body);
+}
+
+EqualSizes EqualSizes::at_entry(const Region& region) {
+  EqualSizes facts;
+  for (const auto& [a, b] : region.assumptions) facts.unite(a, b);
+  facts.collect_constants(region.body);
+  return facts;
 }
 
 void EqualSizes::collect_constants(const Block& block) {
@@ -26,28 +31,26 @@ void EqualSizes::add_guards(const Block& block) {
   }
 }
 
-ValueId EqualSizes::representative(ValueId value) const {
-  auto found = parent_.find(value);
-  if (found == parent_.end()) return value;
-  const ValueId root = representative(found->second);
-  parent_[value] = root;
-  return root;
+void EqualSizes::grow(ValueId value) {
+  while (parent_.size() <= value) {
+    parent_.push_back(static_cast<ValueId>(parent_.size()));
+    number_.push_back(-1);
+  }
 }
 
 void EqualSizes::set_constant(ValueId value, int64_t number) {
-  constants_[representative(value)] = number;
+  grow(value);
+  number_[representative(value)] = static_cast<int32_t>(numbers_.size());
+  numbers_.push_back(number);
 }
 
 void EqualSizes::unite(ValueId a, ValueId b) {
+  grow(a < b ? b : a);
   a = representative(a);
   b = representative(b);
   if (a == b) return;
   if (b < a) std::swap(a, b);
-  const auto number = constants_.find(b);
-  if (number != constants_.end()) {
-    constants_.emplace(a, number->second);
-    constants_.erase(b);
-  }
+  if (number_[a] < 0) number_[a] = number_[b];
   parent_[b] = a;
 }
 
@@ -55,14 +58,14 @@ bool EqualSizes::equal(ValueId a, ValueId b) const {
   a = representative(a);
   b = representative(b);
   if (a == b) return true;
-  const auto x = constants_.find(a), y = constants_.find(b);
-  return x != constants_.end() && y != constants_.end() && x->second == y->second;
+  const auto x = constant(a), y = constant(b);
+  return x && y && *x == *y;
 }
 
 std::optional<int64_t> EqualSizes::constant(ValueId value) const {
-  const auto found = constants_.find(representative(value));
-  if (found == constants_.end()) return std::nullopt;
-  return found->second;
+  value = representative(value);
+  if (value >= number_.size() || number_[value] < 0) return std::nullopt;
+  return numbers_[number_[value]];
 }
 
 }  // namespace tsc::jit

@@ -12,9 +12,11 @@ namespace tsc::jit {
 class EqualSizes {
  public:
   EqualSizes() = default;
-  // What holds in the whole body: assumptions, constants anywhere, guards that stand in no nested block
-  // (the guards stand before the uses).
+  // What holds in the whole body: assumptions, constants anywhere, guards that stand in no nested
+  // block (the guards stand before the uses).
   explicit EqualSizes(const Region& region);
+  // Assumptions and constants alone: what holds from the entry on.
+  static EqualSizes at_entry(const Region& region);
   // The guards of a nested block, for questions about that block.
   void add_guards(const Block& block);
 
@@ -22,14 +24,19 @@ class EqualSizes {
   void unite(ValueId a, ValueId b);
   bool equal(ValueId a, ValueId b) const;
   std::optional<int64_t> constant(ValueId value) const;
-  // One fixed member of the class.
-  ValueId representative(ValueId value) const;
+  // One fixed member of the class: the smallest.
+  ValueId representative(ValueId value) const {
+    while (value < parent_.size() && parent_[value] != value) value = parent_[value];
+    return value;
+  }
 
  private:
   void collect_constants(const Block& block);
+  void grow(ValueId value);
 
-  mutable std::unordered_map<ValueId, ValueId> parent_;
-  std::unordered_map<ValueId, int64_t> constants_;  // by representative
+  std::vector<ValueId> parent_;  // values beyond its end are alone
+  std::vector<int32_t> number_;  // of a representative: its place in numbers_, or -1
+  std::vector<int64_t> numbers_;
   std::unordered_map<ValueId, std::pair<ValueId, ValueId>> comparisons_;
 };
 

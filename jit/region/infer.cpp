@@ -83,25 +83,29 @@ class Inference {
             "wrong number of scalar operands");
   }
 
+  // The first scalars of these are not sizes.
+  bool is_free(size_t scalar) const {
+    return ((op_ == Op::full || op_ == Op::pad) && scalar == 0) ||
+           (op_ == Op::rng_bits && scalar < 2);
+  }
+  bool all_known() {
+    for (size_t i = 0; i < tensors_.size(); ++i)
+      for (ValueId size : x(i))
+        if (!a_.known_int(size)) return false;
+    for (size_t i = 0; i < scalars_.size(); ++i)
+      if (!is_free(i) && !a_.known_int(scalars_[i])) return false;
+    return !(op_row(op_).flags & kDynamicSize);
+  }
+
   // With every number known the reference inference decides, with its own error texts.
   void check_known() {
-    if (op_row(op_).flags & kDynamicSize) return;
+    if (!all_known()) return;
     std::vector<Sizes> operands(tensors_.size());
     std::vector<Scalar> numbers;
-    for (size_t i = 0; i < tensors_.size(); ++i) {
-      for (ValueId size : x(i)) {
-        const auto known = a_.known_int(size);
-        if (!known) return;
-        operands[i].push_back(*known);
-      }
-    }
-    const bool has_value = op_ == Op::full || op_ == Op::pad;  // a fill value may be of any kind
-    for (size_t i = 0; i < scalars_.size(); ++i) {
-      const auto known = has_value && i == 0 ? std::optional<int64_t>(0) : a_.known_int(scalars_[i]);
-      const bool free = op_ == Op::rng_bits && i < 2;
-      if (!known && !free) return;
-      numbers.push_back(Scalar::of_int(known.value_or(0)));
-    }
+    for (size_t i = 0; i < tensors_.size(); ++i)
+      for (ValueId size : x(i)) operands[i].push_back(*a_.known_int(size));
+    for (size_t i = 0; i < scalars_.size(); ++i)
+      numbers.push_back(Scalar::of_int(is_free(i) ? 0 : *a_.known_int(scalars_[i])));
     infer_sizes(op_, operands, numbers, attributes_);
   }
 

@@ -4,6 +4,7 @@
 #include "jit/passes/dce.h"
 #include "jit/passes/pipeline.h"
 #include "jit/passes/simplify.h"
+#include "jit/passes/sizes.h"
 #include "support.h"
 
 using namespace tsc;
@@ -75,6 +76,31 @@ TEST_CASE("cse keeps values of sibling blocks apart") {
       "%3 = if %2 : f32[%4] {\n%5 = exp %0 : f32[%1]\n%6 = neg %5 : f32[%1]\nyield %6\n} else {\n"
       "%7 = exp %0 : f32[%1]\n%8 = abs %7 : f32[%1]\nyield %8\n}\nexit #0(%3)\n}\n";
   expect(merge_common_subexpressions, text, text);
+}
+
+TEST_CASE("sizes that are equal at the entry get one name, known ones become constants") {
+  expect(unify_sizes,
+         "region r(%0: f32[%1, %2], %3: f32[%4, %5], %6: int) {\n"
+         "  %7 = add %0, %3 : f32[%1, %2]\n  assume %1 == %4\n  assume %2 == %5\n"
+         "  %8 = const int 1\n  assume %2 == %8\n  %9 = neg %3 : f32[%4, %5]\n"
+         "  %10 = scalar mul %4, %6 : int\n  assume %10 == %1\n  exit #0(%7, %9, %10, %5)\n}\n",
+         "region r(%0: f32[%1, %2], %3: f32[%1, %5], %6: int) {\n"
+         "  %8 = const int 1\n  assume %2 == %8\n  assume %5 == %8\n  %7 = add %0, %3 : f32[%1, %8]\n"
+         "  %9 = neg %3 : f32[%1, %8]\n  %10 = scalar mul %1, %6 : int\n"
+         "  exit #0(%7, %9, %1, %8)\n}\n");
+  // What a guard says holds only behind it.
+  const std::string guarded =
+      "region r(%0: f32[%1], %2: f32[%3]) {\n  %4 = neg %2 : f32[%3]\n"
+      "  %5 = scalar eq %1, %3 : bool\n  guard %5 else exit #1(%4)\n"
+      "  %6 = add %0, %2 : f32[%1]\n  exit #0(%6)\n}\n";
+  expect(unify_sizes, guarded, guarded);
+}
+
+TEST_CASE("inputs that share a size must have it") {
+  const Region region = parse_region(
+      "region r(%0: f64[%1], %2: f64[%1]) {\n  %3 = add %0, %2 : f64[%1]\n  exit #0(%3)\n}\n");
+  CHECK_NOTHROW(run_region(region, {doubles({1}, {1}), doubles({1}, {2})}));
+  CHECK_THROWS_AS(run_region(region, {doubles({1}, {1}), doubles({2}, {2, 3})}), InternalFault);
 }
 
 TEST_CASE("simplify removes what changes no bit") {

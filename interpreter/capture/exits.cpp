@@ -78,54 +78,19 @@ void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
 void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
   switch (object.kind) {
     case VirtualKind::Tensor: break;
-    case VirtualKind::Tuple: {
-      const VTuple& tuple = static_cast<const VTuple&>(object);
-      recipe.is_size = tuple.is_size;
-      return write_all(tuple.items, recipe);
-    }
+    case VirtualKind::Tuple:
+      recipe.is_size = static_cast<const VTuple&>(object).is_size;
+      return write_all(static_cast<const VTuple&>(object).items, recipe);
     case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
-    case VirtualKind::Dict:
-      for (const auto& [key, value] : static_cast<const VDict&>(object).items) {
-        recipe.parts.push_back(write(key));
-        recipe.parts.push_back(write(value));
-      }
-      return;
-    case VirtualKind::Instance: {
-      const VInstance& instance = static_cast<const VInstance&>(object);
-      recipe.type = instance.type;
-      for (const auto& [name, value] : instance.fields) {
-        recipe.names.push_back(name);
-        recipe.parts.push_back(write(value));
-      }
-      return;
-    }
-    case VirtualKind::Function: {
-      const VFunction& function = static_cast<const VFunction&>(object);
-      recipe.code = function.code;
-      recipe.module = function.module;
-      recipe.counts[0] = static_cast<uint32_t>(function.defaults.size());
-      recipe.counts[1] = static_cast<uint32_t>(function.keyword_defaults.size());
-      recipe.counts[2] = static_cast<uint32_t>(function.closure.size());
-      write_all(function.defaults, recipe);
-      write_all(function.keyword_defaults, recipe);
-      return write_all(function.closure, recipe);
-    }
-    case VirtualKind::Cell:
-      recipe.parts.push_back(write(static_cast<const VCell&>(object).content));
-      return;
+    case VirtualKind::Dict: return fill_dict(static_cast<const VDict&>(object), recipe);
+    case VirtualKind::Instance: return fill_instance(static_cast<const VInstance&>(object), recipe);
+    case VirtualKind::Function: return fill_function(static_cast<const VFunction&>(object), recipe);
+    case VirtualKind::Cell: return write_all({static_cast<const VCell&>(object).content}, recipe);
     case VirtualKind::BoundMethod: {
       const VBoundMethod& bound = static_cast<const VBoundMethod&>(object);
       return write_all({bound.function, bound.self}, recipe);
     }
-    case VirtualKind::Iterator: {
-      const VIterator& iterator = static_cast<const VIterator&>(object);
-      recipe.iterator = iterator.form;
-      recipe.position = iterator.form == VIterator::Form::Enumerate
-                            ? iterator.count
-                            : static_cast<int64_t>(iterator.position);
-      write_all(iterator.items, recipe);
-      return write_all(iterator.inner, recipe);
-    }
+    case VirtualKind::Iterator: return fill_iterator(static_cast<const VIterator&>(object), recipe);
     case VirtualKind::Range: {
       const VRange& range = static_cast<const VRange&>(object);
       return write_all({range.start, range.stop, range.step}, recipe);
@@ -134,18 +99,50 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
       const VSlice& slice = static_cast<const VSlice&>(object);
       return write_all({slice.start, slice.stop, slice.step}, recipe);
     }
-    case VirtualKind::Super: {
-      const VSuper& super = static_cast<const VSuper&>(object);
-      recipe.type = super.start;
-      recipe.parts.push_back(write(super.self));
-      return;
-    }
+    case VirtualKind::Super:
+      recipe.type = static_cast<const VSuper&>(object).start;
+      return write_all({static_cast<const VSuper&>(object).self}, recipe);
     case VirtualKind::Text:
       recipe.text = static_cast<const VText&>(object).parts;
       for (const VText::Part& part : recipe.text)
         if (!part.formatted.is_undefined()) recipe.parts.push_back(write(part.formatted));
       return;
   }
+}
+
+void RecipeWriter::fill_dict(const VDict& dict, ObjectRecipe& recipe) {
+  for (const auto& [key, value] : dict.items) {
+    recipe.parts.push_back(write(key));
+    recipe.parts.push_back(write(value));
+  }
+}
+
+void RecipeWriter::fill_instance(const VInstance& instance, ObjectRecipe& recipe) {
+  recipe.type = instance.type;
+  for (const auto& [name, value] : instance.fields) {
+    recipe.names.push_back(name);
+    recipe.parts.push_back(write(value));
+  }
+}
+
+void RecipeWriter::fill_function(const VFunction& function, ObjectRecipe& recipe) {
+  recipe.code = function.code;
+  recipe.module = function.module;
+  recipe.counts[0] = static_cast<uint32_t>(function.defaults.size());
+  recipe.counts[1] = static_cast<uint32_t>(function.keyword_defaults.size());
+  recipe.counts[2] = static_cast<uint32_t>(function.closure.size());
+  write_all(function.defaults, recipe);
+  write_all(function.keyword_defaults, recipe);
+  write_all(function.closure, recipe);
+}
+
+void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe) {
+  recipe.iterator = iterator.form;
+  recipe.position = iterator.form == VIterator::Form::Enumerate
+                        ? iterator.count
+                        : static_cast<int64_t>(iterator.position);
+  write_all(iterator.items, recipe);
+  write_all(iterator.inner, recipe);
 }
 
 ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer) {

@@ -21,6 +21,10 @@ class RecipeWriter {
   Recipe write_virtual(const VirtualRef& object);
   void fill_tensor(VTensor& tensor, ObjectRecipe& recipe);
   void fill(const Virtual& object, ObjectRecipe& recipe);
+  void fill_dict(const VDict& dict, ObjectRecipe& recipe);
+  void fill_instance(const VInstance& instance, ObjectRecipe& recipe);
+  void fill_function(const VFunction& function, ObjectRecipe& recipe);
+  void fill_iterator(const VIterator& iterator, ObjectRecipe& recipe);
   void write_all(const std::vector<Av>& items, ObjectRecipe& recipe);
 
   Capture& capture_;

@@ -66,6 +66,13 @@ Sizes expanded_strides(const Tensor& tensor, KernelBinding::Space space, size_t 
 
 Tensor contiguous_copy(const Tensor& x) { return run_op(Op::copy, {&x, 1}, {}, {}).first; }
 
+Access access_of(KernelBinding::Space space, const OperandArgument& argument, int64_t cols) {
+  if (space == KernelBinding::Space::Row) return Access::Broadcast;
+  if (space == KernelBinding::Space::Index) return Access::Strided;
+  if (cols <= 1 || argument.col_stride == 1) return Access::Contiguous;
+  return argument.col_stride == 0 ? Access::Broadcast : Access::Strided;
+}
+
 int64_t raw_parameter(const Scalar& s, DType type) {
   if (type == DType::I64) return s.as_int();
   double value = s.as_float();
@@ -120,86 +127,81 @@ bool CompiledKernels::prepare(const LoweredKernel& lowered, Call* call, std::vec
 
 namespace {
 
-// Operands whose part of the space will not merge to one axis are copied to row-major memory.
-bool needs_copy(const Sizes& sizes, const Sizes& strides, size_t first, size_t last) {
-  Merged merged = merge_axes(sizes, {strides}, first, last);
-  return merged.sizes.size() > 1;
+bool merges_to_one(const Sizes& sizes, const Sizes& strides, size_t first, size_t last) {
+  return merge_axes(sizes, {strides}, first, last).sizes.size() <= 1;
 }
 
 }  // namespace
 
-bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensors,
-                          const std::vector<Scalar>& scalars) {
-  size_t number = kernel.id;
-  const LoweredKernel& lowered = kernels_[number];
-  Call call;
-  if (!prepare(lowered, &call, tensors, scalars)) return false;
-  size_t rank = call.sizes.size();
-  size_t split = lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
-  bool reduces = lowered.shape.split >= 0;
-  size_t held = 0;
-  for (size_t o = 0; reduces && o < call.strides.size(); ++o) {
+// Operands whose reduced (or kept) axes will not merge to one are copied to row-major memory.
+void CompiledKernels::copy_unmergeable(const LoweredKernel& lowered, size_t split, Call* call) {
+  size_t rank = call->sizes.size(), place = 0;
+  for (size_t o = 0; o < call->strides.size(); ++o) {
     if (lowered.bindings[o].space == KernelBinding::Space::Index) continue;
-    size_t place = held++;
-    bool input = lowered.program.operands[o].kind == Operand::Kind::Input;
-    bool bad = needs_copy(call.sizes, call.strides[o], split, rank) ||
-               (lowered.shape.column && needs_copy(call.sizes, call.strides[o], 0, split));
-    if (!input || !bad) continue;
-    call.held[place] = contiguous_copy(call.held[place]);
-    call.bases[o] = call.held[place].data();
-    call.strides[o] = expanded_strides(call.held[place], lowered.bindings[o].space, rank, split);
+    Tensor& held = call->held[place++];
+    if (lowered.program.operands[o].kind != Operand::Kind::Input) continue;
+    bool merges = merges_to_one(call->sizes, call->strides[o], split, rank) &&
+                  (!lowered.shape.column || merges_to_one(call->sizes, call->strides[o], 0, split));
+    if (merges) continue;
+    held = contiguous_copy(held);
+    call->bases[o] = held.data();
+    call->strides[o] = expanded_strides(held, lowered.bindings[o].space, rank, split);
   }
+}
+
+// Merges the axes into outer ones, rows and columns. False when they stay too many for the program.
+bool CompiledKernels::merge(const LoweredKernel& lowered, Call* call) {
+  size_t rank = call->sizes.size();
+  size_t split = lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
   Merged rows, cols;
-  if (reduces) {
-    rows = merge_axes(call.sizes, call.strides, 0, split);
-    cols = merge_axes(call.sizes, call.strides, split, rank);
+  if (lowered.shape.split >= 0) {
+    copy_unmergeable(lowered, split, call);
+    rows = merge_axes(call->sizes, call->strides, 0, split);
+    cols = merge_axes(call->sizes, call->strides, split, rank);
     if (cols.sizes.size() > 1 || (lowered.shape.column && rows.sizes.size() > 1)) return false;
   } else {
-    rows = merge_axes(call.sizes, call.strides, 0, rank);
-    cols.strides.resize(call.strides.size());
+    rows = merge_axes(call->sizes, call->strides, 0, rank);
+    cols.strides.resize(call->strides.size());
     if (!rows.sizes.empty()) {
       cols.sizes.push_back(rows.sizes.back());
       rows.sizes.pop_back();
-      for (size_t o = 0; o < call.strides.size(); ++o) {
+      for (size_t o = 0; o < call->strides.size(); ++o) {
         cols.strides[o].push_back(rows.strides[o].back());
         rows.strides[o].pop_back();
       }
     }
   }
-  call.cols = cols.sizes.empty() ? 1 : cols.sizes[0];
+  call->cols = cols.sizes.empty() ? 1 : cols.sizes[0];
   if (!rows.sizes.empty()) {
-    call.rows = rows.sizes.back();
+    call->rows = rows.sizes.back();
     rows.sizes.pop_back();
   }
-  call.outer = rows.sizes;
-  call.outer_strides.resize(call.strides.size());
-  for (size_t o = 0; o < call.strides.size(); ++o) {
-    OperandArgument argument{call.bases[o], 0, 0};
-    if (!rows.strides[o].empty() && rows.strides[o].size() > call.outer.size())
-      argument.row_stride = rows.strides[o].back();
+  call->outer = rows.sizes;
+  for (size_t o = 0; o < call->strides.size(); ++o) {
+    OperandArgument argument{call->bases[o], 0, 0};
+    if (rows.strides[o].size() > call->outer.size()) argument.row_stride = rows.strides[o].back();
     if (!cols.strides[o].empty()) argument.col_stride = cols.strides[o][0];
-    for (size_t i = 0; i < call.outer.size(); ++i) call.outer_strides[o].push_back(rows.strides[o][i]);
-    Access access = Access::Contiguous;
-    KernelBinding::Space space = lowered.bindings[o].space;
-    if (space == KernelBinding::Space::Row) access = Access::Broadcast;
-    else if (space == KernelBinding::Space::Index) access = Access::Strided;
-    else if (call.cols > 1 && argument.col_stride == 0) access = Access::Broadcast;
-    else if (call.cols > 1 && argument.col_stride != 1) access = Access::Strided;
-    call.accesses.push_back(access);
-    call.arguments.push_back(argument);
+    call->outer_strides.emplace_back(rows.strides[o].begin(),
+                                     rows.strides[o].begin() + call->outer.size());
+    call->arguments.push_back(argument);
+    call->accesses.push_back(access_of(lowered.bindings[o].space, argument, call->cols));
   }
-  CompiledKernel* compiled = variant(number, call);
+  return true;
+}
+
+bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensors,
+                          const std::vector<Scalar>& scalars) {
+  const LoweredKernel& lowered = kernels_[kernel.id];
+  Call call;
+  if (!prepare(lowered, &call, tensors, scalars) || !merge(lowered, &call)) return false;
+  CompiledKernel* compiled = variant(kernel.id, call);
   if (!compiled) return false;
   launch(lowered, call, compiled->function);
   size_t results = 0;
-  for (ValueId result : kernel.results) {
-    for (size_t o = 0; o < lowered.bindings.size(); ++o) {
-      if (lowered.bindings[o].value != result ||
-          lowered.program.operands[o].kind != Operand::Kind::Output)
-        continue;
-      tensors[result] = call.outputs[o];
-      ++results;
-    }
+  for (size_t o = 0; o < lowered.bindings.size(); ++o) {
+    if (lowered.program.operands[o].kind != Operand::Kind::Output) continue;
+    tensors[lowered.bindings[o].value] = call.outputs[o];
+    ++results;
   }
   TSC_CHECK(results == kernel.results.size(), "a kernel result has no output operand");
   return true;

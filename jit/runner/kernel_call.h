@@ -32,6 +32,8 @@ class CompiledKernels final : public KernelRunner {
   CompiledKernel* variant(size_t number, const Call& call);
   bool prepare(const LoweredKernel& lowered, Call* call, std::vector<Tensor>& tensors,
                const std::vector<Scalar>& scalars);
+  static void copy_unmergeable(const LoweredKernel& lowered, size_t split, Call* call);
+  static bool merge(const LoweredKernel& lowered, Call* call);
   void launch(const LoweredKernel& lowered, const Call& call, KernelFunction function);
 
   std::vector<LoweredKernel> kernels_;

@@ -161,7 +161,10 @@ Value exit(Vm& vm, Args& a) {
   close_file(vm, file_of(a[0]));
   return Value::none();
 }
-Value isatty(Vm&, Args&) { return Value::boolean(false); }
+Value isatty(Vm& vm, Args& a) {
+  // Files of the disk are no terminals; the standard streams are what the host says.
+  return Value::boolean(!file_of(a[0])->file && vm.config().terminal);
+}
 bool file_next(Vm& vm, const Value& self, Value& out) {
   FileObject* f = usable(vm, self, false);
   std::string line;

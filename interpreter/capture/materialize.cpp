@@ -64,7 +64,9 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
     return made;
   }
   Tensor elements = live[recipe.parts[0].index].tensor;
-  // Two objects never share the memory of one region value, nor that of an input.
+  // Two objects never share the memory of one region value, nor that of an input, and a fresh tensor is
+  // row-major as in the interpreter.
+  if (!elements.is_contiguous()) elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
   for (const Value& v : entry_) {
     TensorObject* input = as_tensor(tensor_state(vm_), v);
     if (input && input->tensor.storage() == elements.storage())

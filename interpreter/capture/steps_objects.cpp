@@ -35,7 +35,8 @@ class Window {
 };
 
 void step_get_iter(Capture& c, const Instruction& i) {
-  const Av& av = c.read(i.b);
+  Av av = c.read(i.b);
+  if (c.call_item_dunder(av, {av}, "__iter__", i.a)) return;
   c.write(i.a, c.iterate(av));
 }
 

@@ -1,4 +1,6 @@
 // Engines and running: what enters the virtual machine.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -45,6 +47,7 @@ Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFi
     };
   } else {
     config.write = write_to_process;
+    config.terminal = isatty(STDOUT_FILENO) != 0;
   }
   if (options.max_depth != 0) config.recursion_limit = options.max_depth;
   for (size_t i = 0; i < options.argument_count; ++i)
@@ -140,25 +143,57 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// The text of a file, or false.
+bool read_text(const std::string& path, std::string& text) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream out;
+  // A folder opens like a file; only reading it fails.
+  if (!stream || stream.peek() == std::ifstream::traits_type::eof()) return stream.eof();
+  out << stream.rdbuf();
+  text = out.str();
+  return true;
+}
+
+tsc_status* execute_file(tsc_engine& engine, const std::string& path) {
+  std::string text;
+  if (!read_text(path, text)) return make_status(TSC_NOT_FOUND, "", "cannot read '" + path + "'");
+  dict_set(*engine.vm, engine.main->globals, "__file__", str_value(*engine.vm, path));
+  engine.main->file = path;
+  return execute(engine, path, std::move(text), false);
+}
+
 tsc_status* run_file(tsc_engine* engine, const char* path) {
-  return guarded(engine, [&]() -> tsc_status* {
-    std::ifstream stream(path, std::ios::binary);
-    std::ostringstream text;
-    if (!(text << stream.rdbuf()))
-      return make_status(TSC_NOT_FOUND, "", std::string("cannot read '") + path + "'");
+  return guarded(engine, [&] {
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), folder_of(path));
-    dict_set(*engine->vm, engine->main->globals, "__file__", str_value(*engine->vm, path));
-    engine->main->file = path;
-    return execute(*engine, path, text.str(), false);
+    return execute_file(*engine, path);
   });
 }
 
-// A module of the script's folder or of the library; `-m`.
+// Where the module's file would be, package by package; the packages are imported on the way.
+std::string find_module_file(Vm& vm, const std::string& dotted_name) {
+  const std::size_t dot = dotted_name.rfind('.');
+  const std::string leaf = dot == std::string::npos ? dotted_name : dotted_name.substr(dot + 1);
+  const auto folders = dot == std::string::npos
+                           ? vm.config().module_path
+                           : vm.import_module(dotted_name.substr(0, dot))->path;
+  for (const std::string& folder : folders)
+    for (const char* form : {".tsc", "/__main__.tsc"}) {
+      const std::string path = folder + "/" + leaf + form;
+      if (std::ifstream(path).good()) return path;
+    }
+  return "";
+}
+
+// A module of the current folder or the search path as the program; `-m`.
 tsc_status* run_module(tsc_engine* engine, const char* dotted_name) {
   return guarded(engine, [&]() -> tsc_status* {
-    engine->vm->import_module(dotted_name);
-    return nullptr;
+    auto& search = engine->vm->config().module_path;
+    search.insert(search.begin(), ".");
+    const std::string path = find_module_file(*engine->vm, dotted_name);
+    if (path.empty())
+      return make_status(TSC_NOT_FOUND, "", std::string("no module named '") + dotted_name + "'");
+    return execute_file(*engine, path);
   });
 }
 

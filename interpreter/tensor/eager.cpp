@@ -13,7 +13,10 @@ class ScriptLeaf : public jit::LeafSink {
   void accumulate(const jit::TapeTensor& gradient) override {
     TensorObject* existing = as_tensor(tensor_state(vm_), object_->grad);
     if (!existing) {
-      object_->grad = from_tape(vm_, gradient).take();
+      // Its own memory: the same gradient may have gone to other leaves, or be an expanded view.
+      jit::TapeTensor own = gradient;
+      if (!gradient.needs_grad()) own.tensor = run_op(Op::copy, {&gradient.tensor, 1}, {}, {}).first;
+      object_->grad = from_tape(vm_, own).take();
       return;
     }
     const Tensor operands[] = {existing->tensor, gradient.tensor};

@@ -78,6 +78,7 @@ struct EmbeddedFile {
 struct Config {
   // Receives everything scripts print. Empty: standard output and error.
   std::function<void(Stream, std::string_view)> write;
+  bool terminal = false;  // what sys.stdout.isatty() answers
   // Takes the value of a prompt's expression statement. Empty: its repr is printed and kept as `_`.
   std::function<void(const Value&)> display;
   std::function<std::optional<std::string>()> read_line;  // input(); empty: standard input

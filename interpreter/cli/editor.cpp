@@ -62,8 +62,8 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
     if (!outcome) draw();
   }
   draw(true);
-  terminal_.write(outcome == EditResult::Cancelled ? "^C\r\n" : "\r\n");
   terminal_.restore();
+  terminal_.write(outcome == EditResult::Cancelled ? "^C\r\n" : "\r\n");
   text = text_;
   return *outcome;
 }

@@ -163,7 +163,7 @@ Value exit(Vm& vm, Args& a) {
 }
 Value isatty(Vm& vm, Args& a) {
   // Files of the disk are no terminals; the standard streams are what the host says.
-  return Value::boolean(!file_of(a[0])->file && vm.config().terminal);
+  return Value::boolean(file_of(a[0])->standard && vm.config().terminal);
 }
 bool file_next(Vm& vm, const Value& self, Value& out) {
   FileObject* f = usable(vm, self, false);

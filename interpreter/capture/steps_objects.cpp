@@ -133,12 +133,25 @@ void append_text(VText& text, const Av& av) {
   text.parts.push_back(std::move(part));
 }
 
+bool is_text(const Av& av) {
+  return as<VText>(av) || (av.is_constant() && is_kind(av.value, interp::Kind::Str));
+}
+
+// The list that an instruction of a display or comprehension grows. One that the interpreter began
+// (the region was entered inside the comprehension) is a real list and stays the interpreter's.
+VList& growing_list(Capture& c, uint16_t reg) {
+  VList* list = as<VList>(c.read(reg));
+  if (!list) c.break_here(BreakReason::unknown_object, "a list that was begun outside the region");
+  return *list;
+}
+
 void step_build_string(Capture& c, const Instruction& i) {
   Window window(c, i.b, i.c);
   auto text = c.make<VText>();
   bool constant = true;
   std::string joined;
   for (const Av& av : window.values) {
+    if (!is_text(av)) c.break_here(BreakReason::unknown_object, "a part of an f-string");
     append_text(*text, av);
     constant &= av.is_constant();
     if (av.is_constant()) joined += cast<StrObject>(av.value)->view();
@@ -158,13 +171,13 @@ void step_format_value(Capture& c, const Instruction& i) {
 }
 
 void step_list_append(Capture& c, const Instruction& i) {
-  as<VList>(c.read(i.a))->items.push_back(c.read(i.b));
+  growing_list(c, i.a).items.push_back(c.read(i.b));
 }
 
 void step_list_extend(Capture& c, const Instruction& i) {
   std::vector<Av> items = c.items_of(c.read(i.b));
-  VList* list = as<VList>(c.read(i.a));
-  list->items.insert(list->items.end(), items.begin(), items.end());
+  VList& list = growing_list(c, i.a);
+  list.items.insert(list.items.end(), items.begin(), items.end());
 }
 
 void step_list_to_tuple(Capture& c, const Instruction& i) {

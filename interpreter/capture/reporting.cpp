@@ -1,5 +1,6 @@
 // Events of capture: regions, host statements, exits, facts, recompiles, fallbacks.
 #include "interpreter/capture/compiler.h"
+#include "jit/autodiff/split.h"
 
 namespace tsc::interp {
 
@@ -97,8 +98,12 @@ void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
 
 std::string Compiler::emitted(const std::string& stage) {
   std::string out;
-  for (const std::shared_ptr<Variant>& variant : all_)
+  for (const std::shared_ptr<Variant>& variant : all_) {
     if (stage == "region") out += variant->region_text + "\n";
+    if (stage != "backward") continue;
+    for (const ExitPlan& exit : variant->plan.exits)
+      if (exit.backward) out += jit::print(exit.backward->backward) + "\n";
+  }
   return out;
 }
 

@@ -53,8 +53,7 @@ std::shared_ptr<KernelCompiler> load_kernel_compiler(std::string* error) {
   if (!error) error = &unused;
   void* handle = open_module(error);
   if (!handle) return nullptr;
-  auto create =
-      reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
+  auto create = reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
   if (!create) {
     *error = std::string(kModuleName) + " has no symbol " + kCreateKernelCompilerSymbol;
     return nullptr;

@@ -17,25 +17,35 @@ namespace {
 // Passes that never find work in our kernels (one function, few blocks, no debug information, no
 // exceptions), each of which would still walk them.
 void disable_idle_passes(llvm::TargetPassConfig& config) {
-  char* const idle[] = {&llvm::EarlyTailDuplicateID,   &llvm::StackColoringID,
-                        &llvm::LocalStackSlotAllocationID, &llvm::MachineLICMID,
-                        &llvm::TailDuplicateID,        &llvm::ShrinkWrapID,
-                        &llvm::PostRAMachineSinkingID, &llvm::EarlyIfConverterID,
-                        &llvm::StackSlotColoringID,    &llvm::FEntryInserterID,
-                        &llvm::XRayInstrumentationID,  &llvm::PatchableFunctionID,
-                        &llvm::LiveDebugValuesID,      &llvm::StackMapLivenessID,
-                        &llvm::FuncletLayoutID,        &llvm::RemoveRedundantDebugValuesID};
+  char* const idle[] = {&llvm::EarlyTailDuplicateID,
+                        &llvm::StackColoringID,
+                        &llvm::LocalStackSlotAllocationID,
+                        &llvm::MachineLICMID,
+                        &llvm::TailDuplicateID,
+                        &llvm::ShrinkWrapID,
+                        &llvm::PostRAMachineSinkingID,
+                        &llvm::EarlyIfConverterID,
+                        &llvm::StackSlotColoringID,
+                        &llvm::FEntryInserterID,
+                        &llvm::XRayInstrumentationID,
+                        &llvm::PatchableFunctionID,
+                        &llvm::LiveDebugValuesID,
+                        &llvm::StackMapLivenessID,
+                        &llvm::FuncletLayoutID,
+                        &llvm::RemoveRedundantDebugValuesID};
   for (char* id : idle) config.disablePass(id);
 }
 
 }  // namespace
 
-void initialize_code_generation() { llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry()); }
+void initialize_code_generation() {
+  llvm::initializeCodeGen(*llvm::PassRegistry::getPassRegistry());
+}
 
-// LLVM's own pipeline at its default level, less the passes over the IR: we emit loops and addresses in
-// their final form, so only the lowering passes of level None are wanted there. That is a quarter to a
-// third of the time. Instruction selection and registers stay at the default level: without them the
-// constants of a polynomial are reloaded for every element.
+// LLVM's own pipeline at its default level, less the passes over the IR: we emit loops and
+// addresses in their final form, so only the lowering passes of level None are wanted there. That
+// is a quarter to a third of the time. Instruction selection and registers stay at the default
+// level: without them the constants of a polynomial are reloaded for every element.
 llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachine& any_machine,
                                          llvm::CodeGenFileType type) {
   auto& machine = static_cast<llvm::LLVMTargetMachine&>(any_machine);
@@ -59,8 +69,8 @@ llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachi
   passes.add(llvm::Pass::createPass(&llvm::FinalizeISelID));
   config->addMachinePasses();
   config->setInitialized();
-  failed = failed || machine.addAsmPrinter(passes, stream, nullptr, type,
-                                           information->getMMI().getContext());
+  failed = failed ||
+           machine.addAsmPrinter(passes, stream, nullptr, type, information->getMMI().getContext());
   passes.add(llvm::createFreeMachineFunctionPass());
   TSC_CHECK(!failed, "LLVM cannot generate code for this target");
   passes.run(module);

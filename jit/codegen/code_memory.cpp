@@ -1,11 +1,11 @@
 #include "jit/codegen/code_memory.h"
 
-#include <cmath>
-#include <cstring>
-
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/TaskDispatch.h>
+
+#include <cmath>
+#include <cstring>
 
 #include "runtime/base/error.h"
 
@@ -42,17 +42,23 @@ using Binary64 = double(double, double);
 using Ternary32 = float(float, float, float);
 using Ternary64 = double(double, double, double);
 
-// What code generation may call on some CPU: exact functions only, so the bits are the same as those
-// of the instructions that other CPUs have.
+// What code generation may call on some CPU: exact functions only, so the bits are the same as
+// those of the instructions that other CPUs have.
 const RuntimeFunction kRuntimeFunctions[] = {
     {"memcpy", address_of<void*(void*, const void*, size_t)>(std::memcpy)},
     {"memset", address_of<void*(void*, int, size_t)>(std::memset)},
-    {"fmaf", address_of<Ternary32>(::fmaf)},   {"fma", address_of<Ternary64>(::fma)},
-    {"fmodf", address_of<Binary32>(::fmodf)},  {"fmod", address_of<Binary64>(::fmod)},
-    {"floorf", address_of<Unary32>(::floorf)}, {"floor", address_of<Unary64>(::floor)},
-    {"ceilf", address_of<Unary32>(::ceilf)},   {"ceil", address_of<Unary64>(::ceil)},
-    {"truncf", address_of<Unary32>(::truncf)}, {"trunc", address_of<Unary64>(::trunc)},
-    {"rintf", address_of<Unary32>(::rintf)},   {"rint", address_of<Unary64>(::rint)},
+    {"fmaf", address_of<Ternary32>(::fmaf)},
+    {"fma", address_of<Ternary64>(::fma)},
+    {"fmodf", address_of<Binary32>(::fmodf)},
+    {"fmod", address_of<Binary64>(::fmod)},
+    {"floorf", address_of<Unary32>(::floorf)},
+    {"floor", address_of<Unary64>(::floor)},
+    {"ceilf", address_of<Unary32>(::ceilf)},
+    {"ceil", address_of<Unary64>(::ceil)},
+    {"truncf", address_of<Unary32>(::truncf)},
+    {"trunc", address_of<Unary64>(::trunc)},
+    {"rintf", address_of<Unary32>(::rintf)},
+    {"rint", address_of<Unary64>(::rint)},
 };
 
 }  // namespace

@@ -1,14 +1,14 @@
 #pragma once
 // Machine code in memory: links object files of kernels, finds their functions, frees them.
-// Knows ORC; must not know how the objects were made. Keeps: pages are writable or executable, never
-// both; code finds only the few functions of an explicit table, never the process's symbols.
-#include <memory>
-#include <string>
-#include <vector>
-
+// Knows ORC; must not know how the objects were made. Keeps: pages are writable or executable,
+// never both; code finds only the few functions of an explicit table, never the process's symbols.
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/MemoryBuffer.h>
+
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace tsc::jit {
 

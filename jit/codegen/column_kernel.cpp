@@ -1,5 +1,6 @@
-// Column programs: a reduction over the rows, a block of columns at a time. The 64 lane accumulators of
-// a block lie in the caller's scratch memory: lane l, column c at [l * kColumnBlock + c].
+// Column programs: a reduction over the rows, a block of columns at a time. The 64 lane
+// accumulators of a block lie in the caller's scratch memory: lane l, column c at [l * kColumnBlock
+// + c].
 #include "jit/codegen/control.h"
 #include "jit/codegen/kernel_emitter.h"
 
@@ -17,7 +18,8 @@ void KernelEmitter::emit_column_program() {
   Ir memory = scratch_;
   auto take = [&](int64_t elements) {
     Ir place = memory;
-    memory = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), memory, static_cast<uint64_t>(elements) * 8);
+    memory =
+        b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), memory, static_cast<uint64_t>(elements) * 8);
     return place;
   };
   for (Reducer& reducer : reducers_) {
@@ -53,16 +55,18 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
   emit_loop(b_, begin, end, 1, "finish", [&](Ir col) {
     const Point point{scalar_, col, end};
     for (const Reducer& reducer : reducers_) {
-      Ir place = access_.element_pointer(reducer.how.dtype(), reducer.total, b_.CreateSub(col, begin));
+      Ir place =
+          access_.element_pointer(reducer.how.dtype(), reducer.total, b_.CreateSub(col, begin));
       Ir total = access_.load_row(reducer.how.dtype(), place, point);
-      define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total), true);
+      define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total),
+             true);
     }
     emit_part(stage.row, point, false);
   });
 }
 
-// Rows of accumulators are handled as one vector of a whole block: no inner loop, and what lies past
-// the last column is computed and never read.
+// Rows of accumulators are handled as one vector of a whole block: no inner loop, and what lies
+// past the last column is computed and never read.
 void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes) {
   const DType dtype = reducer.how.dtype();
   const Lanes block(b_, kColumnBlock);
@@ -73,14 +77,15 @@ void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir memory, Ir l
   });
 }
 
-// The tree over the lanes that rows have reached. The others hold the identity, and combining with it
-// changes no bit (a lane starts from the identity, so it is never -0 where that would matter).
+// The tree over the lanes that rows have reached. The others hold the identity, and combining with
+// it changes no bit (a lane starts from the identity, so it is never -0 where that would matter).
 void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes) {
   const DType dtype = reducer.how.dtype();
   const Lanes block(b_, kColumnBlock);
   const Point point{block, nullptr, nullptr};
   auto at = [&](Ir lane) {
-    return access_.element_pointer(dtype, reducer.lanes, b_.CreateMul(lane, b_.getInt64(kColumnBlock)));
+    return access_.element_pointer(dtype, reducer.lanes,
+                                   b_.CreateMul(lane, b_.getInt64(kColumnBlock)));
   };
   auto combine_into = [&](Ir target, Ir source) {
     Ir x = access_.load_row(dtype, target, point), y = access_.load_row(dtype, source, point);

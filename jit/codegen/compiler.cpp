@@ -1,8 +1,5 @@
 #include "jit/codegen/compiler.h"
 
-#include <chrono>
-#include <mutex>
-
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -10,6 +7,9 @@
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
+
+#include <chrono>
+#include <mutex>
 
 #include "jit/codegen/code_generation.h"
 #include "jit/codegen/kernel_emitter.h"
@@ -120,7 +120,8 @@ std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
   machines_.give_back(std::move(machine));
   const double codegen_ms = milliseconds_since(start) - ir_ms;
 
-  auto object = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), symbols[0], false);
+  auto object =
+      std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), symbols[0], false);
   const int64_t code_bytes = text_bytes(object->getMemBufferRef());
   auto code = memory_->load(std::move(object), {symbols.begin(), symbols.end()});
   if (times) *times = {ir_ms, codegen_ms, milliseconds_since(start) - ir_ms - codegen_ms};
@@ -157,8 +158,8 @@ std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& 
     return text;
   }
   const auto type = llvm::CodeGenFileType::AssemblyFile;
-  auto bytes = device ? generate_code_fully(module, *machine, type)
-                      : generate_code(module, *machine, type);
+  auto bytes =
+      device ? generate_code_fully(module, *machine, type) : generate_code(module, *machine, type);
   return std::string(bytes.data(), bytes.size());
 }
 

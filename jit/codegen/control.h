@@ -1,6 +1,6 @@
 #pragma once
-// Loops and branches as IR. Induction variables are phis made here, because no pass cleans up after us.
-// Knows IRBuilder only.
+// Loops and branches as IR. Induction variables are phis made here, because no pass cleans up after
+// us. Knows IRBuilder only.
 #include <llvm/IR/IRBuilder.h>
 
 #include "jit/codegen/lanes.h"
@@ -30,7 +30,8 @@ void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, Ir step, const char* name
 }
 
 template <class Body>
-void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name, Body&& body) {
+void emit_loop(llvm::IRBuilder<>& b, Ir begin, Ir end, int64_t step, const char* name,
+               Body&& body) {
   emit_loop(b, begin, end, b.getInt64(static_cast<uint64_t>(step)), name, body);
 }
 

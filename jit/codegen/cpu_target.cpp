@@ -77,7 +77,8 @@ class CpuTarget : public Target {
   }
   static bool has(const llvm::MCSubtargetInfo& info, const char* feature) {
     for (const llvm::SubtargetFeatureKV& known : info.getAllProcessorFeatures())
-      if (llvm::StringRef(known.Key) == feature) return info.checkFeatures(std::string("+") + feature);
+      if (llvm::StringRef(known.Key) == feature)
+        return info.checkFeatures(std::string("+") + feature);
     return false;
   }
 

@@ -42,8 +42,8 @@ llvm::Function* KernelEmitter::emit(const std::string& symbol) {
 void KernelEmitter::open_function(const std::string& symbol) {
   llvm::Type* pointer = b_.getPtrTy();
   llvm::Type* integer = b_.getInt64Ty();
-  auto* type = llvm::FunctionType::get(b_.getVoidTy(),
-                                       {pointer, pointer, integer, integer, pointer}, false);
+  auto* type =
+      llvm::FunctionType::get(b_.getVoidTy(), {pointer, pointer, integer, integer, pointer}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module_);
   function_->setDoesNotThrow();
   parameters_ = function_->getArg(1);
@@ -67,6 +67,7 @@ void KernelEmitter::prepare_scratch() {
 
 void KernelEmitter::find_uniform(const std::vector<NestInstruction>& part) {
   for (const NestInstruction& in : part) {
+    if (defines_value(in) && uniform_[in.result]) continue;
     bool uniform = in.code == NestCode::Constant || in.code == NestCode::Parameter;
     if (in.code == NestCode::Apply) {
       uniform = true;
@@ -82,8 +83,9 @@ void KernelEmitter::find_uniform(const std::vector<NestInstruction>& part) {
 void KernelEmitter::emit_uniform_values() {
   const bool column = program_.kind == KernelProgram::Kind::Column;
   for (const NestStage& stage : program_.stages) {
-    find_uniform(column ? stage.element : stage.row);
-    find_uniform(column ? stage.row : stage.element);
+    find_uniform(stage.row);
+    find_uniform(stage.element);
+    find_uniform(stage.row);  // a column program's row part stands after its element part
   }
   for (const NestStage& stage : program_.stages) {
     prepare_splats(stage.element, true);
@@ -106,7 +108,8 @@ void KernelEmitter::prepare_splats(const std::vector<NestInstruction>& part, boo
 Ir KernelEmitter::in_lanes(NestValue value, const Lanes& lanes) {
   const Binding& binding = bindings_[value];
   if (binding.lanes || lanes.count() == 1) return binding.value;
-  return binding.splat && lanes.count() == wide_.count() ? binding.splat : lanes.splat(binding.value);
+  return binding.splat && lanes.count() == wide_.count() ? binding.splat
+                                                         : lanes.splat(binding.value);
 }
 
 bool KernelEmitter::any_lanes(const NestInstruction& in) const {
@@ -122,7 +125,10 @@ void KernelEmitter::define(const NestInstruction& in, Ir value, bool lanes) {
 Ir KernelEmitter::constant(const NestInstruction& in) {
   const Scalar& number = in.number;
   if (is_floating(in.dtype)) {
-    Ir value = scalar_.number(in.dtype, number.as_float());
+    double exact = number.as_float();
+    if (number.kind != Scalar::Kind::Float && in.dtype != DType::F64)
+      exact = static_cast<float>(number.i);  // rounded once, not through double
+    Ir value = scalar_.number(in.dtype, exact);
     return in.dtype == DType::BF16 ? scalar_.round_to_bf16(value) : value;
   }
   if (in.dtype == DType::Bool)
@@ -160,17 +166,26 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
       else
         access_.store(in.slot, point, in_lanes(in.inputs[0], lanes));
       break;
-    case NestCode::Constant: define(in, constant(in), false); break;
-    case NestCode::Parameter: define(in, parameter(in), false); break;
-    case NestCode::Apply: emit_apply(in, point); break;
+    case NestCode::Constant:
+      define(in, constant(in), false);
+      break;
+    case NestCode::Parameter:
+      define(in, parameter(in), false);
+      break;
+    case NestCode::Apply:
+      emit_apply(in, point);
+      break;
     case NestCode::Philox: {
       const Lanes& used = any_lanes(in) ? lanes : scalar_;
-      define(in, emit_philox(used, in.dtype, bindings_[in.inputs[0]].value,
-                             bindings_[in.inputs[1]].value, in_lanes(in.inputs[2], used)),
+      define(in,
+             emit_philox(used, in.dtype, bindings_[in.inputs[0]].value,
+                         bindings_[in.inputs[1]].value, in_lanes(in.inputs[2], used)),
              any_lanes(in));
       break;
     }
-    case NestCode::Reduce: accumulate(in, point); break;
+    case NestCode::Reduce:
+      accumulate(in, point);
+      break;
     case NestCode::ScratchStore: {
       const DType dtype = program_.scratch[in.slot];
       Ir pointer = access_.element_pointer(dtype, scratch_rows_[in.slot], point.col);
@@ -214,8 +229,8 @@ Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point
   return access_.element_pointer(reducer.how.dtype(), reducer.lanes, index);
 }
 
-// The accumulators are our own memory: reading and writing lanes that do not exist is harmless as long
-// as those keep their value.
+// The accumulators are our own memory: reading and writing lanes that do not exist is harmless as
+// long as those keep their value.
 void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
   Reducer& reducer = reducer_of(in);
   const Lanes& lanes = point.lanes;
@@ -236,7 +251,8 @@ void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
 Ir KernelEmitter::stack_array(DType dtype, int64_t count) {
   llvm::BasicBlock& entry = function_->getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.begin());
-  auto* type = llvm::ArrayType::get(scalar_.scalar_memory_type(dtype), static_cast<uint64_t>(count));
+  auto* type =
+      llvm::ArrayType::get(scalar_.scalar_memory_type(dtype), static_cast<uint64_t>(count));
   llvm::AllocaInst* memory = at_entry.CreateAlloca(type);
   memory->setAlignment(llvm::Align(64));
   return memory;

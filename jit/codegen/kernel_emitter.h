@@ -1,12 +1,12 @@
 #pragma once
 // Turns one KernelProgram into one IR function with explicit vectors.
 // Knows programs, Lanes, operand access; must not know how IR becomes machine code.
-// Keeps: the order of every lane's arithmetic is the program's; a value is a scalar while it is the same
-// for all columns and becomes lanes only where it meets lanes.
+// Keeps: the order of every lane's arithmetic is the program's; a value is a scalar while it is the
+// same for all columns and becomes lanes only where it meets lanes.
+#include <llvm/IR/Module.h>
+
 #include <string>
 #include <vector>
-
-#include <llvm/IR/Module.h>
 
 #include "jit/codegen/op_emitters.h"
 #include "jit/codegen/operand_access.h"
@@ -25,14 +25,14 @@ class KernelEmitter {
   struct Binding {
     Ir value = nullptr;
     DType dtype = DType::F32;
-    bool lanes = false;     // one value a lane, not a scalar
-    Ir splat = nullptr;     // the scalar in every lane, made outside the loop that uses it
+    bool lanes = false;  // one value a lane, not a scalar
+    Ir splat = nullptr;  // the scalar in every lane, made outside the loop that uses it
   };
   struct Reducer {
     const NestInstruction* instruction;
     Accumulation how;
-    Ir lanes = nullptr;   // memory: 64 lane accumulators (times a block of columns)
-    Ir total = nullptr;   // memory: the chunks so far
+    Ir lanes = nullptr;  // memory: 64 lane accumulators (times a block of columns)
+    Ir total = nullptr;  // memory: the chunks so far
     // The lane accumulators while a loop holds them in registers, and the one whose turn it is.
     std::vector<Ir> registers;
     size_t turn = 0;

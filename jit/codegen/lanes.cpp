@@ -18,13 +18,19 @@ llvm::Type* Lanes::of(llvm::Type* scalar) const {
 
 llvm::Type* Lanes::scalar_value_type(DType dtype) const {
   switch (dtype) {
-    case DType::Bool: return builder_.getInt1Ty();
-    case DType::U8: return builder_.getInt8Ty();
-    case DType::I32: return builder_.getInt32Ty();
-    case DType::I64: return builder_.getInt64Ty();
+    case DType::Bool:
+      return builder_.getInt1Ty();
+    case DType::U8:
+      return builder_.getInt8Ty();
+    case DType::I32:
+      return builder_.getInt32Ty();
+    case DType::I64:
+      return builder_.getInt64Ty();
     case DType::BF16:
-    case DType::F32: return builder_.getFloatTy();
-    case DType::F64: return builder_.getDoubleTy();
+    case DType::F32:
+      return builder_.getFloatTy();
+    case DType::F64:
+      return builder_.getDoubleTy();
   }
   TSC_CHECK(false, "no such dtype");
 }

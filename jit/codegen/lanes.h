@@ -1,9 +1,9 @@
 #pragma once
-// Emission of operations on several lanes at once: an IRBuilder that knows a lane count. With one lane
-// the types are plain scalars, so the same emitters serve vector bodies, scalar tails, per-row
+// Emission of operations on several lanes at once: an IRBuilder that knows a lane count. With one
+// lane the types are plain scalars, so the same emitters serve vector bodies, scalar tails, per-row
 // arithmetic and GPU threads.
-// Knows dtypes and LLVM; must not know programs. Keeps: inside a kernel a bool is an i1 and a bf16 is a
-// float that bf16 can represent; memory holds a byte and the upper half of a float.
+// Knows dtypes and LLVM; must not know programs. Keeps: inside a kernel a bool is an i1 and a bf16
+// is a float that bf16 can represent; memory holds a byte and the upper half of a float.
 #include <llvm/IR/IRBuilder.h>
 
 #include "runtime/tensor/dtype.h"

@@ -1,8 +1,7 @@
 #pragma once
-// The Machine of runtime/kernels/scalar_math.h whose values are IR: the one text of exp, log, tanh ...
-// then emits vector code with the bits of the reference kernels.
-// Knows Lanes. Keeps: no fast-math flag on any instruction; a fused multiply-add only where the
-// function asks for one.
+// The Machine of runtime/kernels/scalar_math.h whose values are IR: the one text of exp, log, tanh
+// ... then emits vector code with the bits of the reference kernels. Knows Lanes. Keeps: no
+// fast-math flag on any instruction; a fused multiply-add only where the function asks for one.
 #include <array>
 
 #include "jit/codegen/lanes.h"
@@ -62,12 +61,8 @@ class LlvmMachine {
 
   F scale(F x, F k) { return scale_in_two_steps(*this, x, k); }
   Wide wide() { return Wide(lanes_); }
-  Ir widen(F a) {
-    return kIsDouble ? a : b_.CreateFPExt(a, lanes_.value_type(DType::F64));
-  }
-  F narrow(Ir a) {
-    return kIsDouble ? a : b_.CreateFPTrunc(a, lanes_.value_type(DType::F32));
-  }
+  Ir widen(F a) { return kIsDouble ? a : b_.CreateFPExt(a, lanes_.value_type(DType::F64)); }
+  F narrow(Ir a) { return kIsDouble ? a : b_.CreateFPTrunc(a, lanes_.value_type(DType::F32)); }
 
   // Branches around the slow path when no lane wants it.
   template <class Slow, class... Fast>

@@ -8,7 +8,7 @@
 namespace tsc::jit {
 namespace {
 
-#define TSC_EMIT(name) \
+#define TSC_EMIT(name)                                                          \
   Ir emit_##name([[maybe_unused]] const Lanes& l, [[maybe_unused]] DType dtype, \
                  [[maybe_unused]] Ir x, [[maybe_unused]] Ir y, [[maybe_unused]] Ir z)
 
@@ -41,7 +41,8 @@ TSC_EMIT(trunc) { return l.call(llvm::Intrinsic::trunc, {x}); }
 TSC_EMIT(round) { return l.call(llvm::Intrinsic::rint, {x}); }
 TSC_EMIT(sqrt) { return l.call(llvm::Intrinsic::sqrt, {x}); }
 TSC_EMIT(logical_not) {
-  return is_floating(dtype) ? l.b().CreateFCmpOEQ(x, zero(l, x)) : l.b().CreateICmpEQ(x, zero(l, x));
+  return is_floating(dtype) ? l.b().CreateFCmpOEQ(x, zero(l, x))
+                            : l.b().CreateICmpEQ(x, zero(l, x));
 }
 TSC_EMIT(bitwise_not) { return l.b().CreateNot(x); }
 
@@ -155,17 +156,17 @@ TSC_EMIT(select) { return l.b().CreateSelect(x, y, z); }
 TSC_EMIT(fma) { return l.call(llvm::Intrinsic::fma, {x, y, z}); }
 #undef TSC_EMIT
 
-#define TSC_ROW(name) {Op::name, emit_##name}
+#define TSC_ROW(name) \
+  { Op::name, emit_##name }
 constexpr OpEmitter kPlainEmitters[] = {
     TSC_ROW(neg),         TSC_ROW(abs),         TSC_ROW(sign),        TSC_ROW(floor),
     TSC_ROW(ceil),        TSC_ROW(trunc),       TSC_ROW(round),       TSC_ROW(sqrt),
-    TSC_ROW(logical_not), TSC_ROW(bitwise_not),
-    TSC_ROW(add),         TSC_ROW(sub),         TSC_ROW(mul),         TSC_ROW(div),
-    TSC_ROW(quot),        TSC_ROW(rem),         TSC_ROW(floor_div),   TSC_ROW(remainder),
-    TSC_ROW(maximum),     TSC_ROW(minimum),     TSC_ROW(bitwise_and), TSC_ROW(bitwise_or),
-    TSC_ROW(bitwise_xor), TSC_ROW(shift_left),  TSC_ROW(shift_right), TSC_ROW(eq),
-    TSC_ROW(ne),          TSC_ROW(lt),          TSC_ROW(le),          TSC_ROW(select),
-    TSC_ROW(fma),
+    TSC_ROW(logical_not), TSC_ROW(bitwise_not), TSC_ROW(add),         TSC_ROW(sub),
+    TSC_ROW(mul),         TSC_ROW(div),         TSC_ROW(quot),        TSC_ROW(rem),
+    TSC_ROW(floor_div),   TSC_ROW(remainder),   TSC_ROW(maximum),     TSC_ROW(minimum),
+    TSC_ROW(bitwise_and), TSC_ROW(bitwise_or),  TSC_ROW(bitwise_xor), TSC_ROW(shift_left),
+    TSC_ROW(shift_right), TSC_ROW(eq),          TSC_ROW(ne),          TSC_ROW(lt),
+    TSC_ROW(le),          TSC_ROW(select),      TSC_ROW(fma),
 };
 #undef TSC_ROW
 

@@ -1,8 +1,8 @@
 #pragma once
 // The fourth edit of a primitive: its emitter. One row an elementwise op; each emits the IR of the
-// scalar function of the same name in runtime/kernels/scalar_ops.h, with its edge behaviour and without
-// an instruction that can trap or be undefined for any operand.
-// Knows Lanes and the op table; must not know programs.
+// scalar function of the same name in runtime/kernels/scalar_ops.h, with its edge behaviour and
+// without an instruction that can trap or be undefined for any operand. Knows Lanes and the op
+// table; must not know programs.
 #include <span>
 
 #include "jit/codegen/lanes.h"
@@ -26,7 +26,8 @@ const OpEmitter* find_op_emitter(Op op);
 Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir> inputs);
 
 // How a reduction accumulates: sums and products in their own dtype, the extremes of floats as
-// integers in the same order (-0 below +0, nan beyond everything), which makes a step one instruction.
+// integers in the same order (-0 below +0, nan beyond everything), which makes a step one
+// instruction.
 struct Accumulation {
   Reduction reduction;
   DType input;

@@ -3,14 +3,17 @@
 namespace tsc::jit {
 namespace {
 
-llvm::Align alignment(DType dtype) { return llvm::Align(static_cast<uint64_t>(memory_bytes(dtype))); }
+llvm::Align alignment(DType dtype) {
+  return llvm::Align(static_cast<uint64_t>(memory_bytes(dtype)));
+}
 
 }  // namespace
 
 void OperandAccess::enter(Ir arguments) {
   auto field = [&](size_t operand, int64_t word, llvm::Type* type) {
     Ir pointer = b_.CreateConstInBoundsGEP1_64(
-        b_.getInt64Ty(), arguments, operand * (sizeof(OperandArgument) / 8) + static_cast<uint64_t>(word));
+        b_.getInt64Ty(), arguments,
+        operand * (sizeof(OperandArgument) / 8) + static_cast<uint64_t>(word));
     return b_.CreateAlignedLoad(type, pointer, llvm::Align(8));
   };
   static_assert(sizeof(OperandArgument) == 24);
@@ -78,9 +81,10 @@ void OperandAccess::store(uint32_t slot, const Point& point, Ir value) {
 
 Ir OperandAccess::load_row(DType dtype, Ir pointer, const Point& point) {
   llvm::Type* type = point.lanes.memory_type(dtype);
-  Ir raw = point.mask ? static_cast<Ir>(b_.CreateMaskedLoad(type, pointer, alignment(dtype), point.mask,
-                                                            llvm::Constant::getNullValue(type)))
-                      : b_.CreateAlignedLoad(type, pointer, alignment(dtype));
+  Ir raw = point.mask
+               ? static_cast<Ir>(b_.CreateMaskedLoad(type, pointer, alignment(dtype), point.mask,
+                                                     llvm::Constant::getNullValue(type)))
+               : b_.CreateAlignedLoad(type, pointer, alignment(dtype));
   return point.lanes.from_memory(dtype, raw);
 }
 
@@ -109,7 +113,8 @@ Ir OperandAccess::lane_pointer(const Operand& operand, const Place& place, const
   const Lanes scalar(b_, 1);
   Ir column = b_.CreateAdd(point.col, b_.getInt64(static_cast<uint64_t>(lane)));
   if (point.mask)
-    column = scalar.call(llvm::Intrinsic::smin, {column, b_.CreateSub(point.limit, b_.getInt64(1))});
+    column =
+        scalar.call(llvm::Intrinsic::smin, {column, b_.CreateSub(point.limit, b_.getInt64(1))});
   return element_pointer(operand.dtype, place.row, b_.CreateMul(column, place.col_stride));
 }
 
@@ -118,15 +123,16 @@ Ir OperandAccess::load_strided(const Operand& operand, const Place& place, const
   llvm::Type* type = lanes.memory_type(operand.dtype);
   Ir raw = llvm::PoisonValue::get(type);
   if (lanes.count() > 1 && gathers(operand.dtype)) {
-    raw = b_.CreateMaskedGather(type, lane_pointers(operand, place, point), alignment(operand.dtype));
+    raw =
+        b_.CreateMaskedGather(type, lane_pointers(operand, place, point), alignment(operand.dtype));
     return lanes.from_memory(operand.dtype, raw);
   }
   for (int lane = 0; lane < lanes.count(); ++lane) {
-    Ir item = b_.CreateAlignedLoad(lanes.scalar_memory_type(operand.dtype),
-                                   lane_pointer(operand, place, point, lane),
-                                   alignment(operand.dtype));
-    raw = lanes.count() == 1 ? item
-                             : b_.CreateInsertElement(raw, item, static_cast<uint64_t>(lane));
+    Ir item =
+        b_.CreateAlignedLoad(lanes.scalar_memory_type(operand.dtype),
+                             lane_pointer(operand, place, point, lane), alignment(operand.dtype));
+    raw =
+        lanes.count() == 1 ? item : b_.CreateInsertElement(raw, item, static_cast<uint64_t>(lane));
   }
   return lanes.from_memory(operand.dtype, raw);
 }
@@ -142,7 +148,8 @@ void OperandAccess::store_strided(const Operand& operand, const Place& place, co
   }
   for (int lane = 0; lane < lanes.count(); ++lane) {
     Ir item = lanes.count() == 1 ? raw : b_.CreateExtractElement(raw, static_cast<uint64_t>(lane));
-    b_.CreateAlignedStore(item, lane_pointer(operand, place, point, lane), alignment(operand.dtype));
+    b_.CreateAlignedStore(item, lane_pointer(operand, place, point, lane),
+                          alignment(operand.dtype));
   }
 }
 

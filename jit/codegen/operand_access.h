@@ -26,7 +26,8 @@ struct Point {
 
 class OperandAccess {
  public:
-  OperandAccess(llvm::IRBuilder<>& builder, const KernelProgram& program, const VectorTraits& traits)
+  OperandAccess(llvm::IRBuilder<>& builder, const KernelProgram& program,
+                const VectorTraits& traits)
       : b_(builder), program_(program), traits_(traits) {}
 
   // Reads bases and strides from the argument array; once, in the entry block.

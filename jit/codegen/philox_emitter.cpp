@@ -1,5 +1,5 @@
-// runtime/random/philox.h on lanes. Words travel in 64-bit lanes, because a round is two products of
-// 32 by 32 to 64 bits, and vector units have that product.
+// runtime/random/philox.h on lanes. Words travel in 64-bit lanes, because a round is two products
+// of 32 by 32 to 64 bits, and vector units have that product.
 #include "jit/codegen/control.h"
 #include "jit/codegen/op_emitters.h"
 #include "runtime/base/error.h"
@@ -13,8 +13,8 @@ struct Block {
   Ir words[4];
 };
 
-// The rounds are a loop: unrolled, their products make instruction selection take a hundred times as
-// long, and ten turns of a loop cost nothing beside them.
+// The rounds are a loop: unrolled, their products make instruction selection take a hundred times
+// as long, and ten turns of a loop cost nothing beside them.
 Block emit_rounds(const Lanes& l, const Block& start, Ir first_key0, Ir first_key1) {
   auto& b = l.b();
   llvm::BasicBlock* before = b.GetInsertBlock();
@@ -36,10 +36,9 @@ Block emit_rounds(const Lanes& l, const Block& start, Ir first_key0, Ir first_ke
   // The masks state that the factors have 32 bits.
   Ir product0 = b.CreateMul(l.integer(64, 0xD2511F53), low(words[0]));
   Ir product1 = b.CreateMul(l.integer(64, 0xCD9E8D57), low(words[2]));
-  const Block next = {{b.CreateXor(b.CreateXor(high(product1), words[1]), l.splat(key0)),
-                       low(product1),
-                       b.CreateXor(b.CreateXor(high(product0), words[3]), l.splat(key1)),
-                       low(product0)}};
+  const Block next = {
+      {b.CreateXor(b.CreateXor(high(product1), words[1]), l.splat(key0)), low(product1),
+       b.CreateXor(b.CreateXor(high(product0), words[3]), l.splat(key1)), low(product0)}};
   for (int i = 0; i < 4; ++i) words[i]->addIncoming(next.words[i], head);
   auto advance = [&](llvm::PHINode* key, uint64_t step) {
     key->addIncoming(b.CreateAnd(b.CreateAdd(key, b.getInt64(step)), b.getInt64(kLowWord)), head);
@@ -80,7 +79,8 @@ Ir emit_philox(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir index) {
     Ir second = b.CreateICmpNE(place, l.integer(64, 0));
     Ir high = b.CreateSelect(second, result.words[2], result.words[0]);
     Ir low = b.CreateSelect(second, result.words[3], result.words[1]);
-    Ir bits = b.CreateLShr(b.CreateOr(b.CreateShl(high, l.integer(64, 32)), low), l.integer(64, 11));
+    Ir bits =
+        b.CreateLShr(b.CreateOr(b.CreateShl(high, l.integer(64, 32)), low), l.integer(64, 11));
     return b.CreateFMul(b.CreateUIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-53));
   }
   Ir word = pick(l, result, place);

@@ -49,9 +49,9 @@ class PtxTarget : public Target {
     llvm::LLVMContext& context = function.getContext();
     llvm::Metadata* kernel[] = {
         llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, "kernel"),
-        llvm::ConstantAsMetadata::get(
-            llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))};
-    function.getParent()->getOrInsertNamedMetadata("nvvm.annotations")
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))};
+    function.getParent()
+        ->getOrInsertNamedMetadata("nvvm.annotations")
         ->addOperand(llvm::MDNode::get(context, kernel));
   }
 

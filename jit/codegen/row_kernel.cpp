@@ -7,11 +7,11 @@
 namespace tsc::jit {
 namespace {
 
-// Where masks cost little, one masked loop replaces a plain loop and its tail: half the code to compile.
-// Below this many instructions the mask would be felt.
+// Where masks cost little, one masked loop replaces a plain loop and its tail: half the code to
+// compile. Below this many instructions the mask would be felt.
 constexpr size_t kPeelBelow = 12;
-// A reduction step of at most this many operations is unrolled over all lanes, with the accumulators
-// in registers: at most this many registers of them.
+// A reduction step of at most this many operations is unrolled over all lanes, with the
+// accumulators in registers: at most this many registers of them.
 constexpr int kMostUnrolledOperations = 24;
 constexpr int kMostRegisters = 8;
 
@@ -25,7 +25,8 @@ int KernelEmitter::weight(const std::vector<NestInstruction>& part) {
                        in.op != Op::floor_div;
     bool math = false;
     for (const OpEmitter& row : math_emitters()) math = math || row.op == in.op;
-    if (in.code == NestCode::Reduce || in.code == NestCode::ScratchStore) operations += 1;
+    if (in.code == NestCode::Reduce || in.code == NestCode::ScratchStore)
+      operations += 1;
     else if (in.code == NestCode::Philox || (in.code == NestCode::Apply && (math || !cheap)))
       operations += 50;
     else if (in.code == NestCode::Apply)
@@ -69,17 +70,18 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   });
   for (Reducer& reducer : reducers_) {
     Ir total = access_.load_row(reducer.how.dtype(), reducer.total, point);
-    define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total), false);
+    define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total),
+           false);
   }
 }
 
 void KernelEmitter::start_lanes(const Reducer& reducer) {
   const DType dtype = reducer.how.dtype();
   for (int lane = 0; lane < kReductionLanes; lane += wide_.count())
-    access_.store_row(dtype,
-                      access_.element_pointer(dtype, reducer.lanes,
-                                              b_.getInt64(static_cast<uint64_t>(lane))),
-                      Point{wide_, nullptr, nullptr}, reducer.how.identity(wide_));
+    access_.store_row(
+        dtype,
+        access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane))),
+        Point{wide_, nullptr, nullptr}, reducer.how.identity(wide_));
 }
 
 bool KernelEmitter::fits_registers(const NestStage& stage) const {
@@ -92,8 +94,8 @@ bool KernelEmitter::fits_registers(const NestStage& stage) const {
   return registers <= kMostRegisters && weight(stage.element) * steps <= kMostUnrolledOperations;
 }
 
-// Whole groups of 64 columns, one register (or more) a lane step. Leaves the accumulators in memory and
-// returns the first column that is left.
+// Whole groups of 64 columns, one register (or more) a lane step. Leaves the accumulators in memory
+// and returns the first column that is left.
 Ir KernelEmitter::emit_in_registers(const NestStage& stage, Ir begin, Ir end) {
   const int steps = static_cast<int>(kReductionLanes) / wide_.count();
   Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~uint64_t{kReductionLanes - 1}));
@@ -155,7 +157,8 @@ Ir KernelEmitter::combine_lanes(const Reducer& reducer) {
   const DType dtype = reducer.how.dtype();
   Ir low = access_.load_row(dtype, reducer.lanes, point);
   Ir high = access_.load_row(
-      dtype, access_.element_pointer(dtype, reducer.lanes, b_.getInt64(kReductionLanes / 2)), point);
+      dtype, access_.element_pointer(dtype, reducer.lanes, b_.getInt64(kReductionLanes / 2)),
+      point);
   Ir lanes = reducer.how.combine(half, low, high);
   for (int count = kReductionLanes / 4; count >= 1; count /= 2) {
     low = half.part(lanes, 0, count);
@@ -183,16 +186,18 @@ void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir be
   Ir count = b_.CreateSub(end, begin);
   Ir whole = b_.CreateAnd(count, b_.getInt64(~static_cast<uint64_t>(width - 1)));
   Ir tail = b_.CreateAdd(begin, whole);
-  emit_loop(b_, begin, tail, width, "columns",
-            [&](Ir col) { emit_part(part, Point{wide_, col, end}, false); });
+  emit_loop(b_, begin, tail, width, "columns", [&](Ir col) {
+    emit_part(part, Point{wide_, col, end}, false);
+  });
   if (traits_.masked_memory) {
     emit_if(b_, b_.CreateICmpSLT(tail, end),
             [&] { emit_part(part, masked_point(tail, end), false); });
     return;
   }
   if (width == 1) return;
-  emit_loop(b_, tail, end, 1, "tail",
-            [&](Ir col) { emit_part(part, Point{scalar_, col, end}, false); });
+  emit_loop(b_, tail, end, 1, "tail", [&](Ir col) {
+    emit_part(part, Point{scalar_, col, end}, false);
+  });
 }
 
 }  // namespace tsc::jit

@@ -1,11 +1,11 @@
 #pragma once
 // What machine code is made for: the CPU found at run time, or a GPU (PTX text).
 // Knows LLVM targets; must not know programs.
-#include <memory>
-#include <string>
-
 #include <llvm/IR/Function.h>
 #include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <string>
 
 #include "jit/codegen/operand_access.h"
 

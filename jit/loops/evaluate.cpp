@@ -35,9 +35,8 @@ Cell apply(Op op, DType from, DType to, const Cell& x, const Cell& y, const Cell
     if (to == DType::Bool) return Cell::of<uint8_t>(x.get<uint8_t>() != 0);
     return x;
   }
-  ElementLoop loop = op == Op::cast
-                         ? table.cast[static_cast<int>(from)][static_cast<int>(to)]
-                         : table.element[static_cast<int>(op)][static_cast<int>(from)];
+  ElementLoop loop = op == Op::cast ? table.cast[static_cast<int>(from)][static_cast<int>(to)]
+                                    : table.element[static_cast<int>(op)][static_cast<int>(from)];
   TSC_CHECK(loop, "no reference kernel for op " + std::string(op_name(op)));
   loop(out.bytes, x.bytes, y.bytes, z.bytes, 1);
   return out;
@@ -55,8 +54,10 @@ Cell number(const Scalar& value, DType dtype) {
 Cell identity(Reduction reduction, DType dtype) {
   const double infinity = std::numeric_limits<double>::infinity();
   switch (reduction) {
-    case Reduction::sum: return {};
-    case Reduction::prod: return number(Scalar::of_int(1), dtype);
+    case Reduction::sum:
+      return {};
+    case Reduction::prod:
+      return number(Scalar::of_int(1), dtype);
     case Reduction::amax:
     case Reduction::amin:
       if (dtype == DType::Bool) return Cell::of<uint8_t>(reduction == Reduction::amin);
@@ -83,8 +84,14 @@ class Evaluator {
  public:
   Evaluator(const KernelProgram& program, const OperandArgument* operands,
             const int64_t* parameters, int64_t rows, int64_t cols)
-      : program_(program), operands_(operands), parameters_(parameters), rows_(rows), cols_(cols),
-        values_(program.values), dtypes_(program.values) {
+      : program_(program),
+        operands_(operands),
+        parameters_(parameters),
+        rows_(rows),
+        cols_(cols),
+        values_(program.values),
+        dtypes_(program.values),
+        uniform_(program.values, false) {
     scratch_.assign(program.scratch.size(), std::vector<Cell>(cols));
   }
 
@@ -131,8 +138,16 @@ class Evaluator {
     prepare_uniform(part);
   }
   void prepare_uniform(const std::vector<NestInstruction>& part) {
-    for (const NestInstruction& in : part)
-      if (in.code == NestCode::Constant || in.code == NestCode::Parameter) run_instruction(in, 0, 0);
+    for (const NestInstruction& in : part) {
+      bool uniform = in.code == NestCode::Constant || in.code == NestCode::Parameter;
+      if (in.code == NestCode::Apply) {
+        uniform = true;
+        for (NestValue input : in.inputs) uniform = uniform && uniform_[input];
+      }
+      if (!uniform) continue;
+      uniform_[in.result] = true;
+      run_instruction(in, 0, 0);
+    }
   }
 
   void run_part(const std::vector<NestInstruction>& part, int64_t row, int64_t col) {
@@ -147,14 +162,20 @@ class Evaluator {
 
   void run_instruction(const NestInstruction& in, int64_t row, int64_t col) {
     switch (in.code) {
-      case NestCode::Load: set(in, load(in, row, col)); break;
+      case NestCode::Load:
+        set(in, load(in, row, col));
+        break;
       case NestCode::Store: {
         const DType dtype = program_.operands[in.slot].dtype;
         std::memcpy(address(in.slot, row, col), values_[in.inputs[0]].bytes, dtype_size(dtype));
         break;
       }
-      case NestCode::Constant: set(in, number(in.number, in.dtype)); break;
-      case NestCode::Parameter: set(in, Cell::of(parameters_[in.slot])); break;
+      case NestCode::Constant:
+        set(in, number(in.number, in.dtype));
+        break;
+      case NestCode::Parameter:
+        set(in, Cell::of(parameters_[in.slot]));
+        break;
       case NestCode::Apply: {
         Cell inputs[3];
         for (size_t i = 0; i < in.inputs.size(); ++i) inputs[i] = values_[in.inputs[i]];
@@ -162,10 +183,18 @@ class Evaluator {
         set(in, apply(in.op, from, in.dtype, inputs[0], inputs[1], inputs[2]));
         break;
       }
-      case NestCode::Philox: set(in, philox(in)); break;
-      case NestCode::Reduce: accumulate(in); break;
-      case NestCode::ScratchStore: scratch_[in.slot][col] = values_[in.inputs[0]]; break;
-      case NestCode::ScratchLoad: set(in, scratch_[in.slot][col]); break;
+      case NestCode::Philox:
+        set(in, philox(in));
+        break;
+      case NestCode::Reduce:
+        accumulate(in);
+        break;
+      case NestCode::ScratchStore:
+        scratch_[in.slot][col] = values_[in.inputs[0]];
+        break;
+      case NestCode::ScratchLoad:
+        set(in, scratch_[in.slot][col]);
+        break;
     }
   }
 
@@ -179,11 +208,13 @@ class Evaluator {
   }
   std::byte* address(uint32_t slot, int64_t row, int64_t col) const {
     const DType dtype = program_.operands[slot].dtype;
-    return static_cast<std::byte*>(operands_[slot].base) + offset(slot, row, col) * dtype_size(dtype);
+    return static_cast<std::byte*>(operands_[slot].base) +
+           offset(slot, row, col) * dtype_size(dtype);
   }
   Cell load(const NestInstruction& in, int64_t row, int64_t col) const {
     if (program_.operands[in.slot].kind == Operand::Kind::Index)
-      return Cell::of(reinterpret_cast<int64_t>(operands_[in.slot].base) + offset(in.slot, row, col));
+      return Cell::of(reinterpret_cast<int64_t>(operands_[in.slot].base) +
+                      offset(in.slot, row, col));
     Cell cell;
     std::memcpy(cell.bytes, address(in.slot, row, col), dtype_size(in.dtype));
     return cell;
@@ -220,8 +251,8 @@ class Evaluator {
   void close_chunk(Fold& fold, Reduction reduction) {
     for (int64_t distance = kReductionLanes / 2; distance >= 1; distance /= 2)
       for (int64_t lane = 0; lane < distance; ++lane)
-        fold.lanes[lane] = combine(reduction, fold.accumulator, fold.lanes[lane],
-                                   fold.lanes[lane + distance]);
+        fold.lanes[lane] =
+            combine(reduction, fold.accumulator, fold.lanes[lane], fold.lanes[lane + distance]);
     fold.total = combine(reduction, fold.accumulator, fold.total, fold.lanes[0]);
     fold.lanes.clear();
     fold.count = 0;
@@ -243,6 +274,7 @@ class Evaluator {
   int64_t rows_, cols_;
   std::vector<Cell> values_;
   std::vector<DType> dtypes_;
+  std::vector<bool> uniform_;
   std::vector<std::vector<Cell>> scratch_;
   std::vector<Fold> folds_;
   size_t next_fold_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// Runs a kernel program one element at a time with the reference kernels' own element functions: the
-// oracle of code generation. Slow and literal.
-// Knows programs and the kernel table; must not know LLVM.
+// Runs a kernel program one element at a time with the reference kernels' own element functions:
+// the oracle of code generation. Slow and literal. Knows programs and the kernel table; must not
+// know LLVM.
 #include "jit/loops/kernel_program.h"
 
 namespace tsc::jit {

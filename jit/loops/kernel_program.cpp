@@ -68,18 +68,34 @@ class Printer {
     if (in.code != NestCode::Store && in.code != NestCode::ScratchStore)
       text_ += name(in.result) + " = ";
     switch (in.code) {
-      case NestCode::Load: text_ += "load $" + std::to_string(in.slot); break;
-      case NestCode::Store: text_ += "store $" + std::to_string(in.slot); break;
-      case NestCode::Constant: text_ += "constant " + number_text(in.number); break;
-      case NestCode::Parameter: text_ += "parameter " + std::to_string(in.slot); break;
-      case NestCode::Apply: text_ += op_name(in.op); break;
-      case NestCode::Philox: text_ += "philox"; break;
+      case NestCode::Load:
+        text_ += "load $" + std::to_string(in.slot);
+        break;
+      case NestCode::Store:
+        text_ += "store $" + std::to_string(in.slot);
+        break;
+      case NestCode::Constant:
+        text_ += "constant " + number_text(in.number);
+        break;
+      case NestCode::Parameter:
+        text_ += "parameter " + std::to_string(in.slot);
+        break;
+      case NestCode::Apply:
+        text_ += op_name(in.op);
+        break;
+      case NestCode::Philox:
+        text_ += "philox";
+        break;
       case NestCode::Reduce:
         text_ += "reduce ";
         text_ += kReductionNames[static_cast<int>(in.reduction)];
         break;
-      case NestCode::ScratchStore: text_ += "scratch_store #" + std::to_string(in.slot); break;
-      case NestCode::ScratchLoad: text_ += "scratch_load #" + std::to_string(in.slot); break;
+      case NestCode::ScratchStore:
+        text_ += "scratch_store #" + std::to_string(in.slot);
+        break;
+      case NestCode::ScratchLoad:
+        text_ += "scratch_load #" + std::to_string(in.slot);
+        break;
     }
     for (NestValue input : in.inputs) text_ += " " + name(input);
     text_ += " : ";

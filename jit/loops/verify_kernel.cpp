@@ -18,6 +18,7 @@ struct Definition {
   size_t stage = 0;
   bool reduction = false;
   DType dtype = DType::F32;
+  const NestInstruction* uniform = nullptr;  // defined ahead: a column program's uniform value
 };
 
 class Verifier {
@@ -39,6 +40,7 @@ class Verifier {
                 "an index operand is i64");
     for (stage_ = 0; stage_ < program_.stages.size(); ++stage_) {
       const NestStage& stage = program_.stages[stage_];
+      if (column) define_uniform(stage.row);
       if (!column) check_part(stage.row, Part::Row);
       check_part(stage.element, Part::Element);
       if (column) check_part(stage.row, Part::Column);
@@ -55,10 +57,27 @@ class Verifier {
       if (in.code == NestCode::Store || in.code == NestCode::ScratchStore) continue;
       fail_unless(in.result < definitions_.size(), "result number out of range");
       Definition& definition = definitions_[in.result];
-      fail_unless(!definition.defined, "value defined twice");
+      fail_unless(!definition.defined || definition.uniform == &in, "value defined twice");
       const bool varies = in.code != NestCode::Constant && in.code != NestCode::Parameter;
-      definition = {true, where == Part::Element && varies && in.code != NestCode::Reduce, stage_,
-                    in.code == NestCode::Reduce, in.dtype};
+      if (definition.uniform) continue;
+      definition = {true,     where == Part::Element && varies && in.code != NestCode::Reduce,
+                    stage_,   in.code == NestCode::Reduce,
+                    in.dtype, nullptr};
+    }
+  }
+
+  // The row part of a column program runs after its element part, except for the uniform values in
+  // it, which both parts may use.
+  void define_uniform(const std::vector<NestInstruction>& part) {
+    for (const NestInstruction& in : part) {
+      bool uniform = in.code == NestCode::Constant || in.code == NestCode::Parameter;
+      if (in.code == NestCode::Apply) {
+        uniform = true;
+        for (NestValue input : in.inputs)
+          uniform = uniform && input < definitions_.size() && definitions_[input].uniform;
+      }
+      if (!uniform || in.result >= definitions_.size() || definitions_[in.result].defined) continue;
+      definitions_[in.result] = {true, false, stage_, false, in.dtype, &in};
     }
   }
 
@@ -77,15 +96,23 @@ class Verifier {
 
   void check_instruction(const NestInstruction& in) {
     switch (in.code) {
-      case NestCode::Load: check_load(in); break;
-      case NestCode::Store: check_store(in); break;
-      case NestCode::Constant: expect_inputs(0); break;
+      case NestCode::Load:
+        check_load(in);
+        break;
+      case NestCode::Store:
+        check_store(in);
+        break;
+      case NestCode::Constant:
+        expect_inputs(0);
+        break;
       case NestCode::Parameter:
         expect_inputs(0);
         fail_unless(in.slot < program_.parameters, "no such parameter");
         fail_unless(in.dtype == program_.parameter_dtypes[in.slot], "parameter of another dtype");
         break;
-      case NestCode::Apply: check_apply(in); break;
+      case NestCode::Apply:
+        check_apply(in);
+        break;
       case NestCode::Philox:
         expect_inputs(3);
         for (NestValue input : in.inputs)
@@ -93,9 +120,13 @@ class Verifier {
         fail_unless(in.dtype != DType::Bool && in.dtype != DType::U8 && in.dtype != DType::BF16,
                     "philox gives i32, i64, f32 or f64");
         break;
-      case NestCode::Reduce: check_reduce(in); break;
+      case NestCode::Reduce:
+        check_reduce(in);
+        break;
       case NestCode::ScratchStore:
-      case NestCode::ScratchLoad: check_scratch(in); break;
+      case NestCode::ScratchLoad:
+        check_scratch(in);
+        break;
     }
   }
 
@@ -105,7 +136,8 @@ class Verifier {
     fail_unless(operand.kind != Operand::Kind::Output, "load from an output");
     fail_unless(operand.dtype == in.dtype, "load of another dtype");
     if (where_ == Part::Row)
-      fail_unless(operand.access == Access::Broadcast, "the row part loads broadcast operands only");
+      fail_unless(operand.access == Access::Broadcast,
+                  "the row part loads broadcast operands only");
   }
 
   void check_store(const NestInstruction& in) {

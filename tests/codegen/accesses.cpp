@@ -7,7 +7,8 @@ using namespace tsc::jit;
 
 namespace {
 
-const std::vector<int64_t> kTails = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 1000};
+const std::vector<int64_t> kTails = {0,  1,  2,  3,  7,  8,  9,   15,  16,
+                                     17, 31, 33, 63, 64, 65, 127, 1000};
 
 // (x * a + b) > c ? x : a over operands of different access.
 KernelProgram mixed(Access x_access, Access out_access) {

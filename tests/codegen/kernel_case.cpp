@@ -62,8 +62,8 @@ void ProgramBuilder::store(uint32_t slot, NestValue value) {
 }
 NestValue ProgramBuilder::constant(double number, DType dtype) {
   NestInstruction& in = push(NestCode::Constant, dtype, true);
-  in.number = is_floating(dtype) ? Scalar::of_float(number)
-                                 : Scalar::of_int(static_cast<int64_t>(number));
+  in.number =
+      is_floating(dtype) ? Scalar::of_float(number) : Scalar::of_int(static_cast<int64_t>(number));
   return in.result;
 }
 NestValue ProgramBuilder::parameter(uint32_t slot) {
@@ -131,10 +131,9 @@ using Random = std::mt19937_64;
 
 double awkward_number(Random& random) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static const double special[] = {0.0,  -0.0, 1,         -1,         kInfinity, -kInfinity,
-                                   NAN,  0.5,  1e-40,     -1e-40,     1e38,      -3e38,
-                                   2.5,  -1.5, 3e9,       -3e9,       1e19,      -1e19,
-                                   1e-8, 255,  1e300,     0x1.8p22};
+  static const double special[] = {0.0,   -0.0,   1,    -1,    kInfinity, -kInfinity, NAN, 0.5,
+                                   1e-40, -1e-40, 1e38, -3e38, 2.5,       -1.5,       3e9, -3e9,
+                                   1e19,  -1e19,  1e-8, 255,   1e300,     0x1.8p22};
   if (random() % 4 == 0) return special[random() % std::size(special)];
   const double unit = static_cast<double>(random() >> 11) * 0x1p-53 * 2 - 1;
   constexpr double kScales[] = {1, 4, 40, 1000};
@@ -142,8 +141,8 @@ double awkward_number(Random& random) {
 }
 
 int64_t awkward_integer(Random& random) {
-  static const int64_t special[] = {0, 1, -1, 2, 7, 31, 32, 63, 64, 255, INT32_MIN, INT32_MAX,
-                                    INT64_MIN, INT64_MAX};
+  static const int64_t special[] = {0,  1,  -1,  2,         7,         31,        32,
+                                    63, 64, 255, INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX};
   if (random() % 3 == 0) return special[random() % std::size(special)];
   if (random() % 2) return static_cast<int64_t>(random() % 41) - 20;
   return static_cast<int64_t>(random());
@@ -155,13 +154,27 @@ void fill(std::vector<std::byte>& memory, DType dtype, Random& random) {
     std::byte* place = memory.data() + at;
     auto put = [&](auto value) { std::memcpy(place, &value, sizeof value); };
     switch (dtype) {
-      case DType::Bool: put(static_cast<uint8_t>(random() % 2)); break;
-      case DType::U8: put(static_cast<uint8_t>(awkward_integer(random))); break;
-      case DType::I32: put(static_cast<int32_t>(awkward_integer(random))); break;
-      case DType::I64: put(awkward_integer(random)); break;
-      case DType::BF16: put(float_to_bf16(static_cast<float>(awkward_number(random)))); break;
-      case DType::F32: put(static_cast<float>(awkward_number(random))); break;
-      case DType::F64: put(awkward_number(random)); break;
+      case DType::Bool:
+        put(static_cast<uint8_t>(random() % 2));
+        break;
+      case DType::U8:
+        put(static_cast<uint8_t>(awkward_integer(random)));
+        break;
+      case DType::I32:
+        put(static_cast<int32_t>(awkward_integer(random)));
+        break;
+      case DType::I64:
+        put(awkward_integer(random));
+        break;
+      case DType::BF16:
+        put(float_to_bf16(static_cast<float>(awkward_number(random))));
+        break;
+      case DType::F32:
+        put(static_cast<float>(awkward_number(random)));
+        break;
+      case DType::F64:
+        put(awkward_number(random));
+        break;
     }
   }
 }
@@ -197,8 +210,8 @@ void lay_out(const KernelProgram& program, const Layout& layout, Memory& memory)
     const int64_t extent = stride == 0 ? 1 : std::abs(stride) * layout.cols;
     const bool is_column_result =
         program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output;
-    const bool same_row = is_column_result || (layout.broadcast_rows &&
-                                               operand.kind == Operand::Kind::Input);
+    const bool same_row =
+        is_column_result || (layout.broadcast_rows && operand.kind == Operand::Kind::Input);
     argument.row_stride = same_row ? 0 : extent + layout.padding;
     argument.col_stride = stride;
     const int64_t elements = (extent + layout.padding) * (same_row ? 1 : layout.rows) + 2 * kGuard;
@@ -221,7 +234,8 @@ void point(const KernelProgram& program, const Layout& layout, Memory& memory) {
     if (!layout.in_place || operand.kind != Operand::Kind::Output) continue;
     for (size_t j = 0; j < i; ++j)
       if (program.operands[j].kind == Operand::Kind::Input &&
-          program.operands[j].dtype == operand.dtype && program.operands[j].access == operand.access)
+          program.operands[j].dtype == operand.dtype &&
+          program.operands[j].access == operand.access)
         argument = memory.arguments[j];
   }
 }
@@ -275,7 +289,8 @@ void check_layout(const KernelProgram& program, const Layout& layout,
 
 }  // namespace
 
-void check_programs(const std::vector<KernelProgram>& programs, const std::vector<Layout>& layouts) {
+void check_programs(const std::vector<KernelProgram>& programs,
+                    const std::vector<Layout>& layouts) {
   std::vector<const KernelProgram*> pointers;
   std::vector<std::string> symbols;
   for (const KernelProgram& program : programs) {

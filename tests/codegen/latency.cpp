@@ -1,10 +1,10 @@
 // How long kernels take to compile and to run: printed, and held against generous bounds, because a
 // test machine may be busy.
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-
-#include <time.h>
 
 #include "catch2/catch.hpp"
 #include "runtime/tensor/bfloat16.h"
@@ -50,7 +50,8 @@ Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram&
 }
 
 int64_t row_stride(const KernelProgram& program, const Operand& operand, int64_t cols) {
-  if (program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output) return 0;
+  if (program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output)
+    return 0;
   return operand.access == Access::Broadcast ? 1 : cols;
 }
 
@@ -91,11 +92,16 @@ double nanoseconds_per_element(const KernelProgram& program, KernelFunction func
 
 TEST_CASE("compile latency and speed of typical kernels") {
   const std::pair<const char*, KernelProgram> samples[] = {
-      {"gelu (tanh)", gelu_program(true)},          {"gelu (erf)", gelu_program(false)},
-      {"softmax f32", softmax_program(DType::F32)}, {"softmax bf16", softmax_program(DType::BF16)},
-      {"layer norm", layer_norm_program()},         {"sum f32", sum_program(DType::F32)},
-      {"adam", adam_program()},                     {"sum of rows", column_sum_program()},
-                      {"add", add_program()},                      {"dropout", dropout_program()},
+      {"gelu (tanh)", gelu_program(true)},
+      {"gelu (erf)", gelu_program(false)},
+      {"softmax f32", softmax_program(DType::F32)},
+      {"softmax bf16", softmax_program(DType::BF16)},
+      {"layer norm", layer_norm_program()},
+      {"sum f32", sum_program(DType::F32)},
+      {"adam", adam_program()},
+      {"sum of rows", column_sum_program()},
+      {"add", add_program()},
+      {"dropout", dropout_program()},
   };
   for (auto& under_test : compilers()) {
     std::printf("%-6s %s\n", under_test.name.c_str(),
@@ -105,10 +111,21 @@ TEST_CASE("compile latency and speed of typical kernels") {
       double cpu_ms = 0;
       auto kernel = timed_compile(*under_test.compiler, program, times, cpu_ms);
       const double speed = nanoseconds_per_element(program, kernel->function, 8, 768);
-      std::printf("  %-13s cpu %.2f ms (ir %.2f codegen %.2f link %.2f), %lld bytes, %.3f ns/element\n",
-                  name, cpu_ms, times.ir_ms, times.codegen_ms, times.link_ms,
-                  static_cast<long long>(kernel->code_bytes), speed);
+      std::printf(
+          "  %-13s cpu %.2f ms (ir %.2f codegen %.2f link %.2f), %lld bytes, %.3f ns/element\n",
+          name, cpu_ms, times.ir_ms, times.codegen_ms, times.link_ms,
+          static_cast<long long>(kernel->code_bytes), speed);
       CHECK(cpu_ms < 60);
     }
+    std::vector<const KernelProgram*> batch;
+    std::vector<std::string> symbols;
+    for (const auto& [name, program] : samples) {
+      batch.push_back(&program);
+      symbols.push_back("kernel_" + std::to_string(batch.size()));
+    }
+    const double start = thread_milliseconds();
+    under_test.compiler->compile(batch, symbols, nullptr);
+    std::printf("  all %zu in one module: cpu %.2f ms\n", batch.size(),
+                thread_milliseconds() - start);
   }
 }

@@ -1,13 +1,14 @@
 // Machine code: freed with its kernel, never writable and executable, made from several threads.
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <thread>
 
-#include <unistd.h>
-
 #include "catch2/catch.hpp"
 #include "kernel_case.h"
+#include "runtime/base/error.h"
 
 using namespace tsc;
 using namespace tsc::jit;
@@ -95,4 +96,6 @@ TEST_CASE("the module opens through the loader") {
   INFO(error);
   REQUIRE(compiler);
   CHECK(compile_one(*compiler, chain(1))->function != nullptr);
+  // A fault of the module is one of ours, whichever copy of the class threw it.
+  CHECK_THROWS_AS(compiler->emit(chain(1), "nonsense"), InternalFault);
 }

@@ -28,11 +28,13 @@ KernelProgram program_of(Op op, DType dtype) {
   ProgramBuilder b;
   const int count = op_row(op).tensors;
   uint32_t slots[3];
-  for (int i = 0; i < count; ++i) slots[i] = b.input(op == Op::select && i == 0 ? DType::Bool : dtype);
+  for (int i = 0; i < count; ++i)
+    slots[i] = b.input(op == Op::select && i == 0 ? DType::Bool : dtype);
   NestValue x = b.load(slots[0]);
   NestValue y = count > 1 ? b.load(slots[1]) : 0, z = count > 2 ? b.load(slots[2]) : 0;
-  NestValue result = count == 1 ? b.apply(op, {x}) : count == 2 ? b.apply(op, {x, y})
-                                                                : b.apply(op, {x, y, z});
+  NestValue result = count == 1   ? b.apply(op, {x})
+                     : count == 2 ? b.apply(op, {x, y})
+                                  : b.apply(op, {x, y, z});
   b.store(b.output(b.dtype(result)), result);
   return b.program;
 }
@@ -67,8 +69,10 @@ TEST_CASE("every conversion") {
       b.store(out, b.cast(to, b.load(in)));
       programs.push_back(b.program);
     }
-  const std::pair<DType, DType> same_width[] = {{DType::F32, DType::I32}, {DType::I32, DType::F32},
-                                                {DType::F64, DType::I64}, {DType::I64, DType::F64}};
+  const std::pair<DType, DType> same_width[] = {{DType::F32, DType::I32},
+                                                {DType::I32, DType::F32},
+                                                {DType::F64, DType::I64},
+                                                {DType::I64, DType::F64}};
   for (auto [from, to] : same_width) {
     ProgramBuilder b;
     uint32_t in = b.input(from), out = b.output(to);

@@ -1,7 +1,7 @@
 // The program's text as its identity, its verifier, and the stages of --emit.
 #include "catch2/catch.hpp"
-#include "sample_programs.h"
 #include "runtime/base/error.h"
+#include "sample_programs.h"
 
 using namespace tsc;
 using namespace tsc::jit;

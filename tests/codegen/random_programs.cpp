@@ -29,7 +29,7 @@ class Maker {
 
  private:
   DType any_dtype() {
-    constexpr DType kDTypes[] = {DType::F32, DType::F32,  DType::F32, DType::F64, DType::BF16,
+    constexpr DType kDTypes[] = {DType::F32, DType::F32, DType::F32,  DType::F64, DType::BF16,
                                  DType::I64, DType::I32, DType::Bool, DType::U8};
     return kDTypes[random_() % std::size(kDTypes)];
   }
@@ -58,8 +58,9 @@ class Maker {
       b_.row();
       b_.store(b_.output(b_.dtype(reduced[0])), reduced[0]);
     } else if (last || random_() % 2) {
-      b_.store(b_.output(b_.dtype(values.back()), random_() % 4 ? Access::Contiguous : Access::Strided),
-               values.back());
+      b_.store(
+          b_.output(b_.dtype(values.back()), random_() % 4 ? Access::Contiguous : Access::Strided),
+          values.back());
     }
   }
 
@@ -72,10 +73,10 @@ class Maker {
       return;
     }
     if (b_.dtype(y) != b_.dtype(x)) y = b_.cast(b_.dtype(x), y);
-    constexpr Op kFloat[] = {Op::add, Op::sub, Op::mul, Op::div, Op::maximum, Op::minimum, Op::lt,
-                             Op::eq,  Op::exp, Op::tanh, Op::neg, Op::abs,    Op::sqrt};
-    constexpr Op kInteger[] = {Op::add, Op::mul, Op::bitwise_and, Op::shift_left, Op::maximum,
-                               Op::ne,  Op::le,  Op::bitwise_xor};
+    constexpr Op kFloat[] = {Op::add, Op::sub, Op::mul,  Op::div, Op::maximum, Op::minimum, Op::lt,
+                             Op::eq,  Op::exp, Op::tanh, Op::neg, Op::abs,     Op::sqrt};
+    constexpr Op kInteger[] = {Op::add,     Op::mul, Op::bitwise_and, Op::shift_left,
+                               Op::maximum, Op::ne,  Op::le,          Op::bitwise_xor};
     const bool floating = is_floating(b_.dtype(x));
     const Op op = floating ? kFloat[random_() % std::size(kFloat)]
                            : kInteger[random_() % std::size(kInteger)];

@@ -1,4 +1,5 @@
-// Reductions give the canonical order's bits, whatever the vector width and wherever the tail falls.
+// Reductions give the canonical order's bits, whatever the vector width and wherever the tail
+// falls.
 #include "catch2/catch.hpp"
 #include "sample_programs.h"
 
@@ -43,9 +44,10 @@ TEST_CASE("row reductions of every dtype") {
 }
 
 TEST_CASE("row reductions over several chunks") {
-  check_programs({row_reduction(Reduction::sum, DType::F32), row_reduction(Reduction::sum, DType::BF16),
-                  row_reduction(Reduction::amax, DType::F64), row_reduction(Reduction::prod, DType::F32)},
-                 sizes(kChunks, {1}));
+  check_programs(
+      {row_reduction(Reduction::sum, DType::F32), row_reduction(Reduction::sum, DType::BF16),
+       row_reduction(Reduction::amax, DType::F64), row_reduction(Reduction::prod, DType::F32)},
+      sizes(kChunks, {1}));
 }
 
 TEST_CASE("column reductions of every dtype") {
@@ -66,7 +68,8 @@ TEST_CASE("column reductions over several chunks") {
 TEST_CASE("two column reductions and arithmetic after them") {
   ProgramBuilder b;
   b.program.kind = KernelProgram::Kind::Column;
-  uint32_t x = b.input(DType::F32), g = b.input(DType::F32), per_row = b.input(DType::F32, Access::Broadcast);
+  uint32_t x = b.input(DType::F32), g = b.input(DType::F32),
+           per_row = b.input(DType::F32, Access::Broadcast);
   uint32_t rate = b.add_parameter(DType::F64);
   NestValue gv = b.load(g);
   NestValue product = b.apply(Op::mul, {b.apply(Op::mul, {b.load(x), b.load(per_row)}), gv});
@@ -81,11 +84,29 @@ TEST_CASE("two column reductions and arithmetic after them") {
   check_program(b.program, layouts);
 }
 
+TEST_CASE("a column program's uniform values serve both of its parts") {
+  ProgramBuilder b;
+  b.program.kind = KernelProgram::Kind::Column;
+  uint32_t in = b.input(DType::F32), rate = b.add_parameter(DType::F64);
+  b.row();
+  NestValue r = b.cast(DType::F32, b.parameter(rate));
+  NestValue twice = b.apply(Op::add, {r, r});
+  b.element();
+  NestValue sum = b.reduce(Reduction::sum, b.apply(Op::mul, {b.load(in), twice}));
+  b.row();
+  b.store(b.output(DType::F32), b.apply(Op::mul, {sum, r}));
+  auto layouts = sizes({0, 1, 65}, {1, 70});
+  const double number = 0.3;
+  for (Layout& layout : layouts) layout.parameters = {std::bit_cast<int64_t>(number)};
+  check_program(b.program, layouts);
+}
+
 TEST_CASE("softmax and layer norm as row programs") {
   auto layouts = sizes({1, 2, 10, 16, 63, 64, 65, 768, 1000}, {1, 4});
   const double number = 1.0 / 768;
   for (Layout& layout : layouts) layout.parameters = {std::bit_cast<int64_t>(number)};
-  check_programs({softmax_program(DType::F32), softmax_program(DType::BF16), layer_norm_program()}, layouts);
+  check_programs({softmax_program(DType::F32), softmax_program(DType::BF16), layer_norm_program()},
+                 layouts);
   for (Layout& layout : layouts) layout.in_place = true;
   check_programs({softmax_program(DType::F32), layer_norm_program()}, layouts);
 }

@@ -113,7 +113,8 @@ std::string describe(const Event& event) {
   std::string kind(event_kind_name(event.kind));
   for (char& c : kind)
     if (c == '_') c = ' ';
-  std::string line = event.id.empty() ? kind : event.id + " " + kind;
+  const bool named = !event.id.empty() && event.id != kind;
+  std::string line = named ? event.id + " " + kind : kind;
   for (const std::string* part : {&event.place, &event.subject, &event.reason})
     if (!part->empty()) line += "  " + *part;
   if (event.ms != 0) line += "  " + milliseconds(event.ms) + " ms";

@@ -115,6 +115,12 @@ int64_t tape_bytes(const Captured& c, const std::vector<Tensor>& values) {
   return bytes;
 }
 
+std::vector<RunInput> inputs_from(std::span<const RunValue> values) {
+  std::vector<RunInput> inputs;
+  for (const RunValue& value : values) inputs.push_back({&value.tensor, value.scalar, nullptr});
+  return inputs;
+}
+
 }  // namespace
 
 TEST_CASE("a split backward gives the tape's bits and saves no more") {
@@ -157,11 +163,8 @@ TEST_CASE("a split backward gives the tape's bits and saves no more") {
       CHECK(part.saved == split.saved);
       for (bool optimised : {false, true}) {
         if (optimised) run_pipeline(part.backward, {});
-        std::vector<RunInput> inputs;
-        for (size_t i = 0; i < split.saved.size(); ++i) {
-          const RunValue& value = ran.live[c.outputs.size() + i];
-          inputs.push_back({&value.tensor, value.scalar, nullptr});
-        }
+        std::vector<RunInput> inputs =
+            inputs_from({ran.live.data() + c.outputs.size(), split.saved.size()});
         std::vector<Tensor> given = seeds;
         for (size_t i = 0; i < 2; ++i) {
           if (present[i]) inputs.push_back({&seeds[i], {}, nullptr});
@@ -235,8 +238,7 @@ TEST_CASE("a split backward can be split again") {
   forward.body.instructions.pop_back();
   RegionBuilder(forward).exit(0, second.saved);
   const RunExit ran = run_region(forward, {at, one});
-  std::vector<RunInput> given;
-  for (const RunValue& value : ran.live) given.push_back({&value.tensor, value.scalar, nullptr});
+  std::vector<RunInput> given = inputs_from(ran.live);
   given.push_back({&one, {}, nullptr});
   RunContext context;
   const RunExit exit = make_region_executor(second.backward.clone())->run(given, context);

@@ -33,7 +33,7 @@ void Capture::note_fact(std::string text) { plan_.facts.push_back(std::move(text
 
 void Capture::assume_unchanged(Object* holder, const Value& key) {
   for (const Value& forbidden : forbidden_)
-    if (forbidden.object() == holder)
+    if (forbidden.object() == holder && !is_kind(key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is changed and read");
   plan_.watched.push_back({Value(holder), key});
 }

@@ -65,6 +65,9 @@ tsc_status* dict_new(tsc_engine* engine, tsc_value* const* keys, tsc_value* cons
   });
 }
 
+// A tensor's methods are script functions of the library: they must be there before a script sees one.
+void load_tensor_library(tsc_engine& engine) { engine.vm->import_module("torch"); }
+
 constexpr DType kDTypes[] = {DType::Bool, DType::U8,  DType::I32, DType::I64,
                              DType::BF16, DType::F32, DType::F64};
 
@@ -90,6 +93,7 @@ Sizes checked_sizes(const int64_t* sizes, uint32_t rank) {
 tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
                        const void* data, tsc_value** out) {
   return make(engine, out, [&] {
+    load_tensor_library(*engine);
     Tensor tensor = Tensor::empty(checked_dtype(dtype), checked_sizes(sizes, rank));
     const size_t bytes = static_cast<size_t>(tensor.numel() * dtype_size(tensor.dtype()));
     if (bytes > 0 && data != nullptr) std::memcpy(tensor.data(), data, bytes);
@@ -101,6 +105,7 @@ tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes
 tsc_status* tensor_borrow(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
                           void* data, void (*release)(void*), void* user, tsc_value** out) {
   return make(engine, out, [&] {
+    load_tensor_library(*engine);
     const DType type = checked_dtype(dtype);
     const Sizes checked = checked_sizes(sizes, rank);
     const int64_t bytes = checked_mul(numel_of(checked), dtype_size(type));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -43,12 +44,27 @@ std::string run(const std::string& program, void (*set)(Options&)) {
   return shown;
 }
 
+// The first line in which two outputs differ, shortened to what a person can compare.
+std::string first_difference(const std::string& expected, const std::string& actual) {
+  std::istringstream left(expected), right(actual);
+  for (std::string a, b;;) {
+    const bool more_a = static_cast<bool>(std::getline(left, a));
+    const bool more_b = static_cast<bool>(std::getline(right, b));
+    if (!more_a) a = "(end)";
+    if (!more_b) b = "(end)";
+    if (a == b && (more_a || more_b)) continue;
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[same] == b[same]) ++same;
+    const std::size_t from = same < 60 ? 0 : same - 60;
+    return "interpreter: " + a.substr(0, 40) + " ... " + a.substr(from, 160) +
+           "\ncompiled:    " + b.substr(0, 40) + " ... " + b.substr(from, 160) + "\n";
+  }
+}
+
 void report(uint64_t seed, const World& world, const std::string& program,
             const std::string& expected, const std::string& actual) {
-  std::printf(
-      "seed %llu differs in world '%s'\n---- program\n%s---- interpreter\n%s\n---- %s\n%s\n",
-      static_cast<unsigned long long>(seed), world.name, program.c_str(), expected.c_str(),
-      world.name, actual.c_str());
+  std::printf("seed %llu differs in world '%s'\n%s%s\n", static_cast<unsigned long long>(seed),
+              world.name, program.c_str(), first_difference(expected, actual).c_str());
 }
 
 // The compiled worlds take turns, so that a run of some length sees all of them.

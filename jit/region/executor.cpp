@@ -86,6 +86,10 @@ class Run {
   }
 
   RunExit run() {
+    if (!shared_sizes_agree()) {
+      leave_through_entry_guard();
+      return std::move(exit_);
+    }
     run_block(region_.body);
     TSC_CHECK(left_, "region " + region_.name + " ended without an exit");
     return std::move(exit_);
@@ -110,18 +114,24 @@ class Run {
         registers_.scalars[parameters[i]] = inputs[i].scalar;
       }
     }
-    check_shared_sizes();
   }
 
-  // The embedder promised that inputs which share a size value do have equal sizes there.
-  void check_shared_sizes() const {
+  // Inputs share a size value where an entry guard said that the two sizes are equal; the pass that gave
+  // them one name kept the guard, whose exit is taken when they are not.
+  bool shared_sizes_agree() const {
     for (ValueId input : region_.body.parameters) {
       const ValueList& sizes = type(input).sizes;
       for (size_t k = 0; k < sizes.size(); ++k)
-        TSC_CHECK(registers_.scalars[sizes[k]].i ==
-                      registers_.tensors[input].size(static_cast<int64_t>(k)),
-                  "region " + region_.name + ": two inputs that must agree in a size do not");
+        if (registers_.scalars[sizes[k]].i != registers_.tensors[input].size(static_cast<int64_t>(k)))
+          return false;
     }
+    return true;
+  }
+
+  void leave_through_entry_guard() {
+    for (const Instruction& instruction : region_.body.instructions)
+      if (instruction.code == Code::Guard) return leave(instruction, 1);
+    TSC_CHECK(false, "region " + region_.name + ": two inputs that must agree in a size do not");
   }
 
   // A tensor that may define sizes: its size registers follow it.

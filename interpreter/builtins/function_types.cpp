@@ -362,6 +362,40 @@ void init_generator_type(Vm& vm) {
   VmAccess::types(vm).generator = g.finish();
 }
 
+static void init_code_and_modules(Vm& vm) {
+  Types& t = VmAccess::types(vm);
+  TypeBuilder c(vm, "code", Kind::Code);
+  c.slots().destroy = destroy_as<CodeObject>;
+  c.slots().traverse = code_traverse;
+  c.slots().repr = code_repr;
+  c.getter("co_name", code_name)
+      .getter("co_argcount", code_argcount)
+      .getter("co_kwonlyargcount", code_kwonly)
+      .getter("co_varnames", code_varnames)
+      .getter("co_filename", code_filename)
+      .getter("co_firstlineno", code_firstline)
+      .getter("co_flags", code_flags);
+  t.code = c.finish();
+
+  TypeBuilder cell(vm, "cell", Kind::Cell);
+  cell.slots().destroy = destroy_as<CellObject>;
+  cell.slots().traverse = cell_traverse;
+  cell.slots().clear = cell_clear;
+  cell.getter("cell_contents", cell_contents);
+  t.cell = cell.finish();
+
+  TypeBuilder module(vm, "module", Kind::Module);
+  module.slots().destroy = destroy_as<ModuleObject>;
+  module.slots().traverse = module_traverse;
+  module.slots().clear = module_clear;
+  module.slots().get_attribute = module_get;
+  module.slots().set_attribute = module_set;
+  module.slots().delete_attribute = module_delete;
+  module.slots().repr = module_repr;
+  module.getter("__dict__", module_dict);
+  t.module = module.finish();
+}
+
 void init_function_types(Vm& vm) {
   Types& t = VmAccess::types(vm);
   t.native_function->slots.destroy = destroy_as<NativeFunction>;
@@ -407,36 +441,7 @@ void init_function_types(Vm& vm) {
   m.getter("__self__", method_self).getter("__func__", method_function);
   t.bound_method = m.finish();
 
-  TypeBuilder c(vm, "code", Kind::Code);
-  c.slots().destroy = destroy_as<CodeObject>;
-  c.slots().traverse = code_traverse;
-  c.slots().repr = code_repr;
-  c.getter("co_name", code_name)
-      .getter("co_argcount", code_argcount)
-      .getter("co_kwonlyargcount", code_kwonly)
-      .getter("co_varnames", code_varnames)
-      .getter("co_filename", code_filename)
-      .getter("co_firstlineno", code_firstline)
-      .getter("co_flags", code_flags);
-  t.code = c.finish();
-
-  TypeBuilder cell(vm, "cell", Kind::Cell);
-  cell.slots().destroy = destroy_as<CellObject>;
-  cell.slots().traverse = cell_traverse;
-  cell.slots().clear = cell_clear;
-  cell.getter("cell_contents", cell_contents);
-  t.cell = cell.finish();
-
-  TypeBuilder module(vm, "module", Kind::Module);
-  module.slots().destroy = destroy_as<ModuleObject>;
-  module.slots().traverse = module_traverse;
-  module.slots().clear = module_clear;
-  module.slots().get_attribute = module_get;
-  module.slots().set_attribute = module_set;
-  module.slots().delete_attribute = module_delete;
-  module.slots().repr = module_repr;
-  module.getter("__dict__", module_dict);
-  t.module = module.finish();
+  init_code_and_modules(vm);
 }
 
 }  // namespace tsc::interp

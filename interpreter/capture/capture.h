@@ -193,7 +193,7 @@ class Capture {
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
   void broadcast_together(std::vector<Av>& operands);
   Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
-  void assume_size_one(ValueId size);
+  void assume_size_one(ValueId size, ValueId other);
   ValueId rng_offset(ValueId* seed);
 
   // Virtual objects.

@@ -27,6 +27,11 @@ class RegionNode : public jit::TapeNode {
                   "Trying to backward through the graph a second time (or directly access saved tensors "
                   "after they have already been freed). Specify retain_graph=True if you need to "
                   "backward through the graph a second time");
+    for (size_t i = 0; i < saved.size(); ++i)
+      if (saved[i].tensor.defined() && saved[i].tensor.storage()->version != versions[i])
+        throw Error(ErrorKind::RuntimeError,
+                    "one of the variables needed for gradient computation has been modified by an inplace "
+                    "operation: a tensor saved by a compiled function was written before backward()");
     if (create_graph)
       throw Error(ErrorKind::RuntimeError,
                   "create_graph=True is not supported through a compiled function; call it uncompiled");
@@ -55,6 +60,7 @@ class RegionNode : public jit::TapeNode {
   }
 
   std::vector<jit::RunValue> saved;
+  std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
   std::vector<Sizes> output_sizes;
   std::vector<DType> output_dtypes;
 
@@ -89,7 +95,11 @@ void Compiler::prepare_history(const ExitPlan& exit, Materializer& materializer,
     jit::TapeTensor input = tape_tensor(vm_, as_tensor(state, entry[source]));
     node->edges.push_back({input.history, input.leaf});
   }
-  for (uint32_t place : exit.saved_live) node->saved.push_back(live[place]);
+  for (uint32_t place : exit.saved_live) {
+    node->saved.push_back(live[place]);
+    const Tensor& tensor = live[place].tensor;
+    node->versions.push_back(tensor.defined() ? tensor.storage()->version : 0);
+  }
   for (uint32_t place : exit.history_live) {
     node->output_sizes.push_back(live[place].tensor.sizes());
     node->output_dtypes.push_back(live[place].tensor.dtype());

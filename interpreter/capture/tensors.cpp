@@ -194,15 +194,21 @@ std::vector<ValueId> Capture::broadcast_sizes(std::span<const Av> operands) {
         continue;
       }
       if (a->i != 1 && b->i != 1) break_here(BreakReason::raises, "shapes do not broadcast");
-      assume_size_one(a->i == 1 ? size : other[axis]);
+      assume_size_one(a->i == 1 ? size : other[axis], a->i == 1 ? other[axis] : size);
       if (a->i == 1) size = other[axis];
     }
   }
   return sizes;
 }
 
-void Capture::assume_size_one(ValueId size) {
+// `other` is what it broadcasts to: not 1, or the program would be another one.
+void Capture::assume_size_one(ValueId size, ValueId other) {
   ValueId one = builder_.constant(int64_t{1});
+  if (other != kNoValue && !builder_.known_int(other)) {
+    const ValueId operands[] = {other, one};
+    if (!assume_at_entry(builder_.scalar(jit::ScalarOp::ne, operands)))
+      break_here(BreakReason::unknown_number, "sizes to broadcast");
+  }
   if (!builder_.require_equal(size, one)) break_here(BreakReason::raises, "broadcast");
   builder_.assume_equal(size, one);
 }
@@ -227,7 +233,7 @@ Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
       builder_.assume_equal(own[i], sizes[lead + i]);
     } else {
       if (a->i != 1) break_here(BreakReason::raises, "shapes do not broadcast");
-      assume_size_one(own[i]);
+      assume_size_one(own[i], sizes[lead + i]);
     }
   }
   return emit(Op::broadcast, {&av, 1}, sizes, {});
@@ -253,7 +259,7 @@ Av Capture::read_item(VTensor& tensor) {
     if (builder_.known_int(size) == 1) continue;
     std::optional<Scalar> now = hint(size);
     if (!now || now->i != 1) break_here(BreakReason::raises, "item() of several elements");
-    assume_size_one(size);
+    assume_size_one(size, kNoValue);
   }
   jit::ValueKind kind = is_floating(type.dtype)      ? jit::ValueKind::Float
                         : type.dtype == DType::Bool ? jit::ValueKind::Bool

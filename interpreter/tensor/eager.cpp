@@ -79,6 +79,10 @@ void refresh_history(Vm& vm, TensorObject* object) {
 
 // The history of `base` after its elements under `view` became those of `value`.
 void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
+  if (!base->tensor.is_contiguous())
+    throw Error(ErrorKind::RuntimeError,
+                "an in-place write to a view of a tensor that is not contiguous cannot be differentiated; "
+                "call contiguous() on the tensor first");
   jit::TapeTensor before{base->tensor, base->history, nullptr};
   SmallVector<Scalar, 6> scalars;
   scalars.push_back(Scalar::of_int(view->tensor.offset() - base->tensor.offset()));

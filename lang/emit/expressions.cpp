@@ -12,22 +12,14 @@ Reg Emitter::destination(Want want, Reg mark) {
 Operand Emitter::expr(const Expr* e, Want want) {
   if (auto literal = fold(e)) return constant(std::move(*literal), want, at(e));
   switch (e->kind) {
-    case ExprKind::BoolOp:
-      return emit_bool_op(*as<const BoolOp>(e), want);
-    case ExprKind::NamedExpr:
-      return emit_named_expr(*as<const NamedExpr>(e), want);
-    case ExprKind::BinOp:
-      return emit_bin_op(*as<const BinOp>(e), want);
-    case ExprKind::UnaryOp:
-      return emit_unary_op(*as<const UnaryOp>(e), want);
-    case ExprKind::Lambda:
-      return emit_lambda(*as<const Lambda>(e), want);
-    case ExprKind::IfExp:
-      return emit_if_exp(*as<const IfExp>(e), want);
-    case ExprKind::Dict:
-      return emit_dict(*as<const Dict>(e), want);
-    case ExprKind::Set:
-      return emit_set(*as<const Set>(e), want);
+    case ExprKind::BoolOp: return emit_bool_op(*as<const BoolOp>(e), want);
+    case ExprKind::NamedExpr: return emit_named_expr(*as<const NamedExpr>(e), want);
+    case ExprKind::BinOp: return emit_bin_op(*as<const BinOp>(e), want);
+    case ExprKind::UnaryOp: return emit_unary_op(*as<const UnaryOp>(e), want);
+    case ExprKind::Lambda: return emit_lambda(*as<const Lambda>(e), want);
+    case ExprKind::IfExp: return emit_if_exp(*as<const IfExp>(e), want);
+    case ExprKind::Dict: return emit_dict(*as<const Dict>(e), want);
+    case ExprKind::Set: return emit_set(*as<const Set>(e), want);
     case ExprKind::ListComp: {
       auto& node = *as<const ListComp>(e);
       return emit_comprehension({e->kind, node.elt, nullptr, node.generators, node.scope, e->span},
@@ -43,32 +35,21 @@ Operand Emitter::expr(const Expr* e, Want want) {
       return emit_comprehension(
           {e->kind, node.key, node.value, node.generators, node.scope, e->span}, want);
     }
-    case ExprKind::GeneratorExp:
-      return emit_generator_call(*as<const GeneratorExp>(e), want);
-    case ExprKind::Yield:
-      return emit_yield(*as<const Yield>(e), want);
-    case ExprKind::YieldFrom:
-      return emit_yield_from(*as<const YieldFrom>(e), want);
-    case ExprKind::Compare:
-      return emit_compare(*as<const Compare>(e), want);
-    case ExprKind::Call:
-      return emit_call(*as<const Call>(e), want);
-    case ExprKind::FormattedValue:
-      return emit_formatted_value(*as<const FormattedValue>(e), want);
-    case ExprKind::JoinedStr:
-      return emit_joined_str(*as<const JoinedStr>(e), want);
-    case ExprKind::Attribute:
-      return emit_attribute(*as<const Attribute>(e), want);
-    case ExprKind::Subscript:
-      return emit_subscript(*as<const Subscript>(e), want);
-    case ExprKind::Name:
-      return emit_name(*as<const Name>(e), want);
+    case ExprKind::GeneratorExp: return emit_generator_call(*as<const GeneratorExp>(e), want);
+    case ExprKind::Yield: return emit_yield(*as<const Yield>(e), want);
+    case ExprKind::YieldFrom: return emit_yield_from(*as<const YieldFrom>(e), want);
+    case ExprKind::Compare: return emit_compare(*as<const Compare>(e), want);
+    case ExprKind::Call: return emit_call(*as<const Call>(e), want);
+    case ExprKind::FormattedValue: return emit_formatted_value(*as<const FormattedValue>(e), want);
+    case ExprKind::JoinedStr: return emit_joined_str(*as<const JoinedStr>(e), want);
+    case ExprKind::Attribute: return emit_attribute(*as<const Attribute>(e), want);
+    case ExprKind::Subscript: return emit_subscript(*as<const Subscript>(e), want);
+    case ExprKind::Name: return emit_name(*as<const Name>(e), want);
     case ExprKind::ListExpr:
       return emit_sequence(as<const ListExpr>(e)->elts, Op::BuildList, e->span, want);
     case ExprKind::Tuple:
       return emit_sequence(as<const Tuple>(e)->elts, Op::BuildTuple, e->span, want);
-    case ExprKind::Slice:
-      return emit_slice(*as<const Slice>(e), want);
+    case ExprKind::Slice: return emit_slice(*as<const Slice>(e), want);
     case ExprKind::Constant:
     case ExprKind::Starred:
       break;

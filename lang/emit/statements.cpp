@@ -10,66 +10,30 @@ void Emitter::statements(List<Stmt*> body) {
 void Emitter::statement(const Stmt* s) {
   size_t mark = b_.begin_statement(s->span);
   switch (s->kind) {
-    case StmtKind::FunctionDef:
-      emit_function_def(*as<const FunctionDef>(s));
-      break;
-    case StmtKind::ClassDef:
-      emit_class_def(*as<const ClassDef>(s));
-      break;
-    case StmtKind::Return:
-      emit_return(*as<const Return>(s));
-      break;
+    case StmtKind::FunctionDef: emit_function_def(*as<const FunctionDef>(s)); break;
+    case StmtKind::ClassDef: emit_class_def(*as<const ClassDef>(s)); break;
+    case StmtKind::Return: emit_return(*as<const Return>(s)); break;
     case StmtKind::Delete:
       for (const Expr* target : as<const Delete>(s)->targets) emit_delete(target);
       break;
-    case StmtKind::Assign:
-      emit_assign(*as<const Assign>(s));
-      break;
-    case StmtKind::AugAssign:
-      emit_aug_assign(*as<const AugAssign>(s));
-      break;
-    case StmtKind::AnnAssign:
-      emit_ann_assign(*as<const AnnAssign>(s));
-      break;
-    case StmtKind::For:
-      emit_for(*as<const For>(s));
-      break;
-    case StmtKind::While:
-      emit_while(*as<const While>(s));
-      break;
-    case StmtKind::If:
-      emit_if(*as<const If>(s));
-      break;
+    case StmtKind::Assign: emit_assign(*as<const Assign>(s)); break;
+    case StmtKind::AugAssign: emit_aug_assign(*as<const AugAssign>(s)); break;
+    case StmtKind::AnnAssign: emit_ann_assign(*as<const AnnAssign>(s)); break;
+    case StmtKind::For: emit_for(*as<const For>(s)); break;
+    case StmtKind::While: emit_while(*as<const While>(s)); break;
+    case StmtKind::If: emit_if(*as<const If>(s)); break;
     case StmtKind::With:
       emit_with(as<const With>(s)->items, as<const With>(s)->body, s->span);
       break;
-    case StmtKind::Match:
-      emit_match(*as<const Match>(s));
-      break;
-    case StmtKind::Raise:
-      emit_raise(*as<const Raise>(s));
-      break;
-    case StmtKind::Try:
-      emit_try(*as<const Try>(s));
-      break;
-    case StmtKind::Assert:
-      emit_assert(*as<const Assert>(s));
-      break;
-    case StmtKind::Import:
-      emit_import(*as<const Import>(s));
-      break;
-    case StmtKind::ImportFrom:
-      emit_import_from(*as<const ImportFrom>(s));
-      break;
-    case StmtKind::ExprStmt:
-      emit_expr_stmt(*as<const ExprStmt>(s));
-      break;
-    case StmtKind::Break:
-      emit_break(s->span);
-      break;
-    case StmtKind::Continue:
-      emit_continue(s->span);
-      break;
+    case StmtKind::Match: emit_match(*as<const Match>(s)); break;
+    case StmtKind::Raise: emit_raise(*as<const Raise>(s)); break;
+    case StmtKind::Try: emit_try(*as<const Try>(s)); break;
+    case StmtKind::Assert: emit_assert(*as<const Assert>(s)); break;
+    case StmtKind::Import: emit_import(*as<const Import>(s)); break;
+    case StmtKind::ImportFrom: emit_import_from(*as<const ImportFrom>(s)); break;
+    case StmtKind::ExprStmt: emit_expr_stmt(*as<const ExprStmt>(s)); break;
+    case StmtKind::Break: emit_break(s->span); break;
+    case StmtKind::Continue: emit_continue(s->span); break;
     case StmtKind::Global:
     case StmtKind::Nonlocal:
     case StmtKind::Pass:

@@ -83,6 +83,7 @@ class Generator {
 
   std::string run() {
     out_ = "import torch\nimport torch.nn.functional as F\n\n";
+    gradients_ = random_.chance(50);
     if (random_.chance(40)) helper();
     const int inputs = 1 + random_.below(3);
     std::string parameters = "k, log";
@@ -161,7 +162,9 @@ class Generator {
   }
 
   void statement(int depth) {
-    switch (random_.below(depth < 2 ? 17 : 11)) {
+    // Where a gradient flows through several regions its terms are added region by region, so the
+    // last bit may differ: programs with gradients stay in one region.
+    switch (random_.below(depth < 2 ? (gradients_ ? 13 : 17) : 11)) {
       case 0:
       case 1:
       case 2:
@@ -359,19 +362,18 @@ class Generator {
     line("");
     line("torch.manual_seed(" + std::to_string(random_.below(1000)) + ")");
     line("log = []");
-    const bool gradients = random_.chance(50);
     const int count = 2 + random_.below(3);
     for (int call = 0; call < count; ++call) {
       std::string arguments = std::to_string(random_.below(4)) + ", log";
       for (const Variable& v : arguments_) {
         line(v.name + " = torch.randn(" + tuple(v.shape) + ")");
-        if (gradients) line(v.name + ".requires_grad_()");
+        if (gradients_) line(v.name + ".requires_grad_()");
         arguments += ", " + v.name;
       }
       line("results = f(" + arguments + ")");
       if (returns_ == 1) line("results = (results,)");
       line("for r in results: show('result', r.detach())");
-      if (!gradients) continue;
+      if (!gradients_) continue;
       line("loss = sum(r.sum() for r in results)");
       line("if loss.requires_grad:");
       line("    loss.backward()");
@@ -385,7 +387,7 @@ class Generator {
   Random random_;
   std::string out_;
   int indent_ = 0, made_ = 0, returns_ = 1;
-  bool has_helper_ = false;
+  bool has_helper_ = false, gradients_ = false;
   std::vector<Variable> arguments_, variables_;
 };
 

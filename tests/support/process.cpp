@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,7 +120,11 @@ ProcessResult run_process(const ProcessOptions& options) {
   result.timed_out = !pump.run_until(start + limit);
   if (result.timed_out) kill(-child, SIGKILL);
   int status = 0;
-  waitpid(child, &status, 0);
+  rusage usage{};
+  wait4(child, &status, 0, &usage);
+  for (const timeval& time : {usage.ru_utime, usage.ru_stime})
+    result.cpu_seconds +=
+        static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;

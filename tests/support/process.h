@@ -20,7 +20,8 @@ struct ProcessResult {
   bool timed_out = false;
   std::string out;
   std::string err;
-  double seconds = 0;
+  double seconds = 0;      // of the clock
+  double cpu_seconds = 0;  // of the processor, which a busy machine does not stretch
 };
 
 ProcessResult run_process(const ProcessOptions& options);

@@ -25,7 +25,9 @@ Value exception_construct(Vm& vm, Type* type, Args& args) {
 }
 void exception_initialize(Vm& vm, const Value& self, Args& args) {
   ExceptionObject* e = exception_of(self);
-  e->args = make_tuple(vm, args.span());
+  bool same = e->args && e->args->size == args.count;
+  for (uint32_t i = 0; same && i < args.count; ++i) same = e->args->items[i].is(args[i]);
+  if (!same) e->args = make_tuple(vm, args.span());
   bool accepts = e->type->is_subtype_of(vm.exceptions().ImportError) ||
                  e->type->is_subtype_of(vm.exceptions().AttributeError) ||
                  e->type->is_subtype_of(vm.exceptions().NameError);

@@ -308,7 +308,8 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
     std::vector<Value> out;
     for (auto& p : keyed) out.push_back(std::move(p.second));
     for (size_t i = keyed.size(); i < items.size(); ++i) out.push_back(std::move(items[i]));
-    list->items = std::move(out);
+    std::swap(list->items, out);
+    return out.empty();
   };
   try {
     keyed.reserve(items.size());
@@ -323,7 +324,7 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
     restore();
     throw;
   }
-  restore();
+  if (!restore()) raise_value_error(vm, "list modified during sort");
 }
 
 // Own merge sort: std::stable_sort may misbehave when the script's order is inconsistent or raises.

@@ -22,11 +22,9 @@ inline bool int_or_float(const Value& v) { return v.is_int() || v.is_float(); }
 
 }  // namespace
 
-// Thrown to unwind again with an exception that has its context already.
-struct Reraised {
-  Local<ExceptionObject> exception;
-  bool entry_known;  // the traceback already names this frame
-};
+// Thrown when no frame of the running loop has a handler: every frame was left, the exception waits in
+// the Vm for the loop's C++ caller.
+struct Unwound {};
 
 class Interpreter {
  public:
@@ -44,6 +42,12 @@ class Interpreter {
   static bool enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result);
   static bool enter_property(Vm& vm, const Value& getter, const Value& self, Value& result);
   static bool enter_hooks(Vm& vm, Value& result);
+  static void unwind_here(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);
+  static void raise_register(Vm& vm, Frame& frame, Instruction i);
+  static void raise_from(Vm& vm, Frame& frame, Instruction i);
+  static void raise_handled(Vm& vm, Frame& frame);
+  static void reraise(Vm& vm, const Value& exception, bool add_entry);
+  static void raise_missing_key(Vm& vm, const Value& key);
   static bool finish_return(Vm& vm, Value& value);
   static void yield_value(Vm& vm, Value& value);
   static bool class_init(Vm& vm, Type* type, FunctionObject*& init);
@@ -79,10 +83,10 @@ Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, b
       return loop(vm);
     } catch (const ScriptException& e) {
       pending = e.local();
-    } catch (const Reraised& e) {
-      pending = e.exception;
-      add_entry = !e.entry_known;
-      continue;
+    } catch (const Unwound&) {
+      Local<ExceptionObject> out = std::move(vm.unwinding_);
+      vm.unwinding_ = nullptr;
+      throw ScriptException(std::move(out));
     } catch (const Error&) {
       try {
         rethrow_as_script_exception(vm);
@@ -323,6 +327,48 @@ bool Interpreter::enter_property(Vm& vm, const Value& getter, const Value& self,
   Local<FunctionObject> function(cast<FunctionObject>(getter));
   Value args[1] = {self};
   return enter_function(vm, function, args, 1, FrameReturn::Store, Value(), result);
+}
+
+// --- raising: on return the current frame stands at a handler ------------------------------------------
+
+void Interpreter::unwind_here(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry) {
+  if (!unwind(vm, exception, add_entry)) throw Unwound{};
+}
+
+void Interpreter::raise_register(Vm& vm, Frame& frame, Instruction i) {
+  Local<ExceptionObject> e = ops::exception_to_raise(vm, frame.registers[i.a]);
+  if (i.flags & 7) ops::release_operands(frame.registers, i);
+  set_context(vm, e);
+  unwind_here(vm, e, true);
+}
+
+void Interpreter::raise_from(Vm& vm, Frame& frame, Instruction i) {
+  Local<ExceptionObject> e = ops::exception_to_raise(vm, frame.registers[i.a]);
+  Value cause = frame.registers[i.b];
+  if (!cause.is_none()) cause = ops::exception_to_raise(vm, cause, "exception causes").take();
+  e->cause = std::move(cause);
+  e->suppress_context = true;
+  if (i.flags & 7) ops::release_operands(frame.registers, i);
+  set_context(vm, e);
+  unwind_here(vm, e, true);
+}
+
+void Interpreter::raise_handled(Vm& vm, Frame& frame) {
+  for (Frame* f = &frame; f; f = f->back)
+    if (f->handled) return reraise(vm, f->handled, f != &frame);
+  raise(vm, vm.exceptions_.RuntimeError, "No active exception to reraise");
+}
+
+void Interpreter::reraise(Vm& vm, const Value& exception, bool add_entry) {
+  Local<ExceptionObject> kept(cast<ExceptionObject>(exception));
+  unwind_here(vm, kept, add_entry);
+}
+
+void Interpreter::raise_missing_key(Vm& vm, const Value& key) {
+  Local<ExceptionObject> e =
+      make_exception(vm, vm.exceptions_.KeyError, std::span<const Value>(&key, 1));
+  set_context(vm, e);
+  unwind_here(vm, e, true);
 }
 
 // --- returns and yields -----------------------------------------------------------------------------

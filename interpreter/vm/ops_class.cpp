@@ -111,12 +111,12 @@ void MatchException(Vm& vm, Frame& f, Instruction i) {
   f.registers[i.a] = Value::boolean(match);
 }
 
-Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised) {
+Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised, const char* what) {
   Value v = raised;
   if (Type* type = try_cast<Type>(v); type && type->is_subtype_of(vm.exceptions().BaseException))
     v = call(vm, v);
   if (!is_kind(v, Kind::Exception))
-    raise_type_error(vm, "exceptions must derive from BaseException");
+    raise_type_error(vm, std::string(what) + " must derive from BaseException");
   return Local<ExceptionObject>(cast<ExceptionObject>(v));
 }
 

@@ -35,7 +35,8 @@ void load_attr_slow(Vm& vm, Frame& frame, Instruction i);
 void store_attr_slow(Vm& vm, Frame& frame, Instruction i);
 void load_method_slow(Vm& vm, Frame& frame, Instruction i);
 // Makes the exception that Raise raises out of R[a].
-Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised);
+Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised,
+                                          const char* what = "exceptions");
 // The * and ** arguments of a call, which may be any iterable and any mapping.
 Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items);
 void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,

@@ -137,13 +137,11 @@ void Lexer::continuation(uint32_t begin, bool at_line_end) {
     continued_at_ = at_;
     return;
   }
-  uint32_t stop = at_;
-  while (stop < limit_ && text_[stop] != '\n' && text_[stop] != '\r') ++stop;
   diagnostics_
       .error(Code::InvalidContinuation, {begin, at_},
              "unexpected character after line continuation character")
       .note("a backslash continues a line only as its very last character");
-  out_.damaged.push_back({begin, stop + 1});
+  damage_line(begin);
 }
 
 void Lexer::damage_line(uint32_t at) {

@@ -181,6 +181,7 @@ class Capture {
   void assign(const std::shared_ptr<VTensor>& target, const Av& value);
   void add_written(uint32_t source);
   bool only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to);
+  void remember_history(std::span<const Av> tensors);
   void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient);
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
@@ -295,6 +296,7 @@ class Capture {
   std::vector<std::shared_ptr<VTensor>> inputs_;              // tensor inputs, in order
   std::vector<std::shared_ptr<VTensor>> dirty_;               // inputs whose memory is out of date
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;          // host tensors whose .grad is out of date
+  std::vector<std::shared_ptr<VTensor>> in_history_;
   std::vector<std::shared_ptr<VTensor>> leaves_;              // leaves made by requires_grad_ here
   std::vector<ValueId> conditions_;
   std::unordered_map<ValueId, Scalar> hints_;                 // of scalars that follow from entry values

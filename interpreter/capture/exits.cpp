@@ -211,7 +211,12 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   plan.backward = std::make_shared<jit::SplitBackward>(
-      jit::split_backward(region_, writer.history_values, wrt, stops));
+      jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, true));
+  plan.history = std::make_shared<HistorySource>();
+  plan.history->forward = region_.clone();
+  plan.history->outputs = writer.history_values;
+  plan.history->wrt = wrt;
+  plan.history->stops = no_grad_values_;
   plan.history_objects = writer.history_objects;
   for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
   for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);

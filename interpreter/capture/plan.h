@@ -2,6 +2,7 @@
 // What one captured region needs of the host: where its inputs come from and what was assumed about them,
 // what its host instructions do, how the frames look at each exit. Pure data: made by Capture, read by the
 // running side (region_call.h). A Recipe says how to build one script value at run time.
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -95,6 +96,14 @@ struct Materials {
   std::vector<ValueId> live;
 };
 
+// The forward part of a region as it was at an exit: what its backward is made from.
+struct HistorySource {
+  jit::Region forward;
+  std::vector<ValueId> outputs, wrt, stops;
+  // By which outputs have a gradient.
+  std::map<std::vector<bool>, std::shared_ptr<jit::SplitBackward>> subsets;
+};
+
 // One host instruction.
 struct HostAction {
   enum class Form : uint8_t {
@@ -138,7 +147,8 @@ struct ExitPlan {
   std::vector<uint32_t> history_live;            // where their values stand among the live ones
   std::vector<uint32_t> saved_live;              // where the saved values stand
   std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient
-  std::shared_ptr<jit::SplitBackward> backward;
+  std::shared_ptr<jit::SplitBackward> backward;  // for gradients of all outputs
+  std::shared_ptr<struct HistorySource> history;   // to make the one for some of them
 };
 
 // A place of the source, through the inlined calls that led to it.

@@ -1,5 +1,8 @@
 // The call of a compiled region as one step of the gradient history: its backward is a region too, compiled
 // when it is first asked for.
+#include <algorithm>
+#include <unordered_set>
+
 #include "interpreter/capture/compiler.h"
 #include "interpreter/tensor/eager.h"
 #include "jit/autodiff/split.h"
@@ -8,13 +11,23 @@
 namespace tsc::interp {
 namespace {
 
+// Which inputs a region uses at all.
+std::vector<bool> used_inputs(const jit::Region& region) {
+  std::unordered_set<jit::ValueId> used;
+  for (const jit::Instruction& instruction : region.body.instructions)
+    used.insert(instruction.operands.begin(), instruction.operands.end());
+  std::vector<bool> out;
+  for (jit::ValueId input : region.body.parameters) out.push_back(used.count(input) != 0);
+  return out;
+}
+
 class RegionNode : public jit::TapeNode {
  public:
-  RegionNode(Compiler& compiler, Vm& vm, std::shared_ptr<jit::SplitBackward> split)
-      : compiler_(compiler), vm_(vm), split_(std::move(split)) {}
+  RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit)
+      : compiler_(compiler), vm_(vm), split_(exit.backward), history_(exit.history) {}
 
   std::string_view name() const override { return "CompiledBackward"; }
-  uint32_t outputs() const override { return static_cast<uint32_t>(output_sizes.size()); }
+  uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size()); }
   void release_saved() override {
     saved.clear();
     released_ = true;
@@ -27,18 +40,19 @@ class RegionNode : public jit::TapeNode {
                   "Trying to backward through the graph a second time (or directly access saved tensors "
                   "after they have already been freed). Specify retain_graph=True if you need to "
                   "backward through the graph a second time");
-    for (size_t i = 0; i < saved.size(); ++i)
-      if (saved[i].tensor.defined() && saved[i].tensor.storage()->version != versions[i])
-        throw Error(ErrorKind::RuntimeError,
-                    "one of the variables needed for gradient computation has been modified by an inplace "
-                    "operation: a tensor saved by a compiled function was written before backward()");
     if (create_graph)
       throw Error(ErrorKind::RuntimeError,
                   "create_graph=True is not supported through a compiled function; call it uncompiled");
-    std::vector<Tensor> gradients;
-    for (size_t i = 0; i < output_gradients.size(); ++i)
-      gradients.push_back(output_gradients[i].tensor.defined() ? output_gradients[i].tensor
-                                                               : zeros(i));
+    std::vector<bool> present;
+    for (const jit::TapeTensor& gradient : output_gradients) present.push_back(gradient.tensor.defined());
+    std::shared_ptr<jit::SplitBackward> split = split_for(present);
+    std::vector<Tensor> zeros(present.size());
+    if (!split) {  // the subset needs more than was saved: missing gradients are zeros
+      split = split_;
+      for (size_t i = 0; i < present.size(); ++i)
+        if (!present[i]) zeros[i] = zero_gradient(i);
+    }
+    check_versions(*split);
     std::vector<jit::RunInput> inputs;
     for (const jit::RunValue& value : saved) {
       jit::RunInput input;
@@ -46,26 +60,46 @@ class RegionNode : public jit::TapeNode {
       input.scalar = value.scalar;
       inputs.push_back(input);
     }
-    for (const Tensor& gradient : gradients) {
+    for (size_t i = 0; i < present.size(); ++i) {
+      if (!present[i] && !zeros[i].defined()) continue;
       jit::RunInput input;
-      input.tensor = &gradient;
+      input.tensor = present[i] ? &output_gradients[i].tensor : &zeros[i];
       inputs.push_back(input);
     }
     jit::RunContext context;
     context.rng = &tensor_state(vm_).rng;
-    jit::RunExit exit = compiler_.backward_executable(split_).run(inputs, context);
-    for (size_t i = 0; i < input_gradients.size(); ++i)
-      if (split_->gradients[i] >= 0)
-        input_gradients[i].tensor = exit.live[static_cast<size_t>(split_->gradients[i])].tensor;
+    jit::RunExit exit = compiler_.backward_executable(split).run(inputs, context);
+    size_t edge = 0;
+    for (size_t wrt = 0; wrt < split->parts.size(); ++wrt) {
+      for (size_t part = 0; part < split->parts[wrt].size(); ++part)
+        input_gradients[edge + part].tensor =
+            exit.live[static_cast<size_t>(split->parts[wrt][part])].tensor;
+      edge += split_->parts[wrt].size();
+    }
   }
 
   std::vector<jit::RunValue> saved;
-  std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
   std::vector<Sizes> output_sizes;
   std::vector<DType> output_dtypes;
+  std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
 
  private:
-  Tensor zeros(size_t output) const {
+  // The backward for exactly the outputs that have a gradient: the others contribute nothing, not zeros.
+  std::shared_ptr<jit::SplitBackward> split_for(const std::vector<bool>& present) {
+    if (std::find(present.begin(), present.end(), false) == present.end()) return split_;
+    std::shared_ptr<jit::SplitBackward>& made = history_->subsets[present];
+    if (!made) try {
+      jit::ValueSet stops(history_->stops.begin(), history_->stops.end());
+      made = std::make_shared<jit::SplitBackward>(
+          jit::split_backward(history_->forward, history_->outputs, history_->wrt, stops, present,
+                              &split_->saved, true));
+    } catch (const InternalFault&) {
+      return nullptr;
+    }
+    return made;
+  }
+
+  Tensor zero_gradient(size_t output) const {
     std::vector<Scalar> scalars = {Scalar::of_float(0)};
     for (int64_t size : output_sizes[output]) scalars.push_back(Scalar::of_int(size));
     OpAttributes attributes;
@@ -73,9 +107,20 @@ class RegionNode : public jit::TapeNode {
     return run_op(Op::full, {}, scalars, attributes).first;
   }
 
+  void check_versions(const jit::SplitBackward& split) const {
+    const std::vector<bool> used = used_inputs(split.backward);
+    for (size_t i = 0; i < saved.size(); ++i)
+      if (used[i] && saved[i].tensor.defined() && saved[i].tensor.storage()->version != versions[i])
+        throw Error(ErrorKind::RuntimeError,
+                    "one of the variables needed for gradient computation has been modified by an "
+                    "inplace operation: a tensor saved by a compiled function was written before "
+                    "backward()");
+  }
+
   Compiler& compiler_;
   Vm& vm_;
   std::shared_ptr<jit::SplitBackward> split_;
+  std::shared_ptr<HistorySource> history_;
   bool released_ = false;
 };
 
@@ -89,11 +134,14 @@ jit::Executable& Compiler::backward_executable(const std::shared_ptr<jit::SplitB
 
 void Compiler::prepare_history(const ExitPlan& exit, Materializer& materializer,
                                std::span<const jit::RunValue> live, const std::vector<Value>& entry) {
-  auto node = make_ref<RegionNode>(*this, vm_, exit.backward);
+  auto node = make_ref<RegionNode>(*this, vm_, exit);
   TensorState& state = tensor_state(vm_);
-  for (uint32_t source : exit.wrt_sources) {
-    jit::TapeTensor input = tape_tensor(vm_, as_tensor(state, entry[source]));
-    node->edges.push_back({input.history, input.leaf});
+  // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
+  // those of the single operations.
+  for (size_t i = 0; i < exit.wrt_sources.size(); ++i) {
+    jit::TapeTensor input = tape_tensor(vm_, as_tensor(state, entry[exit.wrt_sources[i]]));
+    for (size_t part = 0; part < exit.backward->parts[i].size(); ++part)
+      node->edges.push_back({input.history, input.leaf});
   }
   for (uint32_t place : exit.saved_live) {
     node->saved.push_back(live[place]);

@@ -191,6 +191,9 @@ void Capture::backward(const Av& loss, const Av& gradient) {
   for (size_t i = 0; i < leaves.size(); ++i)
     if (gradients[i] != kNoValue && !leaves[i]->leaf)
       break_here(BreakReason::history, "the loss depends on a tensor computed outside");
+  // The history of this region is used up.
+  for (const std::shared_ptr<VTensor>& tensor : in_history_) tensor->in_history = false;
+  in_history_.clear();
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (gradients[i] == kNoValue) continue;
     accumulate(leaves[i], gradients[i]);

@@ -74,7 +74,9 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);
   if (any_grad && !grad_enabled) no_grad_values_.push_back(id);
+  if (any_grad && grad_enabled) remember_history(tensors);
   Av out = new_tensor(id, any_grad && grad_enabled && floating && op != Op::detach);
+  if (as<VTensor>(out)->requires_grad) remember_history({&out, 1});
   if (!makes_view(op)) return out;
   VTensor* made = as<VTensor>(out);
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
@@ -100,6 +102,18 @@ bool Capture::only_moves_ones(const jit::ValueList& from, std::span<const ValueI
     else return false;
   }
   return true;
+}
+
+// What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
+// place is the interpreter's business, which knows the rules and the errors.
+void Capture::remember_history(std::span<const Av> tensors) {
+  for (const Av& av : tensors) {
+    std::shared_ptr<VTensor> tensor = share_tensor(av);
+    while (tensor->view) tensor = tensor->view->parent;
+    if (tensor->in_history) continue;
+    tensor->in_history = true;
+    in_history_.push_back(tensor);
+  }
 }
 
 std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
@@ -360,6 +374,8 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   VTensor* root = root_of(*target);
   if (grad_enabled && root->leaf && root->requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
+  if (root->in_history)
+    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (root->has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
   if (!root->host.is_undefined() && cast<TensorObject>(root->host)->tensor.overlaps_itself())
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
@@ -380,6 +396,8 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
     break_here(BreakReason::write, "the value has more dimensions");
   source = broadcast_to(source, sizes);
   std::shared_ptr<VTensor> taken = share_tensor(source);
+  if (grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
+    break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
   ValueId id = current(*taken);
   if (target->view) {
     StridedMap map = MapBuilder(*this, builder_).map_of(*target);

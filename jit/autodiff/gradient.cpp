@@ -13,6 +13,15 @@ class Backward {
   Backward(RegionBuilder& builder, const ValueSet& stops)
       : builder_(builder), region_(builder.region()), stops_(stops) {}
 
+  std::vector<std::vector<ValueId>> run_parts(std::span<const GradientSeed> seeds,
+                                              std::span<const ValueId> wrt) {
+    for (ValueId value : wrt) parts_[value];
+    run(seeds, wrt);
+    std::vector<std::vector<ValueId>> parts;
+    for (ValueId value : wrt) parts.push_back(parts_[value]);
+    return parts;
+  }
+
   std::vector<ValueId> run(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
     const uint32_t origin = builder_.origin;
     const size_t count = region_.body.instructions.size();
@@ -51,6 +60,10 @@ class Backward {
     return found == gradients_.end() ? kNoValue : found->second;
   }
   void add(ValueId value, ValueId gradient) {
+    if (const auto parts = parts_.find(value); parts != parts_.end()) {
+      parts->second.push_back(gradient);
+      return;
+    }
     const auto [place, fresh] = gradients_.emplace(value, gradient);
     if (fresh) return;
     const ValueId both[] = {place->second, gradient};
@@ -100,6 +113,7 @@ class Backward {
   const ValueSet& stops_;
   ValueSet needed_;
   std::unordered_map<ValueId, ValueId> gradients_;
+  std::unordered_map<ValueId, std::vector<ValueId>> parts_;  // of wrt values, when asked for
 };
 
 }  // namespace
@@ -107,6 +121,13 @@ class Backward {
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops) {
   return Backward(builder, stops).run(seeds, wrt);
+}
+
+std::vector<std::vector<ValueId>> append_backward_parts(RegionBuilder& builder,
+                                                        std::span<const GradientSeed> seeds,
+                                                        std::span<const ValueId> wrt,
+                                                        const ValueSet& stops) {
+  return Backward(builder, stops).run_parts(seeds, wrt);
 }
 
 }  // namespace tsc::jit

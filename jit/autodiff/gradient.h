@@ -21,4 +21,11 @@ using ValueSet = std::unordered_set<ValueId>;
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops = {});
 
+// The same, but the contributions to each wrt value are not added up: they come in the order in which the
+// eager tape would add them, so that a call's gradients join those of other nodes with the same bits.
+std::vector<std::vector<ValueId>> append_backward_parts(RegionBuilder& builder,
+                                                        std::span<const GradientSeed> seeds,
+                                                        std::span<const ValueId> wrt,
+                                                        const ValueSet& stops = {});
+
 }  // namespace tsc::jit

@@ -45,8 +45,8 @@ bool is_cheap(Op op) {
 class Splitter {
  public:
   Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
-           const ValueSet& stops, const std::vector<bool>& present)
-      : joint_(forward.clone()) {
+           const ValueSet& stops, const std::vector<bool>& present, bool separate)
+      : separate_(separate), joint_(forward.clone()) {
     auto& body = joint_.body.instructions;
     if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
     first_backward_ = body.size();
@@ -59,7 +59,14 @@ class Splitter {
       gradient_inputs_.push_back(seeds.back().gradient);
       gradient_set_.insert(seeds.back().gradient);
     }
-    results_ = append_backward(builder, seeds, wrt, stops);
+    if (separate) {
+      for (const auto& parts : append_backward_parts(builder, seeds, wrt, stops)) {
+        part_counts_.push_back(parts.size());
+        results_.insert(results_.end(), parts.begin(), parts.end());
+      }
+    } else {
+      results_ = append_backward(builder, seeds, wrt, stops);
+    }
     for (size_t i = 0; i < body.size(); ++i)
       for (ValueId result : body[i].results) definition_[result] = i;
   }
@@ -144,6 +151,8 @@ class Splitter {
     saved_.assign(saved_set_.begin(), saved_set_.end());
     // Latest first: results of cheap ops are made again from earlier values.
     std::sort(saved_.begin(), saved_.end());
+    // A call's history saves what the eager tape saves, so that an in-place write is the same error.
+    if (separate_) return;
     const std::vector<ValueId> candidates(saved_.rbegin(), saved_.rend());
     for (ValueId value : candidates)
       if (computable(value)) saved_set_.erase(value);
@@ -311,6 +320,15 @@ class Splitter {
                 std::make_move_iterator(constants.end()));
   }
 
+  void number_parts(SplitBackward& split) const {
+    int place = 0;
+    for (size_t count : part_counts_) {
+      split.parts.emplace_back();
+      for (size_t i = 0; i < count; ++i) split.parts.back().push_back(place++);
+    }
+    split.gradients.clear();
+  }
+
   // In the joint region's order, so that sums add up as there.
   SplitBackward build() {
     SplitBackward split;
@@ -320,6 +338,7 @@ class Splitter {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
       if (result != kNoValue) live.push_back(tensor(result));
     }
+    if (separate_) number_parts(split);
     carry_facts();
     Instruction& exit = out_.body.instructions.emplace_back();
     exit.code = Code::Exit;
@@ -331,6 +350,8 @@ class Splitter {
     return split;
   }
 
+  bool separate_;
+  std::vector<size_t> part_counts_;
   Region joint_, out_;
   size_t first_backward_ = 0;
   std::unordered_map<ValueId, size_t> definition_;  // value -> instruction of the joint region
@@ -343,8 +364,9 @@ class Splitter {
 
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops,
-                             const std::vector<bool>& present, const std::vector<ValueId>* keep) {
-  return Splitter(forward, outputs, wrt, stops, present).run(keep);
+                             const std::vector<bool>& present, const std::vector<ValueId>* keep,
+                             bool separate) {
+  return Splitter(forward, outputs, wrt, stops, present, separate).run(keep);
 }
 
 }  // namespace tsc::jit

@@ -85,6 +85,8 @@ Value iterate(Vm& vm, const Value& v) {
 bool iterate_next(Vm& vm, const Value& iterator, Value& out) {
   auto next = type_of(vm, iterator)->slots.next;
   if (!next) raise_type_error(vm, "'" + type_name(vm, iterator) + "' object is not an iterator");
+  // Native loops (sum, max, in, list) go through here: Ctrl-C and limits stop them too.
+  if (vm.interrupts().load(std::memory_order_relaxed)) [[unlikely]] vm.handle_interrupts();
   return next(vm, iterator, out);
 }
 

@@ -128,6 +128,17 @@ class Run {
     return true;
   }
 
+  bool guard_follows(const Instruction& instruction) const {
+    const std::vector<Instruction>& all = region_.body.instructions;
+    const size_t index = static_cast<size_t>(&instruction - all.data());
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Code code = all[i].code;
+      if (i > index && code == Code::Guard) return true;
+      if (code != Code::Scalar && code != Code::Const && code != Code::Guard) return false;
+    }
+    return false;
+  }
+
   void leave_through_entry_guard() {
     for (const Instruction& instruction : region_.body.instructions)
       if (instruction.code == Code::Guard) return leave(instruction, 1);
@@ -178,6 +189,10 @@ class Run {
       try {
         run_instruction(instruction);
       } catch (const Error& error) {
+        // In front of an entry guard stand the scalars of all conditions, also of those that the program
+        // would not have reached with these inputs: the region does not fit, nothing has happened yet.
+        if (&block == &region_.body && instruction.code == Code::Scalar && guard_follows(instruction))
+          return leave_through_entry_guard();
         throw RunError{error, instruction.origin};
       }
       if (left_) return;

@@ -188,9 +188,9 @@ class Generator {
       case 11:
         return branch_on_number(depth);
       case 12:
-        return loop(depth);
-      case 13:
         return branch_on_tensor(depth);
+      case 13:
+        return loop(depth);
       case 14:
         return guarded(depth);
       default:
@@ -269,8 +269,7 @@ class Generator {
     Variable& v = variable();
     static constexpr const char* kForms[] = {"{}.mul_(0.5)", "{}.add_({})", "{} += 1"};
     // An argument may be a leaf with a gradient, which may not be written.
-    // With gradients the written value may be one that backward needs: an error, not a comparison.
-    if (v.name[0] == 'x' || gradients_) return elementwise();
+    if (v.name[0] == 'x') return elementwise();
     line(fill(random_.pick(kForms), v.name, "0.25"));
   }
 

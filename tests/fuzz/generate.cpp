@@ -162,9 +162,7 @@ class Generator {
   }
 
   void statement(int depth) {
-    // Where a gradient flows through several regions its terms are added region by region, so the
-    // last bit may differ: programs with gradients stay in one region.
-    switch (random_.below(depth < 2 ? (gradients_ ? 13 : 17) : 11)) {
+    switch (random_.below(depth < 2 ? 17 : 11)) {
       case 0:
       case 1:
       case 2:

@@ -30,6 +30,8 @@ TEST_CASE("values are shown, the last one has a name") {
   CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("_ + 1\r");
   CHECK(prompt.pty.expect("\n43\r\n"));
+  // Before the prompt is back, the terminal's own line discipline would swallow Ctrl-D.
+  CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("\x04");
   CHECK(prompt.pty.wait() == 0);
 }
@@ -98,6 +100,7 @@ TEST_CASE("the history is kept between sessions") {
     REQUIRE(first.expect(">>> "));
     first.type("'kept' + '!'\r");
     REQUIRE(first.expect("\n'kept!'"));
+    REQUIRE(first.expect(">>> "));
     first.type("exit\r");
     CHECK(first.wait() == 0);
   }

@@ -4,8 +4,6 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Object/ObjectFile.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <chrono>
@@ -22,26 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-class LlvmKernel : public CompiledKernel {
- public:
-  explicit LlvmKernel(std::shared_ptr<LoadedCode> code) : code_(std::move(code)) {}
-
- private:
-  std::shared_ptr<LoadedCode> code_;
-};
-
-int64_t text_bytes(llvm::MemoryBufferRef buffer) {
-  auto object = llvm::object::ObjectFile::createObjectFile(buffer);
-  if (!object) {
-    llvm::consumeError(object.takeError());
-    return 0;
-  }
-  uint64_t bytes = 0;
-  for (const llvm::object::SectionRef& section : (*object)->sections())
-    if (section.isText()) bytes += section.getSize();
-  return static_cast<int64_t>(bytes);
 }
 
 // Target machines are made once and lent out: one costs a tenth of a millisecond.
@@ -76,12 +54,11 @@ class LlvmCompiler : public KernelCompiler {
  public:
   explicit LlvmCompiler(const KernelCompilerOptions& options)
       : target_(cpu_target(options)),
-        machines_(*target_, llvm::CodeGenOptLevel::Default),
-        memory_(std::make_shared<CodeMemory>()) {}
+        machines_(*target_, llvm::CodeGenOptLevel::Default) {}
 
-  std::vector<Ref<CompiledKernel>> compile(std::span<const KernelProgram* const> programs,
-                                           std::span<const std::string> symbols,
-                                           CompileTimes* times) override;
+  std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
+                                 std::span<const std::string> symbols,
+                                 CompileTimes* times) override;
   std::string emit(const KernelProgram& program, const std::string& stage) override;
   std::string target_description() const override { return target_->description(); }
 
@@ -91,7 +68,6 @@ class LlvmCompiler : public KernelCompiler {
 
   std::unique_ptr<Target> target_;
   MachinePool machines_;
-  std::shared_ptr<CodeMemory> memory_;
 };
 
 void LlvmCompiler::build(const Target& target, llvm::Module& module,
@@ -103,9 +79,9 @@ void LlvmCompiler::build(const Target& target, llvm::Module& module,
   target.mark(*KernelEmitter(module, program, target.traits()).emit(symbol));
 }
 
-std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
-    std::span<const KernelProgram* const> programs, std::span<const std::string> symbols,
-    CompileTimes* times) {
+std::vector<CodeImage> LlvmCompiler::compile(std::span<const KernelProgram* const> programs,
+                                             std::span<const std::string> symbols,
+                                             CompileTimes* times) {
   TSC_CHECK(programs.size() == symbols.size(), "one symbol a program");
   if (programs.empty()) return {};
   const auto start = Clock::now();
@@ -120,21 +96,11 @@ std::vector<Ref<CompiledKernel>> LlvmCompiler::compile(
   machines_.give_back(std::move(machine));
   const double codegen_ms = milliseconds_since(start) - ir_ms;
 
-  auto object =
-      std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), symbols[0], false);
-  const int64_t code_bytes = text_bytes(object->getMemBufferRef());
-  auto code = memory_->load(std::move(object), {symbols.begin(), symbols.end()});
+  std::vector<CodeImage> images;
+  for (const std::string& symbol : symbols)
+    images.push_back(link_image({bytes.data(), bytes.size()}, symbol));
   if (times) *times = {ir_ms, codegen_ms, milliseconds_since(start) - ir_ms - codegen_ms};
-
-  std::vector<Ref<CompiledKernel>> kernels;
-  for (size_t i = 0; i < programs.size(); ++i) {
-    auto kernel = make_ref<LlvmKernel>(code);
-    kernel->function = reinterpret_cast<KernelFunction>(code->addresses[i]);
-    kernel->symbol = symbols[i];
-    kernel->code_bytes = code_bytes / static_cast<int64_t>(programs.size());
-    kernels.emplace_back(kernel);
-  }
-  return kernels;
+  return images;
 }
 
 std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& stage) {

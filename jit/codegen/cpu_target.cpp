@@ -43,6 +43,7 @@ class CpuTarget : public Target {
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Strict;  // a*b+c is never contracted
     options.MCOptions.AsmVerbose = false;
+    options.FunctionSections = true;  // an image holds one function of its module
     std::unique_ptr<llvm::TargetMachine> machine(target_->createTargetMachine(
         triple_, cpu_, features_, options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level, true));
     TSC_CHECK(machine, "LLVM has no target machine for " + triple_);

@@ -60,7 +60,7 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
   CompileTimes times;
   Ref<CompiledKernel> kernel;
   try {
-    kernel = compiler_->compile(programs, symbols, &times)[0];
+    kernel = load_image(compiler_->compile(programs, symbols, &times)[0], symbol);
   } catch (const InternalFault& fault) {
     if (strict) throw;
     event.kind = EventKind::Fallback;

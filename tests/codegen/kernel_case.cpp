@@ -123,6 +123,13 @@ std::vector<CompilerUnderTest>& compilers() {
   return all;
 }
 
+Ref<CompiledKernel> make_kernel(KernelCompiler& compiler, const KernelProgram& program,
+                                CompileTimes* times) {
+  const KernelProgram* pointer = &program;
+  const std::string symbol = "kernel";
+  return load_image(compiler.compile({&pointer, 1}, {&symbol, 1}, times)[0], symbol);
+}
+
 // ---- operands ----
 
 namespace {
@@ -298,8 +305,11 @@ void check_programs(const std::vector<KernelProgram>& programs,
     symbols.push_back("kernel_" + std::to_string(symbols.size()));
   }
   std::vector<std::vector<Ref<CompiledKernel>>> compiled;
-  for (auto& under_test : compilers())
-    compiled.push_back(under_test.compiler->compile(pointers, symbols, nullptr));
+  for (auto& under_test : compilers()) {
+    compiled.emplace_back();
+    for (const CodeImage& image : under_test.compiler->compile(pointers, symbols, nullptr))
+      compiled.back().push_back(load_image(image, symbols[compiled.back().size()]));
+  }
   for (size_t i = 0; i < programs.size(); ++i) {
     std::vector<std::pair<std::string, KernelFunction>> kernels;
     for (size_t c = 0; c < compiled.size(); ++c)

@@ -61,6 +61,10 @@ struct CompilerUnderTest {
 // One for each instruction set of this machine.
 std::vector<CompilerUnderTest>& compilers();
 
+// Compiles and loads.
+Ref<CompiledKernel> make_kernel(KernelCompiler& compiler, const KernelProgram& program,
+                                CompileTimes* times = nullptr);
+
 // How the operands of one run lie in memory.
 struct Layout {
   int64_t rows = 1, cols = 1;

@@ -31,15 +31,13 @@ double thread_milliseconds() {
 
 Ref<CompiledKernel> timed_compile(KernelCompiler& compiler, const KernelProgram& program,
                                   CompileTimes& typical, double& cpu_ms) {
-  const KernelProgram* pointer = &program;
-  const std::string symbol = "kernel";
   std::vector<double> ir, codegen, link;
   Ref<CompiledKernel> kernel;
   cpu_ms = 1e30;
   for (int i = 0; i < 15; ++i) {
     CompileTimes times;
     const double start = thread_milliseconds();
-    kernel = compiler.compile({&pointer, 1}, {&symbol, 1}, &times)[0];
+    kernel = make_kernel(compiler, program, &times);
     cpu_ms = std::min(cpu_ms, thread_milliseconds() - start);
     ir.push_back(times.ir_ms);
     codegen.push_back(times.codegen_ms);

@@ -25,13 +25,6 @@ KernelProgram chain(int length) {
   return b.program;
 }
 
-Ref<CompiledKernel> compile_one(KernelCompiler& compiler, const KernelProgram& program,
-                                CompileTimes* times = nullptr) {
-  const KernelProgram* pointer = &program;
-  const std::string symbol = "one";
-  return compiler.compile({&pointer, 1}, {&symbol, 1}, times)[0];
-}
-
 int64_t mapped_pages() {
   std::ifstream statm("/proc/self/statm");
   int64_t pages = 0;
@@ -42,7 +35,7 @@ int64_t mapped_pages() {
 }  // namespace
 
 TEST_CASE("no page is writable and executable") {
-  auto kernel = compile_one(*compilers()[0].compiler, chain(3));
+  auto kernel = make_kernel(*compilers()[0].compiler, chain(3));
   std::ifstream maps("/proc/self/maps");
   std::string line;
   int executable = 0;
@@ -56,9 +49,9 @@ TEST_CASE("no page is writable and executable") {
 
 TEST_CASE("code is freed with its kernel") {
   KernelCompiler& compiler = *compilers()[0].compiler;
-  for (int i = 0; i < 20; ++i) compile_one(compiler, chain(3));
+  for (int i = 0; i < 20; ++i) make_kernel(compiler, chain(3));
   const int64_t before = mapped_pages();
-  for (int i = 0; i < 1000; ++i) compile_one(compiler, chain(3));
+  for (int i = 0; i < 1000; ++i) make_kernel(compiler, chain(3));
   const int64_t grown = (mapped_pages() - before) * getpagesize();
   CHECK(grown < 4 << 20);
 }
@@ -70,7 +63,7 @@ TEST_CASE("a kernel outlives its compiler and its batch") {
     const KernelProgram a = chain(2), b = chain(5);
     const KernelProgram* pointers[] = {&a, &b};
     const std::string symbols[] = {"first", "second"};
-    kept = compiler->compile(pointers, symbols, nullptr)[1];
+    kept = load_image(compiler->compile(pointers, symbols, nullptr)[1], symbols[1]);
   }
   CHECK(kept->symbol == "second");
   CHECK(kept->code_bytes > 0);
@@ -85,7 +78,7 @@ TEST_CASE("several threads compile at once") {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&compiler, t] {
-      for (int i = 0; i < 20; ++i) compile_one(compiler, chain(t + i % 5 + 1));
+      for (int i = 0; i < 20; ++i) make_kernel(compiler, chain(t + i % 5 + 1));
     });
   for (std::thread& thread : threads) thread.join();
 }
@@ -95,7 +88,7 @@ TEST_CASE("the module opens through the loader") {
   auto compiler = load_kernel_compiler(&error);
   INFO(error);
   REQUIRE(compiler);
-  CHECK(compile_one(*compiler, chain(1))->function != nullptr);
+  CHECK(make_kernel(*compiler, chain(1))->function != nullptr);
   // A fault of the module is one of ours, whichever copy of the class threw it.
   CHECK_THROWS_AS(compiler->emit(chain(1), "nonsense"), InternalFault);
 }

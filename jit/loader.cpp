@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* kModuleName = "libtenscript_llvm.so";
 
-// Where the module may be: named by the environment, beside the code that asks, or in ../lib of it.
+// Where the module may be: named by the environment, beside the code that asks, in ../lib of it, or
+// (tests and benchmarks of a build folder) above it.
 std::vector<std::filesystem::path> module_paths() {
   if (const char* named = std::getenv("TENSCRIPT_LLVM_MODULE")) return {named};
   std::vector<std::filesystem::path> folders;
@@ -23,7 +24,7 @@ std::vector<std::filesystem::path> module_paths() {
   if (!program.empty()) folders.push_back(program.parent_path());
   std::vector<std::filesystem::path> paths;
   for (const auto& folder : folders)
-    for (const char* relative : {".", "../lib", "../lib/tenscript", ".."})
+    for (const char* relative : {".", "../lib", "../lib/tenscript", "..", "../.."})
       paths.push_back((folder / relative / kModuleName).lexically_normal());
   return paths;
 }

@@ -1,9 +1,15 @@
 // open() and file objects; sys.stdout and sys.stderr are file objects over the Vm's output.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/grants.h"
 
 namespace tsc::interp {
 namespace {
@@ -34,25 +40,48 @@ Value text_or_bytes(Vm& vm, FileObject* f, std::string data) {
   return f->binary ? make_bytes(vm, std::move(data)).take() : str_value(vm, data);
 }
 
+// A mode that open() takes, as the flags of open(2) and the mode of fdopen(3).
+struct OpenMode {
+  int flags = 0;
+  std::string stream;
+};
+OpenMode open_mode(const std::string& mode) {
+  auto has = [&](char c) { return mode.find(c) != std::string::npos; };
+  OpenMode out;
+  out.flags = has('+') ? O_RDWR : has('r') ? O_RDONLY : O_WRONLY;
+  if (!has('r')) out.flags |= O_CREAT;
+  if (has('w')) out.flags |= O_TRUNC;
+  if (has('x')) out.flags |= O_EXCL;
+  if (has('a')) out.flags |= O_APPEND;
+  out.stream = has('r') ? "r" : has('a') ? "a" : "w";
+  if (has('+')) out.stream += '+';
+  return out;
+}
+
 Value open(Vm& vm, Args& a) {
-  if (!vm.config().allow_files)
-    raise(vm, vm.exceptions().PermissionError, "open() needs the host's grant to use files");
   Value path_value = a[0];
   if (!is_kind(path_value, Kind::Str))
     if (Value method = find_attribute(vm, path_value, intern(vm, "__fspath__").get()))
       path_value = call(vm, method);
   std::string path(text_of(vm, path_value, "path"));
   std::string mode(text_of(vm, a[1], "open() argument 'mode'"));
-  if (mode.find_first_not_of("rwabt+x") != std::string::npos || mode.empty())
+  if (mode.find_first_not_of("rwabt+x") != std::string::npos)
     raise_value_error(vm, "invalid mode: '" + mode + "'");
-  std::string native;
-  for (char c : mode)
-    if (c != 't') native += c;
-  if (native[0] == 'b') native = native.substr(1) + "b";
-  if (native.find('x') != std::string::npos) native[native.find('x')] = 'w', native += 'x';
+  const auto is_access = [](char c) { return c == 'r' || c == 'w' || c == 'a' || c == 'x'; };
+  if (std::count_if(mode.begin(), mode.end(), is_access) != 1)
+    raise_value_error(vm, "must have exactly one of create/read/write/append mode");
+  const OpenMode how = open_mode(mode);
   Local<FileObject> f = vm.heap().make<FileObject>(vm.types().file);
-  f->file = std::fopen(path.c_str(), native.c_str());
-  if (!f->file) raise_os_error(vm, errno, path);
+  const int descriptor = open_granted(vm, path, how.flags);
+  struct stat about {};
+  const bool folder = descriptor >= 0 && ::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode);
+  if (folder) errno = EISDIR;
+  else if (descriptor >= 0) f->file = ::fdopen(descriptor, how.stream.c_str());
+  if (!f->file) {
+    const int error = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    raise_os_error(vm, error, path);
+  }
   f->name = path;
   f->mode = mode;
   f->binary = mode.find('b') != std::string::npos;

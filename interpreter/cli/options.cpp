@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "interpreter/embed/tenscript.h"
+
 namespace tsc::cli {
 namespace {
 
@@ -87,6 +89,21 @@ bool set_switch(Invocation& into, const std::string& value) {
   return true;
 }
 
+// --allow-* mean something in a sandbox only, so each of them makes one.
+template <std::vector<std::string> Invocation::*roots>
+bool add_root(Invocation& into, const std::string& value) {
+  into.sandbox = true;
+  (into.*roots).push_back(value);
+  return !value.empty();
+}
+
+template <tsc_grant grant>
+bool add_grant(Invocation& into, const std::string& value) {
+  into.sandbox = true;
+  if (is_on(value)) into.grants |= static_cast<uint32_t>(grant);
+  return true;
+}
+
 bool set_code(Invocation& into, const std::string& value) {
   into.code = value;
   into.has_code = true;
@@ -120,6 +137,21 @@ const FlagRow kFlags[] = {
      set_text<&Invocation::disabled_passes>},
     {"--report", nullptr, "FILE", "TENSCRIPT_REPORT",
      "write the compiler's events as JSON at the end", set_text<&Invocation::report_file>},
+    {"--sandbox", nullptr, nullptr, "TENSCRIPT_SANDBOX",
+     "no files, environment, clock or processes but what --allow-* names",
+     set_switch<&Invocation::sandbox>},
+    {"--allow-read", nullptr, "DIR", nullptr, "in the sandbox: read files below this folder",
+     add_root<&Invocation::read_roots>},
+    {"--allow-write", nullptr, "DIR", nullptr, "in the sandbox: write files below this folder",
+     add_root<&Invocation::write_roots>},
+    {"--allow-env", nullptr, nullptr, nullptr, "in the sandbox: environment variables",
+     add_grant<TSC_GRANT_ENVIRONMENT>},
+    {"--allow-clock", nullptr, nullptr, nullptr, "in the sandbox: the time, and sleeping",
+     add_grant<TSC_GRANT_CLOCK>},
+    {"--allow-run", nullptr, nullptr, nullptr, "in the sandbox: processes",
+     add_grant<TSC_GRANT_PROCESS>},
+    {"--allow-net", nullptr, nullptr, nullptr, "in the sandbox: the network",
+     add_grant<TSC_GRANT_NETWORK>},
     {"--color", nullptr, "WHEN", nullptr, "auto, always or never", set_color},
     {"--json", nullptr, nullptr, nullptr, "explain and info: print JSON",
      set_switch<&Invocation::json>},

@@ -33,6 +33,10 @@ struct Invocation {
   std::string logs, disabled_passes, report_file;
   bool stress_break = false, strict_compiler = false;
   std::vector<std::string> search_paths;
+  // Who types a command trusts it; --sandbox takes everything away, --allow-* gives back.
+  bool sandbox = false;
+  uint32_t grants = 0;
+  std::vector<std::string> read_roots, write_roots;
 };
 
 // On failure `problem` says what is wrong, with the nearest name when there is one.

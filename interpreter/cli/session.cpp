@@ -71,6 +71,12 @@ Session::Session(const Invocation& invocation)
   options.logs = invocation.logs.c_str();
   options.stress_break = invocation.stress_break;
   options.strict_compiler = invocation.strict_compiler;
+  const auto readable = pointers(invocation.read_roots), writable = pointers(invocation.write_roots);
+  options.grants = invocation.sandbox ? invocation.grants : TSC_GRANT_ALL;
+  options.read_roots = readable.data();
+  options.read_root_count = readable.size();
+  options.write_roots = writable.data();
+  options.write_root_count = writable.size();
   finish(api_->engine_new(&options, &engine_));
 }
 

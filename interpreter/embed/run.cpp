@@ -54,6 +54,11 @@ Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFi
     config.arguments.push_back(options.arguments[i]);
   for (size_t i = 0; i < options.search_path_count; ++i)
     config.module_path.push_back(options.search_paths[i]);
+  config.grants.bits = options.grants;
+  for (size_t i = 0; i < options.read_root_count; ++i)
+    add_root(config.grants.read_roots, options.read_roots[i]);
+  for (size_t i = 0; i < options.write_root_count; ++i)
+    add_root(config.grants.write_roots, options.write_roots[i]);
   config.embedded = library.data();
   config.embedded_count = library.size();
   return config;

@@ -83,6 +83,18 @@ typedef tsc_status* (*tsc_host_function)(void* user, tsc_engine* engine,
                                          tsc_value* const* arguments, size_t count,
                                          tsc_value** result);
 
+/* What a script may reach outside itself. An engine grants nothing unless its options say so; what is
+ * not granted raises PermissionError in the script. */
+typedef enum tsc_grant {
+  TSC_GRANT_READ = 1,  /* any file; read_roots grant single folders */
+  TSC_GRANT_WRITE = 2, /* any file; write_roots grant single folders */
+  TSC_GRANT_ENVIRONMENT = 4,
+  TSC_GRANT_PROCESS = 8, /* other processes, and what is known of this one */
+  TSC_GRANT_CLOCK = 16,
+  TSC_GRANT_NETWORK = 32
+} tsc_grant;
+#define TSC_GRANT_ALL 0xffffffffu
+
 /* Set struct_size to sizeof(tsc_engine_options) and leave the rest zero for the defaults. */
 typedef struct tsc_engine_options {
   size_t struct_size;
@@ -95,12 +107,17 @@ typedef struct tsc_engine_options {
   void* output_user;
   const char* const* arguments; /* sys.argv */
   size_t argument_count;
-  const char* const* search_paths; /* where `import` looks, before the library */
+  const char* const* search_paths; /* where `import` looks, before the library; needs no grant */
   size_t search_path_count;
   const char* disabled_passes; /* "fuse,memory": compiler passes to leave out */
   const char* logs;            /* "graph_breaks,recompiles": events to print as they come */
   int stress_break;            /* tests: every captured statement leaves the compiled region */
   int strict_compiler;         /* tests: a fault of the compiler is an error, not a fallback */
+  uint32_t grants;             /* tsc_grant bits */
+  const char* const* read_roots; /* folders below which files may be read */
+  size_t read_root_count;
+  const char* const* write_roots; /* the same for writing, which does not include reading */
+  size_t write_root_count;
 } tsc_engine_options;
 
 /* One line of a traceback, oldest call first. Columns count characters from 1; 0: unknown. */

@@ -158,6 +158,8 @@ struct Options {
   std::vector<std::string> arguments, search_paths;
   std::string disabled_passes, logs;
   bool stress_break = false, strict_compiler = false;
+  uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
+  std::vector<std::string> read_roots, write_roots;
   std::function<void(tsc_stream, std::string_view)> output;  // empty: the process's own
 };
 
@@ -199,6 +201,12 @@ class Engine {
     raw.argument_count = arguments.size();
     raw.search_paths = paths.data();
     raw.search_path_count = paths.size();
+    const auto readable = pointers(options_->read_roots), writable = pointers(options_->write_roots);
+    raw.grants = options_->grants;
+    raw.read_roots = readable.data();
+    raw.read_root_count = readable.size();
+    raw.write_roots = writable.data();
+    raw.write_root_count = writable.size();
     raw.disabled_passes = options_->disabled_passes.c_str();
     raw.logs = options_->logs.c_str();
     raw.stress_break = options_->stress_break;

@@ -64,7 +64,9 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   }
   std::string tail = name.substr(name.rfind('.') + 1);
   const std::vector<std::string>& folders = parent ? parent->path : vm_.config().module_path;
-  if (vm_.config().allow_files)
+  // The module path is the host's choice: importing from it needs no grant. A name is one part of a
+  // path there, never more.
+  if (!tail.empty() && tail.find('/') == std::string::npos)
     for (const std::string& folder : folders)
       if (folder.compare(0, 8, "<stdlib>") != 0 && locate_on_disk(folder, tail, out)) return out;
   locate_embedded(name, out);

@@ -12,6 +12,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/grants.h"
 
 namespace tsc::interp {
 namespace {
@@ -19,20 +20,34 @@ namespace {
 // --- time ---------------------------------------------------------------------------------------------
 
 double seconds(std::chrono::nanoseconds d) { return std::chrono::duration<double>(d).count(); }
-Value wall(Vm&, Args&) { return Value::real(seconds(std::chrono::system_clock::now().time_since_epoch())); }
-Value wall_ns(Vm&, Args&) {
+void need_clock(Vm& vm, Args& a) {
+  if (!vm.config().grants.has(Grant::Clock))
+    check_grant(vm, Grant::Clock, "time." + a.callee->name + "()");
+}
+Value wall(Vm& vm, Args& a) {
+  need_clock(vm, a);
+  return Value::real(seconds(std::chrono::system_clock::now().time_since_epoch()));
+}
+Value wall_ns(Vm& vm, Args& a) {
+  need_clock(vm, a);
   return Value::integer(
       std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count());
 }
-Value monotonic(Vm&, Args&) {
+Value monotonic(Vm& vm, Args& a) {
+  need_clock(vm, a);
   return Value::real(seconds(std::chrono::steady_clock::now().time_since_epoch()));
 }
-Value monotonic_ns(Vm&, Args&) {
+Value monotonic_ns(Vm& vm, Args& a) {
+  need_clock(vm, a);
   return Value::integer(
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
-Value process_time(Vm&, Args&) { return Value::real(static_cast<double>(std::clock()) / CLOCKS_PER_SEC); }
+Value process_time(Vm& vm, Args& a) {
+  need_clock(vm, a);
+  return Value::real(static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
+}
 Value sleep(Vm& vm, Args& a) {
+  need_clock(vm, a);
   double s = to_double(vm, a[0]);
   if (!(s >= 0)) raise_value_error(vm, "sleep length must be non-negative");
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::min(s, 1e9));
@@ -45,6 +60,7 @@ Value sleep(Vm& vm, Args& a) {
   return Value::none();
 }
 Value strftime_(Vm& vm, Args& a) {
+  need_clock(vm, a);
   std::time_t now = std::time(nullptr);
   std::tm parts{};
   localtime_r(&now, &parts);
@@ -108,20 +124,24 @@ Value isenabled(Vm& vm, Args&) { return Value::boolean(vm.heap().enabled()); }
 
 namespace fs = std::filesystem;
 
-void need_files(Vm& vm) {
-  if (!vm.config().allow_files)
-    raise(vm, vm.exceptions().PermissionError, "os needs the host's grant to use files");
-}
 std::string path_of(Vm& vm, const Value& v) {
   if (!is_kind(v, Kind::Str))
     if (Value method = find_attribute(vm, v, intern(vm, "__fspath__").get()))
       return std::string(text_of(vm, call(vm, method), "path"));
   return std::string(text_of(vm, v, "path"));
 }
-Value getcwd_(Vm& vm, Args&) { return need_files(vm), str_value(vm, fs::current_path().string()); }
+// A path as an argument, checked against the host's grants.
+std::string readable(Vm& vm, const Value& v) { return check_read(vm, path_of(vm, v)); }
+std::string writable(Vm& vm, const Value& v, Links links = Links::Follow) {
+  return check_write(vm, path_of(vm, v), links);
+}
+Value getcwd_(Vm& vm, Args&) {
+  const std::string folder = fs::current_path().string();
+  check_read(vm, folder);
+  return str_value(vm, folder);
+}
 Value listdir(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string path = path_of(vm, a[0]);
+  std::string path = readable(vm, a[0]);
   std::error_code error;
   fs::directory_iterator it(path, error);
   if (error) raise_os_error(vm, error.value(), path);
@@ -131,8 +151,7 @@ Value listdir(Vm& vm, Args& a) {
   return list.take();
 }
 Value makedirs(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string path = path_of(vm, a[0]);
+  std::string path = writable(vm, a[0]);
   std::error_code error;
   if (fs::exists(path, error) && !truth(vm, a[2])) raise_os_error(vm, EEXIST, path);
   fs::create_directories(path, error);
@@ -140,29 +159,30 @@ Value makedirs(Vm& vm, Args& a) {
   return Value::none();
 }
 Value mkdir_(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string path = path_of(vm, a[0]);
+  std::string path = writable(vm, a[0], Links::Keep);
   if (::mkdir(path.c_str(), 0777) != 0) raise_os_error(vm, errno, path);
   return Value::none();
 }
 Value remove_(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string path = path_of(vm, a[0]);
+  std::string path = writable(vm, a[0], Links::Keep);
   if (::unlink(path.c_str()) != 0) raise_os_error(vm, errno, path);
   return Value::none();
 }
 Value rename_(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string path = path_of(vm, a[0]);
-  if (::rename(path.c_str(), path_of(vm, a[1]).c_str()) != 0) raise_os_error(vm, errno, path);
+  std::string path = writable(vm, a[0], Links::Keep);
+  std::string target = writable(vm, a[1], Links::Keep);
+  if (::rename(path.c_str(), target.c_str()) != 0) raise_os_error(vm, errno, path);
   return Value::none();
 }
 Value getenv_(Vm& vm, Args& a) {
-  need_files(vm);
+  check_grant(vm, Grant::Environment, "os.getenv()");
   const char* text = std::getenv(std::string(text_of(vm, a[0])).c_str());
   return text ? str_value(vm, text) : a[1];
 }
-Value getpid_(Vm&, Args&) { return Value::integer(::getpid()); }
+Value getpid_(Vm& vm, Args&) {
+  check_grant(vm, Grant::Process, "os.getpid()");
+  return Value::integer(::getpid());
+}
 Value cpu_count(Vm&, Args&) { return Value::integer(std::thread::hardware_concurrency()); }
 
 Value join_paths(Vm& vm, Args& a) {
@@ -203,16 +223,16 @@ Value splitext(Vm& vm, Args& a) {
 }
 template <bool (*test)(const fs::path&, std::error_code&)>
 Value path_test(Vm& vm, Args& a) {
-  need_files(vm);
   std::error_code error;
-  return Value::boolean(test(path_of(vm, a[0]), error));
+  return Value::boolean(test(readable(vm, a[0]), error));
 }
 bool exists_path(const fs::path& p, std::error_code& e) { return fs::exists(p, e); }
 bool is_file(const fs::path& p, std::error_code& e) { return fs::is_regular_file(p, e); }
 bool is_dir(const fs::path& p, std::error_code& e) { return fs::is_directory(p, e); }
 Value abspath(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string p = fs::absolute(path_of(vm, a[0])).lexically_normal().string();
+  const std::string given = path_of(vm, a[0]);
+  if (given.empty() || given[0] != '/') check_read(vm, fs::current_path().string());
+  std::string p = fs::absolute(given).lexically_normal().string();
   if (p.size() > 1 && p.back() == '/') p.pop_back();
   return str_value(vm, p);
 }
@@ -223,15 +243,14 @@ Value normpath(Vm& vm, Args& a) {
 }
 Value isabs(Vm& vm, Args& a) { return Value::boolean(path_of(vm, a[0]).substr(0, 1) == "/"); }
 Value getsize(Vm& vm, Args& a) {
-  need_files(vm);
-  std::string p = path_of(vm, a[0]);
+  std::string p = readable(vm, a[0]);
   struct stat s;
   if (::stat(p.c_str(), &s) != 0) raise_os_error(vm, errno, p);
   return Value::integer(s.st_size);
 }
 Value expanduser(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
-  const char* home = vm.config().allow_files ? std::getenv("HOME") : nullptr;
+  const char* home = vm.config().grants.has(Grant::Environment) ? std::getenv("HOME") : nullptr;
   if (home && (p == "~" || p.substr(0, 2) == "~/")) p = home + p.substr(1);
   return str_value(vm, p);
 }
@@ -310,7 +329,7 @@ Local<ModuleObject> make_os_path_module(Vm& vm) {
 Local<ModuleObject> make_os_module(Vm& vm) {
   ModuleBuilder m(vm, "os");
   Local<DictObject> environment = make_dict(vm);
-  if (vm.config().allow_files)
+  if (vm.config().grants.has(Grant::Environment))
     for (char** e = environ; *e; ++e) {
       std::string_view text(*e);
       size_t equals = text.find('=');

@@ -15,6 +15,7 @@
 #include "interpreter/heap/heap.h"
 #include "interpreter/value/type.h"
 #include "interpreter/vm/frame.h"
+#include "interpreter/vm/grants.h"
 #include "interpreter/vm/operations.h"
 
 namespace tsc::interp {
@@ -88,7 +89,7 @@ struct Config {
   std::vector<std::string> module_path;  // where imports search .tsc files
   const EmbeddedFile* embedded = nullptr;  // the standard library
   size_t embedded_count = 0;
-  bool allow_files = true;         // open(), os: off when embedded without a grant
+  Grants grants;                   // everything; a host that embeds starts from nothing
   std::vector<std::string> arguments;  // sys.argv
 };
 

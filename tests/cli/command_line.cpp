@@ -140,3 +140,25 @@ TEST_CASE("starting is quick and small") {
                  "    if line.startswith('VmHWM'): print(line.split()[1])\n"});
   CHECK(std::stol(memory.out) < 12000);
 }
+
+TEST_CASE("the sandbox denies, --allow-* gives back") {
+  TemporaryFolder folder;
+  const std::string data = folder.write("in/data.txt", "data");
+  const std::string script = folder.write(
+      "a.tsc", "import sys\nf = open(sys.argv[1], sys.argv[2])\nprint(f.read() if f.mode == 'r' else 'w')\n");
+  CHECK(tenscript({script, data, "r"}).out == "data\n");
+  const ProcessResult denied = tenscript({"--sandbox", script, data, "r"});
+  CHECK(denied.exit_code == 1);
+  CHECK(contains(denied.err, "PermissionError: reading '" + data + "'"));
+  CHECK(contains(denied.err, "--allow-read=DIR"));
+  const std::string allow = "--allow-read=" + folder.path() + "/in";
+  CHECK(tenscript({"--sandbox", allow, script, data, "r"}).out == "data\n");
+  CHECK(tenscript({allow, script, data, "r"}).out == "data\n");
+  CHECK(tenscript({allow, script, data, "w"}).exit_code == 1);
+  CHECK(tenscript({allow, script, folder.path() + "/a.tsc", "r"}).exit_code == 1);
+  CHECK(tenscript({"--allow-write=" + folder.path(), script, data, "w"}).exit_code == 0);
+  CHECK(tenscript({"--sandbox", "-c", "import time\ntime.time()"}).exit_code == 1);
+  CHECK(tenscript({"--sandbox", "--allow-clock", "-c", "import time\ntime.time()"}).exit_code == 0);
+  CHECK(tenscript({"--sandbox", "-c", "import os\nprint(len(os.environ))"}).out == "0\n");
+  CHECK(tenscript({"--allow-env", "-c", "import os\nprint(os.getenv('NO_COLOR'))"}).out == "1\n");
+}

@@ -124,6 +124,7 @@ class Program {
     tenscript::Options options;
     options.threads = static_cast<unsigned>(settings.threads);
     options.strict_compiler = true;
+    options.grants = TSC_GRANT_ALL;  // the programs time themselves
     engine_ = std::make_unique<tenscript::Engine>(std::move(options));
     engine_->run_source(settings.small ? "SMALL = True\n" : "SMALL = False\n", "settings");
     engine_->run_source(read_file(prelude()), prelude());

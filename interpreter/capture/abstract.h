@@ -125,7 +125,7 @@ struct VTuple : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Tuple;
   VTuple() : Virtual(kKind) {}
   std::vector<Av> items;
-  bool is_size = false;  // torch.Size
+  Local<Type> type;  // a class made of tuple (torch.Size, a named result); null: tuple itself
 };
 
 struct VList : Virtual {

@@ -41,7 +41,7 @@ Type* Capture::type_of_av(const Av& av) {
   if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
   if (VTensor* tensor = as<VTensor>(av))
     return tensor->host.is_undefined() ? tensors_.tensor_type : tensor->host.object()->type;
-  if (VTuple* tuple = as<VTuple>(av)) return tuple->is_size ? tensors_.size_type : vm_.types().tuple;
+  if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
   if (as<VList>(av)) return vm_.types().list;
   if (as<VDict>(av)) return vm_.types().dict;
   if (as<VRange>(av)) return vm_.types().range;

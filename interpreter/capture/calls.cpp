@@ -72,6 +72,11 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
     auto [values, indices] = capture.emit_pair(op, tensors[0], attributes);
     return capture.make_tuple_av({values, indices});
   }
+  // What grows now is assumed to be of size 1, as where operands broadcast by themselves.
+  if (op == Op::broadcast)
+    if (VTensor* tensor = capture.tensor_of(tensors[0]))
+      if (scalars.size() >= capture.builder().region().type(tensor->id).sizes.size())
+        return capture.broadcast_to(tensors[0], scalars);
   return capture.emit(op, tensors, scalars, attributes);
 }
 
@@ -125,12 +130,26 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
   return Av::none();
 }
 
+// A script class that only adds names to a tuple.
+bool Capture::is_tuple_class(Type* type) {
+  if (!(type->type_flags & kScriptClass) || type->layout != Kind::Tuple) return false;
+  const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
+  const Value* make = class_attribute(type, intern(vm_, "__new__").get(), nullptr);
+  return !(init && is_kind(*init, Kind::Function)) && !(make && is_kind(*make, Kind::Function)) &&
+         !(make && is_kind(*make, Kind::StaticMethod));
+}
+
 void Capture::construct(Type* type, CallArguments& arguments, uint16_t destination) {
   if (NativeHandler handler = find_type_handler(vm_, type)) {
     call_destination_ = destination;
     Av result = handler(*this, arguments);
     if (!result.is_undefined()) write(destination, result);
     return;
+  }
+  if (is_tuple_class(type) && arguments.keywords.empty() && arguments.positional.size() == 1) {
+    Av tuple = make_tuple_av(items_of(arguments.positional[0]));
+    as<VTuple>(tuple)->type = Local<Type>(type);
+    return write(destination, tuple);
   }
   bool plain = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
                !type->slots.construct;

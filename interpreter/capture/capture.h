@@ -254,6 +254,7 @@ class Capture {
   void leave_with_break(const BreakHere& reason);
   void return_from(const Av& result);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
+  bool is_tuple_class(Type* type);
   void call_object(const Av& callee, CallArguments arguments, uint16_t destination);
   void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,
                  bool discard_result);

@@ -79,7 +79,7 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
   switch (object.kind) {
     case VirtualKind::Tensor: break;
     case VirtualKind::Tuple:
-      recipe.is_size = static_cast<const VTuple&>(object).is_size;
+      recipe.type = static_cast<const VTuple&>(object).type;
       return write_all(static_cast<const VTuple&>(object).items, recipe);
     case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
     case VirtualKind::Dict: return fill_dict(static_cast<const VDict&>(object), recipe);

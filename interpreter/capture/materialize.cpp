@@ -123,10 +123,10 @@ Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& mat
   switch (recipe.kind) {
     case VirtualKind::Tuple: {
       Local<TupleObject> tuple = interp::make_tuple(vm_, parts);
-      if (!recipe.is_size) return tuple.take();
-      Sizes sizes;
-      for (const Value& v : parts) sizes.push_back(v.as_int());
-      return size_tuple(vm_, sizes);
+      if (!recipe.type) return tuple.take();
+      if (recipe.type->type_flags & kScriptClass)
+        return call(vm_, recipe.type.value(), {tuple.value()});
+      return retype_tuple(vm_, tuple, recipe.type.get());
     }
     case VirtualKind::Range:
       return make_range(vm_, parts[0].as_int(), parts[1].as_int(), parts[2].as_int()).take();

@@ -122,7 +122,7 @@ Av call_dict(Capture& capture, Arguments& arguments) {
 
 Av call_size(Capture& capture, Arguments& arguments) {
   Av tuple = call_tuple(capture, arguments);
-  as<VTuple>(tuple)->is_size = true;
+  as<VTuple>(tuple)->type = Local<Type>(tensor_state(capture.vm()).size_type);
   return tuple;
 }
 

@@ -180,8 +180,13 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
 bool Capture::sequences_equal(const Av& left, const Av& right) {
   std::vector<Av> a = items_of(left), b = items_of(right);
   if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!is_identical(a[i], b[i]) && !truth(compare(CompareOp::Eq, a[i], b[i]))) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    // Numbers have no identity of their own; one value of the region is one object.
+    bool numbers = is_plain_number(a[i]) && is_plain_number(b[i]);
+    bool same = numbers ? a[i].is_number() && b[i].is_number() && a[i].id == b[i].id
+                        : is_identical(a[i], b[i]);
+    if (!same && !truth(compare(CompareOp::Eq, a[i], b[i]))) return false;
+  }
   return true;
 }
 

@@ -77,10 +77,9 @@ struct ObjectRecipe {
   bool requires_grad = false;
   bool has_history = false;
   bool is_view = false;
-  bool is_size = false;
   Op view_op = Op::reshape;
   OpAttributes attributes;       // of the view op; its scalars are parts[1...]
-  Local<Type> type;              // Instance, Super
+  Local<Type> type;              // Instance, Super, Tuple (null: tuple itself)
   std::vector<Local<StrObject>> names;  // fields of an Instance
   Local<CodeObject> code;        // Function: parts = defaults, keyword defaults, closure
   Local<ModuleObject> module;

@@ -255,7 +255,7 @@ Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
 
 Av Capture::shape_of(VTensor& tensor) {
   auto tuple = make<VTuple>();
-  tuple->is_size = true;
+  tuple->type = Local<Type>(tensors_.size_type);
   jit::ValueList sizes = region_.type(current(tensor)).sizes;
   for (ValueId size : sizes) tuple->items.push_back(int_av(size));
   return Av::of(tuple);

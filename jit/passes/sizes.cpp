@@ -21,6 +21,7 @@ class Unifier {
     choose();
     if (with_.empty()) return false;
     rewrite_inputs();
+    find_guarded();
     rewrite(region_.body);
     rewrite_types();
     return true;
@@ -99,9 +100,25 @@ class Unifier {
     }
   }
 
+  // The comparisons that entry guards test say why two values may share a name: they go on comparing
+  // what they compared. Two sizes of inputs are compared when the inputs are bound.
+  void find_guarded() {
+    for (const Instruction& instruction : region_.body.instructions)
+      if (instruction.code == Code::Guard) guarded_.insert(instruction.operands[0]);
+  }
+  bool is_guard_test(const Instruction& instruction) const {
+    return instruction.code == Code::Scalar && guarded_.count(instruction.results[0]);
+  }
+  ValueId resolve_tested(ValueId value) const {
+    const ValueId chosen = resolve(value);
+    return input_sizes_.count(value) && input_sizes_.count(chosen) ? chosen : value;
+  }
+
   void rewrite(Block& block) {
     for (Instruction& instruction : block.instructions) {
-      for (ValueId& operand : instruction.operands) operand = resolve(operand);
+      const bool tested = is_guard_test(instruction);
+      for (ValueId& operand : instruction.operands)
+        operand = tested ? resolve_tested(operand) : resolve(operand);
       for (const auto& inner : instruction.blocks) rewrite(*inner);
     }
   }
@@ -124,7 +141,7 @@ class Unifier {
   Region& region_;
   EqualSizes facts_;
   std::vector<bool> entry_;
-  std::unordered_set<ValueId> input_sizes_, input_types_;
+  std::unordered_set<ValueId> input_sizes_, input_types_, guarded_;
   std::unordered_map<ValueId, size_t> order_;
   std::unordered_map<int64_t, ValueId> constants_;
   std::unordered_map<ValueId, ValueId> with_;

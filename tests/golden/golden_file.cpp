@@ -89,9 +89,12 @@ TensorLine parse_tensor(const std::string& line) {
   for (std::string word; elements >> word;) {
     const char* text = word.c_str();
     // Nine digits name one float, but the double they spell is not that float.
-    if (out.dtype == "f64") out.floats.push_back(std::strtod(text, nullptr));
-    else if (out.is_floating()) out.floats.push_back(std::strtof(text, nullptr));
-    else out.integers.push_back(std::stoll(word));
+    if (out.dtype == "f64")
+      out.floats.push_back(std::strtod(text, nullptr));
+    else if (out.is_floating())
+      out.floats.push_back(std::strtof(text, nullptr));
+    else
+      out.integers.push_back(std::stoll(word));
   }
   const size_t count = out.is_floating() ? out.floats.size() : out.integers.size();
   if (static_cast<int64_t>(count) != numel(out.sizes))

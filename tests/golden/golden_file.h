@@ -1,6 +1,6 @@
 #pragma once
-// The text form of golden data: one tensor a line, `mark dtype [sizes] elements`, written by make.py and
-// by cases/golden.tsc alike, and the distance between what was expected and what came.
+// The text form of golden data: one tensor a line, `mark dtype [sizes] elements`, written by
+// make.py and by cases/golden.tsc alike, and the distance between what was expected and what came.
 // Knows nothing of tensors: elements are doubles, or 64-bit integers, in row-major order.
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@ struct TensorLine {
   std::string mark;   // what the tensor is: "x", "y", "out 0", "grad weight"
   std::string dtype;  // f32, f64, bf16, i64, i32, u8, bool
   std::vector<int64_t> sizes;
-  std::vector<double> floats;      // floating dtypes
+  std::vector<double> floats;     // floating dtypes
   std::vector<int64_t> integers;  // the others
   bool is_floating() const { return dtype == "f32" || dtype == "f64" || dtype == "bf16"; }
 };

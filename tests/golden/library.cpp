@@ -1,6 +1,6 @@
-// One file of cases/ against PyTorch: runs it and compares what it prints with data/NAME.txt, tensor by
-// tensor, within the tolerance that each case states.
-// Usage: tsc_golden --tenscript EXE --folder tests/golden NAME
+// One file of cases/ against PyTorch: runs it and compares what it prints with data/NAME.txt,
+// tensor by tensor, within the tolerance that each case states. Usage: tsc_golden --tenscript EXE
+// --folder tests/golden NAME
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -22,9 +22,12 @@ std::vector<Group> groups_of(const std::string& text) {
   std::vector<Group> groups;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) {
-    if (line.rfind("case ", 0) == 0) groups.push_back({line, {}});
-    else if (!groups.empty()) groups.back().lines.push_back(line);
-    else throw std::runtime_error("a line before the first case: " + line);
+    if (line.rfind("case ", 0) == 0)
+      groups.push_back({line, {}});
+    else if (!groups.empty())
+      groups.back().lines.push_back(line);
+    else
+      throw std::runtime_error("a line before the first case: " + line);
   }
   return groups;
 }
@@ -99,9 +102,12 @@ int main(int count, char** arguments) {
   std::string tenscript, folder, name;
   for (int i = 1; i < count; ++i) {
     const std::string argument = arguments[i];
-    if (argument == "--tenscript" && i + 1 < count) tenscript = arguments[++i];
-    else if (argument == "--folder" && i + 1 < count) folder = arguments[++i];
-    else name = argument;
+    if (argument == "--tenscript" && i + 1 < count)
+      tenscript = arguments[++i];
+    else if (argument == "--folder" && i + 1 < count)
+      folder = arguments[++i];
+    else
+      name = argument;
   }
   try {
     return tsc::golden::run(tenscript, folder, name);

@@ -1,6 +1,6 @@
 // Every row of the op table against PyTorch: the reference kernels on the cases of data/ops.txt, on
-// contiguous operands and on the same elements in strided and overlapping layouts, which must give the
-// same bits.
+// contiguous operands and on the same elements in strided and overlapping layouts, which must give
+// the same bits.
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -17,21 +17,24 @@ using namespace tsc::golden;
 
 namespace {
 
-// Rows that are not the same bits as PyTorch's, in ulps of the element. PyTorch's own functions are up
-// to 1 ulp off (its f32 erfinv, tan and pow up to 2), ours are off by what docs/library.md says; bf16
-// results are rounded from f32, so that a difference there can at most move a rounding by one.
+// Rows that are not the same bits as PyTorch's, in ulps of the element. PyTorch's own functions are
+// up to 1 ulp off (its f32 erfinv, tan and pow up to 2), ours are off by what docs/library.md says;
+// bf16 results are rounded from f32, so that a difference there can at most move a rounding by one.
 struct Bound {
   double f32, f64, bf16;
 };
 const std::map<std::string, Bound>& bounds() {
-  static const std::map<std::string, Bound> table = {
-      {"exp", {2, 2, 1}},   {"exp2", {2, 2, 1}},   {"expm1", {2, 2, 1}}, {"log", {2, 2, 1}},
-      {"log2", {2, 2, 1}},  {"log1p", {2, 2, 1}},  {"sin", {2, 2, 1}},   {"cos", {2, 2, 1}},
-      {"tan", {4, 4, 1}},   {"asin", {2, 2, 1}},   {"acos", {2, 2, 1}},  {"atan", {2, 2, 1}},
-      {"tanh", {3, 3, 1}},  {"erf", {3, 3, 1}},    {"erfinv", {4, 4, 1}}, {"pow", {3, 3, 1}},
-      {"atan2", {3, 3, 1}}, {"rsqrt", {1, 1, 1}},
-      {"sqrt", {0, 1, 0}},  // PyTorch's f64 square root of 0.5 is not the nearest number
-  };
+  static const std::map<std::string, Bound>
+      table =
+          {
+              {"exp", {2, 2, 1}},  {"exp2", {2, 2, 1}},  {"expm1", {2, 2, 1}},
+              {"log", {2, 2, 1}},  {"log2", {2, 2, 1}},  {"log1p", {2, 2, 1}},
+              {"sin", {2, 2, 1}},  {"cos", {2, 2, 1}},   {"tan", {4, 4, 1}},
+              {"asin", {2, 2, 1}}, {"acos", {2, 2, 1}},  {"atan", {2, 2, 1}},
+              {"tanh", {3, 3, 1}}, {"erf", {3, 3, 1}},   {"erfinv", {4, 4, 1}},
+              {"pow", {3, 3, 1}},  {"atan2", {3, 3, 1}}, {"rsqrt", {1, 1, 1}},
+              {"sqrt", {0, 1, 0}},  // PyTorch's f64 square root of 0.5 is not the nearest number
+          };
   return table;
 }
 
@@ -59,8 +62,9 @@ void parse_attribute(GoldenCase& into, const std::string& word) {
   for (std::string item; std::getline(items, item, ',');) {
     if (key == "axes") into.attributes.axes.push_back(std::stoll(item));
     if (key == "scalars")
-      into.scalars.push_back(item[0] == 'f' ? Scalar::of_float(std::strtod(item.c_str() + 1, nullptr))
-                                            : Scalar::of_int(std::stoll(item.substr(1))));
+      into.scalars.push_back(item[0] == 'f'
+                                 ? Scalar::of_float(std::strtod(item.c_str() + 1, nullptr))
+                                 : Scalar::of_int(std::stoll(item.substr(1))));
   }
 }
 
@@ -95,11 +99,21 @@ Tensor tensor_of(const TensorLine& line) {
   Tensor x = Tensor::empty(dtype, Sizes(line.sizes.begin(), line.sizes.end()));
   switch (dtype) {
     case DType::Bool:
-    case DType::U8: fill<uint8_t>(x, line.integers); break;
-    case DType::I32: fill<int32_t>(x, line.integers); break;
-    case DType::I64: fill<int64_t>(x, line.integers); break;
-    case DType::F32: fill<float>(x, line.floats); break;
-    case DType::F64: fill<double>(x, line.floats); break;
+    case DType::U8:
+      fill<uint8_t>(x, line.integers);
+      break;
+    case DType::I32:
+      fill<int32_t>(x, line.integers);
+      break;
+    case DType::I64:
+      fill<int64_t>(x, line.integers);
+      break;
+    case DType::F32:
+      fill<float>(x, line.floats);
+      break;
+    case DType::F64:
+      fill<double>(x, line.floats);
+      break;
     case DType::BF16:
       for (size_t i = 0; i < line.floats.size(); ++i)
         x.data_as<BFloat16>()[i] = float_to_bf16(static_cast<float>(line.floats[i]));
@@ -114,12 +128,24 @@ TensorLine line_of(const Tensor& any) {
   for (int64_t size : x.sizes()) line.sizes.push_back(size);
   for (int64_t i = 0; i < x.numel(); ++i) switch (x.dtype()) {
       case DType::Bool:
-      case DType::U8: line.integers.push_back(x.data_as<uint8_t>()[i]); break;
-      case DType::I32: line.integers.push_back(x.data_as<int32_t>()[i]); break;
-      case DType::I64: line.integers.push_back(x.data_as<int64_t>()[i]); break;
-      case DType::F32: line.floats.push_back(x.data_as<float>()[i]); break;
-      case DType::F64: line.floats.push_back(x.data_as<double>()[i]); break;
-      case DType::BF16: line.floats.push_back(bf16_to_float(x.data_as<BFloat16>()[i])); break;
+      case DType::U8:
+        line.integers.push_back(x.data_as<uint8_t>()[i]);
+        break;
+      case DType::I32:
+        line.integers.push_back(x.data_as<int32_t>()[i]);
+        break;
+      case DType::I64:
+        line.integers.push_back(x.data_as<int64_t>()[i]);
+        break;
+      case DType::F32:
+        line.floats.push_back(x.data_as<float>()[i]);
+        break;
+      case DType::F64:
+        line.floats.push_back(x.data_as<double>()[i]);
+        break;
+      case DType::BF16:
+        line.floats.push_back(bf16_to_float(x.data_as<BFloat16>()[i]));
+        break;
     }
   return line;
 }
@@ -142,8 +168,7 @@ Tensor sparse_backwards(const Tensor& x) {
   wide.push_back(2);
   Sizes column = x.sizes();
   column.push_back(1);
-  const Tensor spread[] = {
-      view_broadcast(try_view_reshape(twice[0], column), wide)};
+  const Tensor spread[] = {view_broadcast(try_view_reshape(twice[0], column), wide)};
   Sizes flat = x.sizes();
   flat[last] = 2 * n;
   const Tensor doubled = try_view_reshape(run_op(Op::copy, spread, {}, {}).first, flat);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr const char* kModuleName = "libtenscript_llvm.so";
 
-// Where the module may be: named by the environment, beside the code that asks, in ../lib of it, or
-// (tests and benchmarks of a build folder) above it.
+// Where the module may be: named by the environment, beside the code that asks, where it is installed
+// as seen from libtenscript and from the executable, or (tests and benchmarks of a build folder) above.
 std::vector<std::filesystem::path> module_paths() {
   if (const char* named = std::getenv("TENSCRIPT_LLVM_MODULE")) return {named};
   std::vector<std::filesystem::path> folders;
@@ -24,7 +24,8 @@ std::vector<std::filesystem::path> module_paths() {
   if (!program.empty()) folders.push_back(program.parent_path());
   std::vector<std::filesystem::path> paths;
   for (const auto& folder : folders)
-    for (const char* relative : {".", "../lib", "../lib/tenscript", "..", "../.."})
+    for (const char* relative :
+         {".", "tenscript", "../" TENSCRIPT_LIBRARY_FOLDER "/tenscript", "..", "../.."})
       paths.push_back((folder / relative / kModuleName).lexically_normal());
   return paths;
 }
@@ -37,7 +38,8 @@ void* open_module(std::string* error) {
       tried += (tried.empty() ? "" : ", ") + path.string();
       continue;
     }
-    // Never closed: LLVM does not survive it, and a kernel may outlive its compiler.
+    // Never closed: LLVM does not survive it. Local: the host may have another LLVM of its own. Not
+    // RTLD_DEEPBIND, which would separate the module from a host's replaced operator new.
     if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
     *error = dlerror();
     return nullptr;

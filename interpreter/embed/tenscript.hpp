@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpreter/embed/tenscript.h"
+#include "tenscript.h"
 
 namespace tenscript {
 

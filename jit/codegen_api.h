@@ -28,8 +28,8 @@ class KernelCompiler {
   virtual std::string target_description() const = 0;
 };
 
-// Exported by libtenscript_llvm.
-using CreateKernelCompiler = KernelCompiler* (*)(std::string* error);
+// Exported by libtenscript_llvm. `version`: code_version() of the caller; a module of another build refuses.
+using CreateKernelCompiler = KernelCompiler* (*)(const char* version, std::string* error);
 inline constexpr const char* kCreateKernelCompilerSymbol = "tsc_create_kernel_compiler";
 
 // Opens the module (next to the executable/library, or TENSCRIPT_LLVM_MODULE). Null with the reason in

@@ -41,7 +41,9 @@ void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel
 
 }  // namespace
 
-std::shared_ptr<KernelCache> make_kernel_cache() { return std::make_shared<KernelCache>(); }
+std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk) {
+  return std::make_shared<KernelCache>(std::move(disk));
+}
 
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {
   verify(region);

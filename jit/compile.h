@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "jit/cache/disk_cache.h"
 #include "jit/executable.h"
 #include "jit/report.h"
 
@@ -22,7 +23,8 @@ struct CompileOptions {
   std::string* emitted = nullptr;
 };
 
-std::shared_ptr<KernelCache> make_kernel_cache();
+// With a folder, kernels are kept on disk too (jit/cache).
+std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk = {});
 
 // InternalFault when a pass breaks the region's rules or code generation fails: the caller falls back.
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report);

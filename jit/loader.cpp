@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "jit/cache/identity.h"
 #include "jit/codegen_api.h"
 
 namespace tsc::jit {
@@ -61,7 +62,7 @@ std::shared_ptr<KernelCompiler> load_kernel_compiler(std::string* error) {
     *error = std::string(kModuleName) + " has no symbol " + kCreateKernelCompilerSymbol;
     return nullptr;
   }
-  return std::shared_ptr<KernelCompiler>(create(error));
+  return std::shared_ptr<KernelCompiler>(create(code_version(), error));
 }
 
 }  // namespace tsc::jit

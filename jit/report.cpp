@@ -55,8 +55,8 @@ std::string json_of(const Event& event) {
 
 std::string_view event_kind_name(EventKind kind) {
   static constexpr std::string_view kNames[kEventKinds] = {
-      "region", "kernel",    "barrier",   "host_statement", "exit",
-      "fact",   "recompile", "cache_hit", "compile_time",   "fallback"};
+      "region",    "kernel",   "barrier",       "host_statement", "exit",    "fact", "recompile",
+      "cache_hit", "disk_hit", "cache_problem", "compile_time",   "fallback"};
   return kNames[static_cast<size_t>(kind)];
 }
 

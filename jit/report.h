@@ -20,11 +20,13 @@ enum class EventKind : uint8_t {
   Exit,           // the interpreter goes on at a place
   Fact,           // something was assumed about the program's state
   Recompile,      // a fact did not hold: another variant is made
-  CacheHit,
+  CacheHit,       // a kernel was wanted again
+  DiskHit,        // a kernel came from the disk cache
+  CacheProblem,   // the disk cache, or an entry of it, could not be used
   CompileTime,    // a stage and its milliseconds
   Fallback,       // the compiler could not take something, or failed
 };
-inline constexpr int kEventKinds = 10;
+inline constexpr int kEventKinds = 12;
 std::string_view event_kind_name(EventKind kind);
 
 struct Event {

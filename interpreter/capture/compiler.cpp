@@ -13,7 +13,8 @@ constexpr char kCompilerKey = 0;
 }  // namespace
 
 Compiler::Compiler(Vm& vm, CompileOptions options) : vm_(vm), options_(std::move(options)) {
-  if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache();
+  if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache);
+  report_.add_sink([this](const jit::Event& event) { warn_of_disk(event); });
 }
 
 Compiler::~Compiler() = default;

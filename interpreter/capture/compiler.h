@@ -15,6 +15,7 @@ struct CompileOptions {
   bool enabled = true;           // --no-jit
   bool break_everywhere = false; // TENSCRIPT_STRESS_BREAK: every statement leaves its region
   bool strict = false;           // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
+  jit::DiskCacheOptions disk_cache;  // no folder: nothing is kept on disk
   jit::CompileOptions jit;       // passes, code generation
 };
 
@@ -97,6 +98,7 @@ class Compiler : public CompilerHooks, public Watchers {
   void report_variant(const Variant& variant, const Frame& frame);
   void report_recompile(const Variant& variant, const Site& site, const Frame& frame);
   void report_fallback(const Frame& frame, const std::string& reason);
+  void warn_of_disk(const jit::Event& event);
 
   Vm& vm_;
   CompileOptions options_;
@@ -108,6 +110,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::unordered_map<const jit::SplitBackward*, std::unique_ptr<jit::Executable>> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks
   bool fallback_printed_ = false;
+  bool disk_warning_printed_ = false;
 };
 
 // "train.tsc:17" of an instruction.

@@ -96,6 +96,13 @@ void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
                                "; the interpreter goes on (" + reason + ")\n");
 }
 
+// A disk cache that cannot be used or written costs time in every process: say so, once.
+void Compiler::warn_of_disk(const jit::Event& event) {
+  if (event.kind != jit::EventKind::CacheProblem || event.id != "disk" || disk_warning_printed_) return;
+  disk_warning_printed_ = true;
+  vm_.write(Stream::Error, "warning: " + event.reason + "\n");
+}
+
 std::string Compiler::emitted(const std::string& stage) {
   std::string out;
   for (const std::shared_ptr<Variant>& variant : all_) {

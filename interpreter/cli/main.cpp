@@ -93,10 +93,16 @@ int info(Session& session, const Invocation& invocation) {
       session.api().info(session.engine(), invocation.json ? "json" : "text", print_text, stdout));
 }
 
+int cache(Session& session, const Invocation& invocation) {
+  return session.finish(session.api().cache(session.engine(), invocation.arguments[0].c_str(),
+                                            invocation.json ? "json" : "text", print_text, stdout));
+}
+
 int run(const Invocation& invocation) {
   Session session(invocation);
   if (!session.ok()) return kExitInternal;
   if (invocation.command == Command::Info) return info(session, invocation);
+  if (invocation.command == Command::Cache) return cache(session, invocation);
   if (!invocation.emit.empty() && invocation.command != Command::Repl)
     return emit(session, invocation);
   int exit_code = 0;

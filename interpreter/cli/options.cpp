@@ -23,6 +23,7 @@ constexpr CommandRow kCommands[] = {
     {"explain", Command::Explain, "FILE [args]",
      "run a script, then say what was compiled and why"},
     {"info", Command::Info, "[--env]", "version, processor, threads, compiler, folders"},
+    {"cache", Command::Cache, "list|verify|clear|path", "the compiled kernels kept on disk"},
 };
 
 // A setter returns false when the value is not one.
@@ -104,6 +105,42 @@ bool add_grant(Invocation& into, const std::string& value) {
   return true;
 }
 
+// "512M": bytes, or with a letter thousands of them, counted in 1024.
+bool set_cache_bytes(Invocation& into, const std::string& value) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string digits = value;
+  int shift = 0;
+  if (!digits.empty()) {
+    const std::size_t unit = kUnits.find(digits.back());
+    if (unit != std::string_view::npos) {
+      shift = 10 * static_cast<int>(unit + 1);
+      digits.pop_back();
+    }
+  }
+  uint64_t number = 0;
+  if (!parse_number(digits, number) || number == 0 || number > UINT64_MAX >> shift) return false;
+  into.cache_bytes = number << shift;
+  return true;
+}
+
+bool set_cache_dir(Invocation& into, const std::string& value) {
+  into.cache_dir = value == "off" ? "" : value;
+  return true;
+}
+
+bool set_no_cache(Invocation& into, const std::string&) {
+  into.cache_dir.clear();
+  return true;
+}
+
+// Where the user's caches are, by the XDG Base Directory rules; empty without a home.
+std::string default_cache_dir() {
+  const char* caches = std::getenv("XDG_CACHE_HOME");
+  if (caches != nullptr && *caches == '/') return std::string(caches) + "/tenscript";
+  const char* home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.cache/tenscript" : "";
+}
+
 bool set_code(Invocation& into, const std::string& value) {
   into.code = value;
   into.has_code = true;
@@ -152,8 +189,10 @@ const FlagRow kFlags[] = {
      add_grant<TSC_GRANT_PROCESS>},
     {"--allow-net", nullptr, nullptr, nullptr, "in the sandbox: the network",
      add_grant<TSC_GRANT_NETWORK>},
+    {"--no-cache", nullptr, nullptr, nullptr, "neither use nor keep compiled kernels on disk",
+     set_no_cache},
     {"--color", nullptr, "WHEN", nullptr, "auto, always or never", set_color},
-    {"--json", nullptr, nullptr, nullptr, "explain and info: print JSON",
+    {"--json", nullptr, nullptr, nullptr, "explain, info and cache: print JSON",
      set_switch<&Invocation::json>},
     {"--basic", nullptr, nullptr, nullptr, "the prompt without line editing",
      set_switch<&Invocation::basic>},
@@ -165,6 +204,10 @@ const FlagRow kFlags[] = {
 const FlagRow kVariables[] = {
     {nullptr, nullptr, nullptr, "TENSCRIPT_PATH", "folders that import searches, separated by ':'",
      set_path},
+    {nullptr, nullptr, nullptr, "TENSCRIPT_CACHE_DIR",
+     "where compiled kernels are kept; empty or `off`: nowhere", set_cache_dir},
+    {nullptr, nullptr, nullptr, "TENSCRIPT_CACHE_SIZE",
+     "at most so many bytes of them: 512M, 2G (1G)", set_cache_bytes},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRESS_BREAK",
      "for tests: every statement leaves compiled code", set_switch<&Invocation::stress_break>},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRICT_COMPILER",
@@ -208,6 +251,7 @@ class Reader {
   Invocation& into() { return result_.invocation; }
 
   void read_environment() {
+    if (std::getenv("TENSCRIPT_CACHE_DIR") == nullptr) into().cache_dir = default_cache_dir();
     for (const FlagRow& row : kFlags) take_variable(row);
     for (const FlagRow& row : kVariables) take_variable(row);
   }
@@ -286,6 +330,12 @@ class Reader {
       result_.problem = "info takes no file";
       return;
     }
+    if (command_ == Command::Cache) {
+      if (!into().arguments.empty())
+        result_.problem = "cache takes one word: list, verify, clear or path";
+      into().arguments = {word};
+      return;
+    }
     if (command_ == Command::Repl && !command_seen_) command_ = Command::Run;
     into().script = word;
     take_rest(word);
@@ -300,6 +350,8 @@ class Reader {
       result_.problem = command_ == Command::Explain
                             ? "explain needs a script: tenscript explain FILE"
                             : "run needs a script: tenscript run FILE";
+    if (command_ == Command::Cache && into().arguments.empty())
+      result_.problem = "cache needs one word: list, verify, clear or path";
   }
 
   const std::vector<std::string>& arguments_;

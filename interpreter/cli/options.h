@@ -9,7 +9,7 @@
 
 namespace tsc::cli {
 
-enum class Command { Run, Repl, Explain, Info, Help, Version };
+enum class Command { Run, Repl, Explain, Info, Cache, Help, Version };
 enum class ColorMode { Auto, Always, Never };
 
 struct Invocation {
@@ -32,6 +32,8 @@ struct Invocation {
   uint64_t seed = 0;
   std::string logs, disabled_passes, report_file;
   bool stress_break = false, strict_compiler = false;
+  std::string cache_dir;  // empty: compiled kernels are not kept
+  uint64_t cache_bytes = 0;
   std::vector<std::string> search_paths;
   // Who types a command trusts it; --sandbox takes everything away, --allow-* gives back.
   bool sandbox = false;

@@ -77,6 +77,8 @@ Session::Session(const Invocation& invocation)
   options.read_root_count = readable.size();
   options.write_roots = writable.data();
   options.write_root_count = writable.size();
+  options.cache_dir = invocation.cache_dir.c_str();
+  options.cache_bytes = invocation.cache_bytes;
   finish(api_->engine_new(&options, &engine_));
 }
 

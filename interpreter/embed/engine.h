@@ -92,6 +92,7 @@ inline tsc_value* new_value(tsc_engine* engine, interp::Value value) {
 void fill_value_functions(tsc_api& api);
 void fill_run_functions(tsc_api& api);
 void fill_inspect_functions(tsc_api& api);
+void fill_cache_functions(tsc_api& api);
 void fill_status_functions(tsc_api& api);
 
 }  // namespace tsc::embed

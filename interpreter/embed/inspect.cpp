@@ -9,6 +9,7 @@
 #include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "jit/codegen_api.h"
+#include "jit/runner/kernel_cache.h"
 #include "lang/ast_print.h"
 #include "lang/bytecode/disassemble.h"
 #include "lang/emit/compile.h"
@@ -158,6 +159,21 @@ std::string processor_name() {
   return "unknown";
 }
 
+// Where compiled kernels are kept and how much there is; null: nowhere.
+void add_cache_info(tsc_engine& engine, Json& info) {
+  jit::DiskCache& cache = compiler_of(*engine.vm)->options().jit.cache->disk();
+  if (cache.folder().empty()) {
+    info["kernel cache"] = nullptr;
+    return;
+  }
+  jit::Problem problem;
+  uint64_t bytes = 0;
+  for (const jit::DiskCacheRow& row : cache.list(&problem)) bytes += row.bytes;
+  info["kernel cache"] = cache.folder();
+  info["kernel cache bytes"] = bytes;
+  if (!problem.empty()) info["kernel cache problem"] = problem;
+}
+
 Json collect_info(tsc_engine& engine) {
   constexpr const char* kInstructionSets[] = {"baseline", "AVX2", "AVX-512"};
   Json info;
@@ -169,6 +185,7 @@ Json collect_info(tsc_engine& engine) {
   const auto compiler = jit::load_kernel_compiler(&problem);
   info["compiler"] = compiler ? compiler->target_description() : "none: " + problem;
   info["library files"] = engine.library.size();
+  add_cache_info(engine, info);
   Json& path = info["module path"] = Json::array();
   for (const std::string& folder : engine.vm->config().module_path) path.push_back(folder);
   return info;

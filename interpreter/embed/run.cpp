@@ -79,6 +79,8 @@ CompileOptions compile_options(const tsc_engine_options& options) {
   compile.strict = options.strict_compiler != 0;
   for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes)))
     compile.jit.disabled.push_back(name);
+  compile.disk_cache.folder = text_or_empty(options.cache_dir);
+  if (options.cache_bytes != 0) compile.disk_cache.size_limit = options.cache_bytes;
   return compile;
 }
 

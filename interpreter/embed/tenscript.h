@@ -118,6 +118,11 @@ typedef struct tsc_engine_options {
   size_t read_root_count;
   const char* const* write_roots; /* the same for writing, which does not include reading */
   size_t write_root_count;
+  const char* cache_dir;       /* where compiled kernels are kept between processes; NULL or "": no
+                                  file is read or written. Machine code is run from there: the
+                                  folder must be this user's alone, and is made so when missing */
+  uint64_t cache_bytes;        /* at most so many in that folder, the least recently used go;
+                                  0: 1 GiB */
 } tsc_engine_options;
 
 /* One line of a traceback, oldest call first. Columns count characters from 1; 0: unknown. */
@@ -239,6 +244,10 @@ typedef struct tsc_api {
    * code. Returns where the name to replace begins. */
   size_t (*complete)(tsc_engine* engine, const char* text, size_t cursor, tsc_sink sink,
                      void* user);
+  /* The disk cache of the engine's cache_dir: action "path", "list", "verify" (TSC_SCRIPT_ERROR
+   * when an entry is damaged) or "clear"; format "text" or "json". */
+  tsc_status* (*cache)(tsc_engine* engine, const char* action, const char* format, tsc_sink sink,
+                       void* user);
 } tsc_api;
 
 #if defined(__GNUC__)

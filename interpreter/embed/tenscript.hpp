@@ -160,6 +160,8 @@ struct Options {
   bool stress_break = false, strict_compiler = false;
   uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
   std::vector<std::string> read_roots, write_roots;
+  std::string cache_dir;     // where compiled kernels are kept; empty: no file is touched
+  uint64_t cache_bytes = 0;  // at most so many of them; 0: 1 GiB
   std::function<void(tsc_stream, std::string_view)> output;  // empty: the process's own
 };
 
@@ -211,6 +213,8 @@ class Engine {
     raw.logs = options_->logs.c_str();
     raw.stress_break = options_->stress_break;
     raw.strict_compiler = options_->strict_compiler;
+    raw.cache_dir = options_->cache_dir.c_str();
+    raw.cache_bytes = options_->cache_bytes;
     if (options_->output) {
       raw.output = [](void* user, tsc_stream stream, const char* text, size_t size) {
         static_cast<Options*>(user)->output(stream, {text, size});

@@ -1,10 +1,12 @@
 #pragma once
-// Compiled kernels of one engine, by the canonical text of their programs: equal layers share one kernel.
-// Opens the LLVM module at the first request. Thread-safe.
+// Compiled kernels of one engine, by the canonical text of their programs: equal layers share one
+// kernel. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
+// that neither has. Thread-safe.
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
+#include "jit/cache/disk_cache.h"
 #include "jit/codegen_api.h"
 #include "jit/report.h"
 #include "runtime/base/hash.h"
@@ -13,18 +15,29 @@ namespace tsc::jit {
 
 class KernelCache {
  public:
+  explicit KernelCache(DiskCacheOptions disk = {}) : disk_(std::move(disk)) {}
   // A program that does not compile is an error (our own tests), not a reason to run its block.
   bool strict = false;
   // Null when there is no compiler (the reason is reported once) or it refused the program.
   Ref<CompiledKernel> get(const KernelProgram& program, const std::string& symbol, Report& report);
   // The compiler itself, opened on demand; null without LLVM.
   KernelCompiler* compiler(Report& report);
+  DiskCache& disk() { return disk_; }
 
  private:
+  struct Known {
+    Ref<CompiledKernel> kernel;  // null: the compiler refused it
+    std::string program;
+  };
+  Ref<CompiledKernel> load(const std::string& text, const std::string& symbol, Report& report);
+  Ref<CompiledKernel> compile(const KernelProgram& program, const std::string& text,
+                              const std::string& symbol, Report& report);
+
   std::mutex mutex_;
+  DiskCache disk_;
   std::shared_ptr<KernelCompiler> compiler_;
   bool tried_ = false;
-  std::unordered_map<Hash128, Ref<CompiledKernel>> kernels_;
+  std::unordered_map<Hash128, Known> kernels_;
 };
 
 }  // namespace tsc::jit

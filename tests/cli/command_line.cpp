@@ -11,7 +11,8 @@ ProcessResult tenscript(std::vector<std::string> arguments, const std::string& i
   ProcessOptions options;
   options.arguments = std::move(arguments);
   options.arguments.insert(options.arguments.begin(), TENSCRIPT_EXECUTABLE);
-  options.environment = {{"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}};
+  options.environment = {
+      {"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
   options.input = input;
   options.folder = folder;
   return run_process(options);

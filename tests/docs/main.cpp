@@ -51,7 +51,7 @@ std::string run_script(const Settings& settings, const Block& block) {
   folder.write("example.tsc", block.text);
   ProcessOptions options;
   options.arguments = {settings.at("tenscript"), "example.tsc"};
-  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
   options.folder = folder.path();
   const ProcessResult result = tsc::test::run_process(options);
   const auto expected = tsc::worlds::read_expectations(block.text);
@@ -106,10 +106,12 @@ std::string run_commands(const Settings& settings, const Block& block) {
   for (std::string line; std::getline(lines, line);) {
     if (line.rfind("./dev", 0) == 0) problems += check_dev_command(settings, line);
     if (line.rfind("tenscript", 0) != 0 && line.rfind("TENSCRIPT_", 0) != 0) continue;
+    const tsc::test::TemporaryFolder cache;
     ProcessOptions options;
     const char* path = getenv("PATH");
     options.environment = {
-        {"PATH", executable.substr(0, executable.rfind('/')) + ":" + (path ? path : "")}};
+        {"PATH", executable.substr(0, executable.rfind('/')) + ":" + (path ? path : "")},
+        {"TENSCRIPT_CACHE_DIR", cache.path()}};
     options.arguments = {"/bin/sh", "-c", line};
     options.folder = settings.at("root");
     const ProcessResult result = tsc::test::run_process(options);

@@ -21,6 +21,8 @@ struct World {
   std::vector<std::string> flags;
   std::vector<std::pair<std::string, std::string>> environment;
   bool counts_kernels;  // the closing report must hold the promised counts
+  bool warm =
+      false;  // every script runs twice, the second time with the first one's kernels on disk
 };
 
 const std::vector<World>& all_worlds() {
@@ -30,6 +32,7 @@ const std::vector<World>& all_worlds() {
       {"breaks", {}, {{"TENSCRIPT_STRESS_BREAK", "1"}}, false},
       {"unfused", {}, {{"TENSCRIPT_DISABLE", "fuse"}}, false},
       {"one_thread", {"--threads", "1"}, {}, true},
+      {"warm", {}, {}, true, true},
   };
   return worlds;
 }
@@ -94,11 +97,19 @@ std::string check_counters(const Expectations& expected, const std::string& repo
   return problems;
 }
 
-std::string run_script(const Settings& settings, const fs::path& script) {
-  const Expectations expected = read_expectations(test::read_file(script.string()));
-  if (!expected.mistakes.empty()) return expected.mistakes.front();
-  test::TemporaryFolder scratch;
-  const std::string report = scratch.path() + "/report.json";
+// In the warm run every kernel comes from disk.
+std::string check_warmth(const std::string& report_file) {
+  const auto report = nlohmann::json::parse(test::read_file(report_file), nullptr, false);
+  if (report.is_discarded() || !report.contains("totals")) return "";
+  const long kernels = report["totals"].value("kernel", -1L);
+  const long from_disk = report["totals"].value("disk_hit", -2L);
+  if (kernels == from_disk) return "";
+  return std::to_string(from_disk) + " of " + std::to_string(kernels) + " kernels came from disk\n";
+}
+
+std::string run_once(const Settings& settings, const fs::path& script, const Expectations& expected,
+                     const std::string& scratch, bool from_disk) {
+  const std::string report = scratch + "/report.json";
   ProcessOptions options;
   options.arguments = {settings.tenscript};
   for (const auto& flag : settings.world->flags) options.arguments.push_back(flag);
@@ -107,6 +118,8 @@ std::string run_script(const Settings& settings, const fs::path& script) {
   options.environment = settings.world->environment;
   options.environment.emplace_back("TENSCRIPT_REPORT", report);
   options.environment.emplace_back("TENSCRIPT_STRICT_COMPILER", "1");
+  options.environment.emplace_back("TENSCRIPT_CACHE_DIR",
+                                   settings.world->warm ? scratch + "/kernels" : "off");
   options.folder = script.parent_path().string();
   const ProcessResult result = test::run_process(options);
   if (result.timed_out) return "did not end within two minutes";
@@ -116,7 +129,17 @@ std::string run_script(const Settings& settings, const fs::path& script) {
   std::string problem = check_error(expected, result);
   if (result.out != output) problem += "\n    differs at " + first_difference(output, result.out);
   if (problem.empty() && settings.world->counts_kernels) problem = check_counters(expected, report);
+  if (problem.empty() && from_disk) problem = check_warmth(report);
   return problem;
+}
+
+std::string run_script(const Settings& settings, const fs::path& script) {
+  const Expectations expected = read_expectations(test::read_file(script.string()));
+  if (!expected.mistakes.empty()) return expected.mistakes.front();
+  test::TemporaryFolder scratch;
+  const std::string problem = run_once(settings, script, expected, scratch.path(), false);
+  if (!problem.empty() || !settings.world->warm) return problem;
+  return run_once(settings, script, expected, scratch.path(), true);
 }
 
 bool runs_in(const fs::path& script, const World& world) {

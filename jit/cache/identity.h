@@ -1,0 +1,18 @@
+#pragma once
+// What the machine code of a kernel depends on besides its program: the code generator and the
+// processor. Known without LLVM, so that a process can use the disk cache and never load it.
+#include <string>
+
+namespace tsc::jit {
+
+// Of this build: a digest of the code generator's sources, and the version of LLVM.
+const char* code_version();
+
+// The processor's family and every instruction set it offers to this process, as text. Two
+// processes with the same text may run one another's code.
+std::string processor_identity();
+
+// One line each: format, code version, processor.
+std::string machine_code_identity();
+
+}  // namespace tsc::jit

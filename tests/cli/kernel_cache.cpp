@@ -1,0 +1,175 @@
+// The disk cache as a person meets it: a second process is warm, commands, environment, bad days.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "catch2/catch.hpp"
+#include "process.h"
+
+using namespace tsc::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kScript =
+    "import sys\n"
+    "import torch\n"
+    "@torch.compile\n"
+    "def f(x):\n"
+    "    return (x * 2 + 1).exp()\n"
+    "print(f(torch.arange(1000) / 1000).sum().item())\n"
+    "counts = torch.compiler.report()\n"
+    "print(counts['kernel'], counts['disk_hit'], counts['cache_problem'], file=sys.stderr)\n";
+
+struct Warmth {
+  TemporaryFolder folder;
+  std::string cache = folder.path() + "/kernels";
+
+  ProcessResult tenscript(std::vector<std::string> arguments,
+                          std::vector<std::pair<std::string, std::string>> environment = {}) const {
+    ProcessOptions options;
+    options.arguments = std::move(arguments);
+    options.arguments.insert(options.arguments.begin(), TENSCRIPT_EXECUTABLE);
+    options.environment = {
+        {"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", cache}};
+    for (auto& variable : environment) options.environment.push_back(std::move(variable));
+    return run_process(options);
+  }
+  ProcessResult run(std::vector<std::pair<std::string, std::string>> environment = {}) const {
+    return tenscript({"-c", kScript}, std::move(environment));
+  }
+  std::vector<fs::path> entries() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(cache))
+      if (entry.path().extension() == ".kernel") files.push_back(entry.path());
+    return files;
+  }
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the second process takes its kernels from disk and opens no LLVM") {
+  Warmth warmth;
+  const ProcessResult cold = warmth.run();
+  CHECK(cold.exit_code == 0);
+  CHECK(cold.err == "1 0 0\n");
+  // A module that cannot be opened would be a fault: strict, and said so.
+  const ProcessResult warm = warmth.run({{"TENSCRIPT_LLVM_MODULE", "/nonexistent"}});
+  CHECK(warm.out == cold.out);
+  CHECK(warm.err == "1 1 0\n");
+}
+
+TEST_CASE("the cache can be switched off and put elsewhere") {
+  Warmth warmth;
+  for (const char* off : {"", "off"}) {
+    CHECK(warmth.run({{"TENSCRIPT_CACHE_DIR", off}}).err == "1 0 0\n");
+    CHECK(contains(warmth.tenscript({"cache", "list"}, {{"TENSCRIPT_CACHE_DIR", off}}).out, "off"));
+  }
+  CHECK(warmth.tenscript({"--no-cache", "-c", kScript}).err == "1 0 0\n");
+  CHECK_FALSE(fs::exists(warmth.cache));
+  CHECK(warmth.tenscript({"cache", "path"}).out == warmth.cache + "\n");
+  // Without a variable of its own: the place for caches, then the home.
+  ProcessOptions options;
+  options.arguments = {"/usr/bin/env",
+                       "-u",
+                       "TENSCRIPT_CACHE_DIR",
+                       "-u",
+                       "XDG_CACHE_HOME",
+                       "HOME=/people/x",
+                       TENSCRIPT_EXECUTABLE,
+                       "cache",
+                       "path"};
+  CHECK(run_process(options).out == "/people/x/.cache/tenscript\n");
+  options.arguments.insert(options.arguments.begin() + 5, "XDG_CACHE_HOME=/var/y");
+  CHECK(run_process(options).out == "/var/y/tenscript\n");
+}
+
+TEST_CASE("cache lists, verifies and clears") {
+  Warmth warmth;
+  CHECK(contains(warmth.tenscript({"cache", "list"}).out, "0 kernels, 0 of 1073741824 bytes"));
+  warmth.run();
+  const ProcessResult list = warmth.tenscript({"cache", "list"});
+  CHECK(contains(list.out, "usable  row kernel("));
+  CHECK(contains(list.out, "1 kernel, "));
+  CHECK(contains(warmth.tenscript({"cache", "list", "--json"}).out, "\"state\": \"usable\""));
+  CHECK(contains(warmth.tenscript({"info"}).out, warmth.cache));
+  CHECK(contains(warmth.tenscript({"cache", "verify"}, {{"TENSCRIPT_CACHE_SIZE", "1M"}}).out,
+                 "of 1048576 bytes"));
+  CHECK(warmth.tenscript({"cache", "verify"}).exit_code == 0);
+  std::ofstream(warmth.entries().at(0), std::ios::app) << "x";
+  const ProcessResult damaged = warmth.tenscript({"cache", "verify"});
+  CHECK(damaged.exit_code == 1);
+  CHECK(contains(damaged.out, "its header says"));
+  CHECK(contains(warmth.tenscript({"cache", "clear"}).out, "1 kernel removed"));
+  CHECK(warmth.entries().empty());
+  CHECK(warmth.tenscript({"cache"}).exit_code == 2);
+  CHECK(warmth.tenscript({"cache", "empty"}).exit_code == 2);
+  CHECK(warmth.tenscript({"cache", "list", "clear"}).exit_code == 2);
+  CHECK(warmth.tenscript({"cache", "path"}, {{"TENSCRIPT_CACHE_SIZE", "much"}}).exit_code == 2);
+}
+
+TEST_CASE("a damaged entry is skipped with a reason and written anew") {
+  Warmth warmth;
+  const ProcessResult cold = warmth.run();
+  const fs::path entry = warmth.entries().at(0);
+  const std::string bytes = read_file(entry.string());
+  for (const size_t size : {size_t{0}, bytes.size() / 2, bytes.size() - 1}) {
+    fs::resize_file(entry, size);
+    const ProcessResult again = warmth.run({{"TENSCRIPT_LOGS", "cache"}});
+    CHECK(again.out == cold.out);
+    CHECK(contains(again.err, "is not used: it has " + std::to_string(size) + " bytes"));
+    CHECK(contains(again.err, "1 0 1\n"));
+    CHECK(read_file(entry.string()) == bytes);
+    CHECK(warmth.run().err == "1 1 0\n");
+  }
+}
+
+TEST_CASE("a folder that is refused or unwritable warns once and costs nothing else") {
+  Warmth warmth;
+  const ProcessResult cold = warmth.run();
+  const std::string two = std::string(kScript) +
+                          "@torch.compile\ndef g(x):\n    return x.sin().sum()\ng(torch.ones(5))\n";
+  chmod(warmth.cache.c_str(), 0777);
+  ProcessResult result = warmth.tenscript({"-c", two});
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == cold.out);
+  CHECK(result.err ==
+        "warning: other users may write to the folder '" + warmth.cache +
+            "' (chmod go-w would change that); compiled kernels are not kept on disk\n"
+            "1 0 1\n");
+  chmod(warmth.cache.c_str(), 0700);
+  // A disk that is full after 64 bytes.
+  ProcessOptions options;
+  options.arguments = {"/bin/sh", "-c", "ulimit -f 0; exec \"$@\"", "sh", TENSCRIPT_EXECUTABLE,
+                       "-c",      two};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"},
+                         {"TENSCRIPT_CACHE_DIR", warmth.folder.path() + "/full"}};
+  result = run_process(options);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == cold.out);
+  CHECK(contains(result.err, "warning: cannot write a file: File too large"));
+  CHECK(result.err.find("warning", 20) == std::string::npos);
+}
+
+TEST_CASE("processes that fill one cache at once all succeed") {
+  Warmth warmth;
+  std::vector<ProcessResult> results(4);
+  std::vector<std::thread> threads;
+  for (ProcessResult& result : results) threads.emplace_back([&] { result = warmth.run(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const ProcessResult& result : results) {
+    CHECK(result.exit_code == 0);
+    CHECK(result.out == results[0].out);
+  }
+  CHECK(warmth.entries().size() == 1);
+  CHECK(warmth.tenscript({"cache", "verify"}).exit_code == 0);
+}

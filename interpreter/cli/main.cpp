@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "interpreter/cli/files.h"
+#include "interpreter/cli/format_command.h"
 #include "interpreter/cli/options.h"
 #include "interpreter/cli/repl.h"
 #include "interpreter/cli/session.h"
@@ -18,27 +20,10 @@ int usage_error(const std::string& problem) {
   return kExitUsage;
 }
 
-bool read_stream(FILE* stream, std::string& text) {
-  char buffer[65536];
-  for (size_t count; (count = std::fread(buffer, 1, sizeof buffer, stream)) > 0;)
-    text.append(buffer, count);
-  return std::ferror(stream) == 0;
-}
-
 // The text of the program and the name it goes by. A folder stands for its __main__.tsc.
 struct Program {
   std::string name, text, problem;
 };
-
-std::string no_such_file(const std::string& path) {
-  std::string problem = "cannot open '" + path + "': " + std::strerror(errno);
-  const std::string_view command = nearest(path, command_names());
-  if (!command.empty()) problem += "; did you mean the command '" + std::string(command) + "'?";
-  struct stat about {};
-  if (errno == ENOENT && stat((path + ".tsc").c_str(), &about) == 0)
-    problem += "; did you mean '" + path + ".tsc'?";
-  return problem;
-}
 
 Program load_program(const Invocation& invocation) {
   Program program;
@@ -47,17 +32,13 @@ Program load_program(const Invocation& invocation) {
     program.text = invocation.code;
   } else if (invocation.script == "-") {
     program.name = "<stdin>";
-    read_stream(stdin, program.text);
+    read_text("-", program.text, program.problem);
   } else {
     program.name = invocation.script;
     struct stat about {};
     if (stat(program.name.c_str(), &about) == 0 && S_ISDIR(about.st_mode))
       program.name += "/__main__.tsc";
-    errno = 0;
-    FILE* file = std::fopen(program.name.c_str(), "rb");
-    if (file == nullptr || !read_stream(file, program.text))
-      program.problem = no_such_file(program.name);
-    if (file != nullptr) std::fclose(file);
+    read_text(program.name, program.text, program.problem);
   }
   return program;
 }
@@ -101,6 +82,7 @@ int cache(Session& session, const Invocation& invocation) {
 int run(const Invocation& invocation) {
   Session session(invocation);
   if (!session.ok()) return kExitInternal;
+  if (invocation.command == Command::Format) return run_format(session, invocation);
   if (invocation.command == Command::Info) return info(session, invocation);
   if (invocation.command == Command::Cache) return cache(session, invocation);
   if (!invocation.emit.empty() && invocation.command != Command::Repl)

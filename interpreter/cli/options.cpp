@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "interpreter/cli/option_table.h"
 #include "interpreter/embed/tenscript.h"
 
 namespace tsc::cli {
@@ -10,32 +11,22 @@ namespace {
 
 // ---- tables ------------------------------------------------------------------------------------
 
-struct CommandRow {
-  const char* name;
-  Command command;
-  const char* arguments;
-  const char* help;
-};
-
 constexpr CommandRow kCommands[] = {
     {"run", Command::Run, "FILE [args]", "run a script; the word `run` may be left out"},
     {"repl", Command::Repl, "", "the interactive prompt, also what no argument starts"},
     {"explain", Command::Explain, "FILE [args]",
      "run a script, then say what was compiled and why"},
-    {"info", Command::Info, "[--env]", "version, processor, threads, compiler, folders"},
-    {"cache", Command::Cache, "list|verify|clear|path", "the compiled kernels kept on disk"},
-};
-
-// A setter returns false when the value is not one.
-using Setter = bool (*)(Invocation&, const std::string& value);
-
-struct FlagRow {
-  const char* name;        // the long form, or the short one when there is no long form
-  const char* short_name;  // or null
-  const char* value;       // the value's name in the help, or null for a switch
-  const char* variable;    // the environment variable that sets it, or null
-  const char* help;
-  Setter set;
+    {"fmt", Command::Format, "PATH...", "give scripts the one style; - is standard input",
+     Takes::Paths},
+    {"check", Command::Check, "[PATH...]", "find mistakes in scripts without running them",
+     Takes::Paths},
+    {"test", Command::Test, "[PATH...]", "run the test functions of test_*.tsc", Takes::Paths},
+    {"info", Command::Info, "[--env]", "version, processor, threads, compiler, folders",
+     Takes::Nothing},
+    {"cache", Command::Cache, "list|verify|clear|path", "the compiled kernels kept on disk",
+     Takes::Word},
+    {"completions", Command::Complete, "bash|zsh|fish|man",
+     "print the shell's completions, or the manual page", Takes::Word},
 };
 
 bool parse_number(const std::string& text, uint64_t& number) {
@@ -65,6 +56,18 @@ bool set_color(Invocation& into, const std::string& value) {
   into.color = value == "auto"     ? ColorMode::Auto
                : value == "always" ? ColorMode::Always
                                    : ColorMode::Never;
+  return true;
+}
+
+bool set_jobs(Invocation& into, const std::string& value) {
+  uint64_t number = 0;
+  if (!parse_number(value, number) || number == 0 || number > 1024) return false;
+  into.test_jobs = static_cast<uint32_t>(number);
+  return true;
+}
+
+bool set_show_environment(Invocation& into, const std::string&) {
+  into.arguments = {"--env"};
   return true;
 }
 
@@ -157,9 +160,9 @@ const FlagRow kFlags[] = {
     {"-c", nullptr, "CODE", nullptr, "run this code; what follows is sys.argv", set_code},
     {"-m", nullptr, "MODULE", nullptr, "run a module found by its dotted name",
      set_text<&Invocation::module>},
-    {"-i", nullptr, nullptr, nullptr, "stay at the prompt afterwards",
+    {"-i", nullptr, nullptr, "TENSCRIPT_INTERACTIVE", "stay at the prompt afterwards",
      set_switch<&Invocation::interactive>},
-    {"--emit", nullptr, "STAGE", nullptr,
+    {"--emit", nullptr, "STAGE", "TENSCRIPT_EMIT",
      "print a stage: tokens ast bytecode region backward fused loops llvm asm ptx",
      set_text<&Invocation::emit>},
     {"--no-jit", nullptr, nullptr, "TENSCRIPT_NO_JIT", "compile nothing, interpret everything",
@@ -177,24 +180,42 @@ const FlagRow kFlags[] = {
     {"--sandbox", nullptr, nullptr, "TENSCRIPT_SANDBOX",
      "no files, environment, clock or processes but what --allow-* names",
      set_switch<&Invocation::sandbox>},
-    {"--allow-read", nullptr, "DIR", nullptr, "in the sandbox: read files below this folder",
-     add_root<&Invocation::read_roots>},
-    {"--allow-write", nullptr, "DIR", nullptr, "in the sandbox: write files below this folder",
-     add_root<&Invocation::write_roots>},
-    {"--allow-env", nullptr, nullptr, nullptr, "in the sandbox: environment variables",
-     add_grant<TSC_GRANT_ENVIRONMENT>},
-    {"--allow-clock", nullptr, nullptr, nullptr, "in the sandbox: the time, and sleeping",
-     add_grant<TSC_GRANT_CLOCK>},
-    {"--allow-run", nullptr, nullptr, nullptr, "in the sandbox: processes",
+    {"--allow-read", nullptr, "DIR", "TENSCRIPT_ALLOW_READ",
+     "in the sandbox: read files below this folder", add_root<&Invocation::read_roots>},
+    {"--allow-write", nullptr, "DIR", "TENSCRIPT_ALLOW_WRITE",
+     "in the sandbox: write files below this folder", add_root<&Invocation::write_roots>},
+    {"--allow-env", nullptr, nullptr, "TENSCRIPT_ALLOW_ENV",
+     "in the sandbox: environment variables", add_grant<TSC_GRANT_ENVIRONMENT>},
+    {"--allow-clock", nullptr, nullptr, "TENSCRIPT_ALLOW_CLOCK",
+     "in the sandbox: the time, and sleeping", add_grant<TSC_GRANT_CLOCK>},
+    {"--allow-run", nullptr, nullptr, "TENSCRIPT_ALLOW_RUN", "in the sandbox: processes",
      add_grant<TSC_GRANT_PROCESS>},
-    {"--allow-net", nullptr, nullptr, nullptr, "in the sandbox: the network",
+    {"--allow-net", nullptr, nullptr, "TENSCRIPT_ALLOW_NET", "in the sandbox: the network",
      add_grant<TSC_GRANT_NETWORK>},
-    {"--no-cache", nullptr, nullptr, nullptr, "neither use nor keep compiled kernels on disk",
-     set_no_cache},
-    {"--color", nullptr, "WHEN", nullptr, "auto, always or never", set_color},
-    {"--json", nullptr, nullptr, nullptr, "explain, info and cache: print JSON",
-     set_switch<&Invocation::json>},
-    {"--basic", nullptr, nullptr, nullptr, "the prompt without line editing",
+    {"--no-cache", nullptr, nullptr, "TENSCRIPT_NO_CACHE",
+     "neither use nor keep compiled kernels on disk", set_no_cache},
+    {"--color", nullptr, "WHEN", "TENSCRIPT_COLOR", "auto, always or never", set_color},
+    {"--json", nullptr, nullptr, "TENSCRIPT_JSON",
+     "explain, info, cache, check and test: print JSON", set_switch<&Invocation::json>},
+    {"--quiet", "-q", nullptr, "TENSCRIPT_QUIET", "no closing summary",
+     set_switch<&Invocation::quiet>},
+    {"--check", nullptr, nullptr, "TENSCRIPT_FMT_CHECK",
+     "write nothing, list the files that would change; exit 1 when there are any",
+     set_switch<&Invocation::format_check>, Command::Format},
+    {"--diff", nullptr, nullptr, "TENSCRIPT_FMT_DIFF", "write nothing, print what would change",
+     set_switch<&Invocation::format_diff>, Command::Format},
+    {"-k", nullptr, "PATTERN", "TENSCRIPT_TEST_PATTERN",
+     "only tests whose name holds this text; several with 'or', 'and', 'not'",
+     set_text<&Invocation::test_pattern>, Command::Test},
+    {"-j", nullptr, "N", "TENSCRIPT_TEST_JOBS", "files at a time (one for each core)", set_jobs,
+     Command::Test},
+    {"--junit", nullptr, "FILE", "TENSCRIPT_TEST_JUNIT", "write the results as JUnit XML",
+     set_text<&Invocation::junit_file>, Command::Test},
+    {"--doc", nullptr, nullptr, "TENSCRIPT_TEST_DOC", "run the >>> examples of docstrings too",
+     set_switch<&Invocation::test_docs>, Command::Test},
+    {"--env", nullptr, nullptr, nullptr, "list the environment variables", set_show_environment,
+     Command::Info},
+    {"--basic", nullptr, nullptr, "TENSCRIPT_BASIC", "the prompt without line editing",
      set_switch<&Invocation::basic>},
     {"--version", "-V", nullptr, nullptr, "print the version", set_command<Command::Version>},
     {"--help", "-h", nullptr, nullptr, "print this text", set_command<Command::Help>},
@@ -216,10 +237,19 @@ const FlagRow kVariables[] = {
 
 // ---- reading -----------------------------------------------------------------------------------
 
-const FlagRow* find_flag(const std::string& name) {
-  for (const FlagRow& row : kFlags)
-    if (name == row.name || (row.short_name != nullptr && name == row.short_name)) return &row;
-  return nullptr;
+// Whether the flag means something after this command; what runs a program takes all the rest.
+bool belongs(const FlagRow& row, Command command) {
+  return row.command == Command::Help || row.command == command;
+}
+
+const FlagRow* find_flag(const std::string& name, Command command) {
+  const FlagRow* other = nullptr;
+  for (const FlagRow& row : kFlags) {
+    if (name != row.name && (row.short_name == nullptr || name != row.short_name)) continue;
+    if (belongs(row, command)) return &row;
+    other = &row;
+  }
+  return other;
 }
 
 std::string unknown(const char* what, const std::string& word,
@@ -230,10 +260,17 @@ std::string unknown(const char* what, const std::string& word,
   return problem;
 }
 
-std::string unknown_flag(const std::string& name) {
+std::string unknown_flag(const std::string& name, Command command) {
   std::vector<std::string_view> names;
-  for (const FlagRow& row : kFlags) names.push_back(row.name);
+  for (const FlagRow& row : kFlags)
+    if (belongs(row, command)) names.push_back(row.name);
   return unknown("flag", name, names);
+}
+
+const CommandRow* row_of(Command command) {
+  for (const CommandRow& row : kCommands)
+    if (row.command == command) return &row;
+  return nullptr;
 }
 
 class Reader {
@@ -275,13 +312,20 @@ class Reader {
   void read_flag(const std::string& word) {
     const std::size_t equals = word.compare(0, 2, "--") == 0 ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
-    if (name == "--env" && command_ == Command::Info) {
-      into().arguments = {"--env"};
+    const FlagRow* row = find_flag(name, command_);
+    if (row == nullptr && word[1] != '-' && word.size() > 2) {  // -j4
+      const FlagRow* prefix = find_flag(word.substr(0, 2), command_);
+      if (prefix != nullptr && prefix->value != nullptr) {
+        arguments_.insert(arguments_.begin() + static_cast<long>(at_), word.substr(2));
+        return read_flag(word.substr(0, 2));
+      }
+    }
+    if (row == nullptr) {
+      result_.problem = unknown_flag(name, command_);
       return;
     }
-    const FlagRow* row = find_flag(name);
-    if (row == nullptr) {
-      result_.problem = unknown_flag(name);
+    if (!belongs(*row, command_)) {
+      result_.problem = name + " belongs to the command '" + row_of(row->command)->name + "'";
       return;
     }
     std::string value = "1";
@@ -326,19 +370,35 @@ class Reader {
           return;
         }
     }
-    if (command_ == Command::Info) {
-      result_.problem = "info takes no file";
+    const Takes takes = command_seen_ ? row_of(command_)->takes : Takes::Program;
+    if (takes == Takes::Nothing) {
+      result_.problem = std::string(row_of(command_)->name) + " takes no file";
       return;
     }
-    if (command_ == Command::Cache) {
-      if (!into().arguments.empty())
-        result_.problem = "cache takes one word: list, verify, clear or path";
-      into().arguments = {word};
+    if (takes == Takes::Paths) {
+      into().paths.push_back(word);
       return;
     }
+    if (takes == Takes::Word) return read_choice(*row_of(command_), word);
     if (command_ == Command::Repl && !command_seen_) command_ = Command::Run;
     into().script = word;
     take_rest(word);
+  }
+
+  void read_choice(const CommandRow& row, const std::string& word) {
+    std::vector<std::string_view> choices;
+    const std::string_view all = row.arguments;
+    for (std::size_t begin = 0; begin <= all.size();) {
+      const std::size_t end = std::min(all.find('|', begin), all.size());
+      choices.push_back(all.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    if (!into().arguments.empty())
+      result_.problem = std::string(row.name) + " takes one word: " + row.arguments;
+    else if (std::find(choices.begin(), choices.end(), word) == choices.end())
+      result_.problem = unknown((std::string(row.name) + " word").c_str(), word, choices) +
+                        "; it takes " + row.arguments;
+    into().arguments = {word};
   }
 
   void finish() {
@@ -350,11 +410,16 @@ class Reader {
       result_.problem = command_ == Command::Explain
                             ? "explain needs a script: tenscript explain FILE"
                             : "run needs a script: tenscript run FILE";
-    if (command_ == Command::Cache && into().arguments.empty())
-      result_.problem = "cache needs one word: list, verify, clear or path";
+    if (command_ == Command::Format && into().paths.empty())
+      result_.problem = "fmt needs files, folders or -: tenscript fmt PATH...";
+    const CommandRow* row = row_of(command_);
+    if (row != nullptr && row->takes == Takes::Word && into().arguments.empty())
+      result_.problem = std::string(row->name) + " needs one word: " + row->arguments;
+    const bool whole_folder = command_ == Command::Check || command_ == Command::Test;
+    if (whole_folder && into().paths.empty()) into().paths = {"."};
   }
 
-  const std::vector<std::string>& arguments_;
+  std::vector<std::string> arguments_;
   ParsedCommandLine result_;
   Command command_ = Command::Repl;
   bool command_seen_ = false;
@@ -362,81 +427,14 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(text.size() + 1, width), ' ');
-  return text;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
-  std::string_view best;
-  // Two edits at most, and fewer in a short word, of which they would leave nothing.
-  std::size_t best_distance = std::min<std::size_t>(2, word.size() / 3) + 1;
-  for (std::string_view candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
-}
-
-std::vector<std::string_view> command_names() {
-  std::vector<std::string_view> names;
-  for (const CommandRow& row : kCommands) names.push_back(row.name);
-  return names;
-}
+std::span<const CommandRow> command_rows() { return kCommands; }
+std::span<const FlagRow> flag_rows() { return kFlags; }
+std::span<const FlagRow> variable_rows() { return kVariables; }
 
 ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) {
   return Reader(arguments).read();
-}
-
-std::string help_text() {
-  std::string text = "usage: tenscript [flags] [command] [FILE [args]]\n\ncommands:\n";
-  for (const CommandRow& row : kCommands)
-    text += "  " + padded(std::string(row.name) + " " + row.arguments, 22) + row.help + "\n";
-  text += "\nflags:\n";
-  for (const FlagRow& row : kFlags) {
-    std::string name = row.short_name != nullptr ? std::string(row.short_name) + ", " : "";
-    name += row.name;
-    if (row.value != nullptr) name += std::string(" ") + row.value;
-    text += "  " + padded(name, 22) + row.help + "\n";
-  }
-  text +=
-      "\n`tenscript info --env` lists the environment variables.\n"
-      "Exit codes: 0 done, 1 the script failed, 2 wrong usage or no such file, 70 an internal "
-      "fault, 130 interrupted.\n";
-  return text;
-}
-
-std::string environment_text() {
-  std::string text;
-  auto add = [&](const FlagRow& row) {
-    if (row.variable == nullptr) return;
-    const char* value = std::getenv(row.variable);
-    text += padded(row.variable, 28) + padded(value != nullptr ? value : "(not set)", 14) +
-            row.help + "\n";
-  };
-  for (const FlagRow& row : kFlags) add(row);
-  for (const FlagRow& row : kVariables) add(row);
-  return text;
 }
 
 }  // namespace tsc::cli

@@ -9,7 +9,19 @@
 
 namespace tsc::cli {
 
-enum class Command { Run, Repl, Explain, Info, Cache, Help, Version };
+enum class Command {
+  Run,
+  Repl,
+  Explain,
+  Info,
+  Cache,
+  Format,
+  Check,
+  Test,
+  Complete,
+  Help,
+  Version
+};
 enum class ColorMode { Auto, Always, Never };
 
 struct Invocation {
@@ -22,8 +34,16 @@ struct Invocation {
   bool interactive = false;            // -i
   bool json = false;
   bool basic = false;  // plain line mode also on a terminal
+  bool quiet = false;
   std::string emit;
   ColorMode color = ColorMode::Auto;
+
+  // fmt, check, test: the files and folders to work on.
+  std::vector<std::string> paths;
+  bool format_check = false, format_diff = false;
+  std::string test_pattern, junit_file;
+  uint32_t test_jobs = 0;  // 0: one for each core
+  bool test_docs = false;
 
   // What the engine is made with.
   uint32_t threads = 0;

@@ -94,5 +94,6 @@ void fill_run_functions(tsc_api& api);
 void fill_inspect_functions(tsc_api& api);
 void fill_cache_functions(tsc_api& api);
 void fill_status_functions(tsc_api& api);
+void fill_tool_functions(tsc_api& api);
 
 }  // namespace tsc::embed

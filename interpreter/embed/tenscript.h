@@ -248,6 +248,11 @@ typedef struct tsc_api {
    * when an entry is damaged) or "clear"; format "text" or "json". */
   tsc_status* (*cache)(tsc_engine* engine, const char* action, const char* format, tsc_sink sink,
                        void* user);
+
+  /* Tools: they read a text and run nothing of it. */
+  /* The text in the one style; TSC_SYNTAX_ERROR when it is no program. */
+  tsc_status* (*format)(tsc_engine* engine, const char* name, const char* text, size_t size,
+                        tsc_sink sink, void* user);
 } tsc_api;
 
 #if defined(__GNUC__)

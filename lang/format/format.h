@@ -3,7 +3,8 @@
 // tree, so nothing but white space, trailing commas and redundant brackets can change; the result
 // is parsed again and must have the same tree.
 // Knows: tokens, layout, parse. Must not know: files, scopes.
-// Keeps: format(format(x)) == format(x); AST(format(x)) == AST(x). docs/tools.md describes the style.
+// Keeps: format(format(x)) == format(x); AST(format(x)) == AST(x). docs/tools.md describes the
+// style.
 #include <cstdint>
 #include <string>
 

@@ -145,8 +145,8 @@ class Reader {
   // that begins no further right than the comment.
   void place_comments() {
     if (line_.before.empty()) return;
-    const std::vector<uint32_t>& open = columns_.size() > last_columns_.size() ? columns_
-                                                                              : last_columns_;
+    const std::vector<uint32_t>& open =
+        columns_.size() > last_columns_.size() ? columns_ : last_columns_;
     uint32_t limit = static_cast<uint32_t>(open.size()) - 1;
     for (OwnComment& comment : line_.before) {
       const uint32_t column = comment.depth;
@@ -188,8 +188,8 @@ class Reader {
 
 bool begins_compound(TokenKind kind) {
   static constexpr TokenKind kKinds[] = {
-      TokenKind::IF,  TokenKind::ELIF,   TokenKind::ELSE,    TokenKind::FOR,   TokenKind::WHILE,
-      TokenKind::DEF, TokenKind::CLASS,  TokenKind::WITH,    TokenKind::TRY,   TokenKind::EXCEPT,
+      TokenKind::IF,      TokenKind::ELIF,  TokenKind::ELSE, TokenKind::FOR, TokenKind::WHILE,
+      TokenKind::DEF,     TokenKind::CLASS, TokenKind::WITH, TokenKind::TRY, TokenKind::EXCEPT,
       TokenKind::FINALLY, TokenKind::MATCH, TokenKind::CASE};
   return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }

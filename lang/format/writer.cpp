@@ -27,16 +27,15 @@ LineWriter::LineWriter(const std::vector<Piece>& pieces, uint32_t indent, uint32
     out.assign(pieces.size() + 1, 0);
     for (size_t i = 0; i < pieces.size(); ++i) out[i + 1] = out[i] + value(pieces[i]);
   };
-  sum(position_, [](const Piece& p) {
-    return p.optional ? 0 : (p.space ? 1 : 0) + columns_of(p.text);
-  });
+  sum(position_,
+      [](const Piece& p) { return p.optional ? 0 : (p.space ? 1 : 0) + columns_of(p.text); });
   sum(leading_, [](const Piece& p) { return p.leading.empty() ? 0u : 1u; });
   sum(trailing_, [](const Piece& p) { return p.trailing.empty() ? 0u : 1u; });
   sum(breaks_, [](const Piece& p) { return has_break(p.text) ? 1u : 0u; });
   magic_.assign(pieces.size() + 1, 0);
   for (size_t i = 0; i < pieces.size(); ++i)
-    magic_[i + 1] = magic_[i] + 
-                   (pieces[i].opens() && !pieces[i].optional && has_magic_comma(i) ? 1 : 0);
+    magic_[i + 1] =
+        magic_[i] + (pieces[i].opens() && !pieces[i].optional && has_magic_comma(i) ? 1 : 0);
 }
 
 std::string LineWriter::run() {

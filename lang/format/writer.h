@@ -55,7 +55,7 @@ class LineWriter {
   std::vector<uint32_t> position_;  // flat columns before each piece
   // Before each piece: pieces with comments before and after them, brackets with a forcing comma.
   std::vector<uint32_t> leading_, trailing_, magic_;
-  std::vector<uint32_t> breaks_;    // texts of several rows before each piece
+  std::vector<uint32_t> breaks_;  // texts of several rows before each piece
   std::string out_;
   uint32_t column_ = 0, widest_ = 0;
   bool fresh_ = true;  // nothing but indentation is on the row

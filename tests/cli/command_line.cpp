@@ -1,29 +1,7 @@
 // The executable as a person meets it: output, exit codes, messages.
-#include "catch2/catch.hpp"
-#include "process.h"
+#include "run_tenscript.h"
 
 using namespace tsc::test;
-
-namespace {
-
-ProcessResult tenscript(std::vector<std::string> arguments, const std::string& input = "",
-                        const std::string& folder = "") {
-  ProcessOptions options;
-  options.arguments = std::move(arguments);
-  options.arguments.insert(options.arguments.begin(), TENSCRIPT_EXECUTABLE);
-  options.environment = {
-      {"NO_COLOR", "1"}, {"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
-  options.input = input;
-  options.folder = folder;
-  return run_process(options);
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  INFO(text);
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
 
 TEST_CASE("code from the command line, a file, standard input") {
   CHECK(tenscript({"-c", "print(6 * 7)"}).out == "42\n");
@@ -145,8 +123,10 @@ TEST_CASE("starting is quick and small") {
 TEST_CASE("the sandbox denies, --allow-* gives back") {
   TemporaryFolder folder;
   const std::string data = folder.write("in/data.txt", "data");
-  const std::string script = folder.write(
-      "a.tsc", "import sys\nf = open(sys.argv[1], sys.argv[2])\nprint(f.read() if f.mode == 'r' else 'w')\n");
+  const std::string script =
+      folder.write("a.tsc",
+                   "import sys\nf = open(sys.argv[1], sys.argv[2])\nprint(f.read() if f.mode == "
+                   "'r' else 'w')\n");
   CHECK(tenscript({script, data, "r"}).out == "data\n");
   const ProcessResult denied = tenscript({"--sandbox", script, data, "r"});
   CHECK(denied.exit_code == 1);

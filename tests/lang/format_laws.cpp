@@ -31,9 +31,10 @@ std::vector<std::pair<std::string, std::string>> scripts() {
 
 // Random edits that often keep a text a program: blanks, breaks, comments and commas come and go.
 std::string mutated(std::string text, std::mt19937& random, int edits) {
-  static const char* const kInsertions[] = {" ",  "\n", "#c\n", "  # d\n", ",",    "(",   ")",
-                                            "\\\n", "\n\n\n", "\t", ";",  "lambda: ", "not ", "-",
-                                            "[",  "]",  " if a else b", "*", "'''", "f'{x}'"};
+  static const char* const kInsertions[] = {
+      " ",    "\n",     "#c\n",         "  # d\n", ",",        "(",     ")",
+      "\\\n", "\n\n\n", "\t",           ";",       "lambda: ", "not ",  "-",
+      "[",    "]",      " if a else b", "*",       "'''",      "f'{x}'"};
   for (int i = 0; i < edits && !text.empty(); ++i) {
     const size_t at = random() % text.size();
     switch (random() % 4) {
@@ -50,7 +51,8 @@ std::string mutated(std::string text, std::mt19937& random, int edits) {
   return text;
 }
 
-void check_laws(const std::string& name, const std::string& text, uint32_t width, size_t& accepted) {
+void check_laws(const std::string& name, const std::string& text, uint32_t width,
+                size_t& accepted) {
   const FormatResult once = format(Source(name, text), {width});
   if (!once.ok) return;
   ++accepted;

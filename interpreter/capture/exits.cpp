@@ -210,8 +210,9 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
     plan.wrt_sources.push_back(tensor->source);
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  const jit::ValueSet reachable(plan.materials.live.begin(), plan.materials.live.end());
   plan.backward = std::make_shared<jit::SplitBackward>(
-      jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, true));
+      jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
   plan.history = std::make_shared<HistorySource>();
   plan.history->forward = region_.clone();
   plan.history->outputs = writer.history_values;

@@ -89,10 +89,10 @@ class RegionNode : public jit::TapeNode {
     if (std::find(present.begin(), present.end(), false) == present.end()) return split_;
     std::shared_ptr<jit::SplitBackward>& made = history_->subsets[present];
     if (!made) try {
-      jit::ValueSet stops(history_->stops.begin(), history_->stops.end());
+      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
       made = std::make_shared<jit::SplitBackward>(
           jit::split_backward(history_->forward, history_->outputs, history_->wrt, stops, present,
-                              &split_->saved, true));
+                              &split_->saved, &reachable));
     } catch (const InternalFault&) {
       return nullptr;
     }

@@ -45,8 +45,8 @@ bool is_cheap(Op op) {
 class Splitter {
  public:
   Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
-           const ValueSet& stops, const std::vector<bool>& present, bool separate)
-      : separate_(separate), joint_(forward.clone()) {
+           const ValueSet& stops, const std::vector<bool>& present, const ValueSet* reachable)
+      : reachable_(reachable), joint_(forward.clone()) {
     auto& body = joint_.body.instructions;
     if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
     first_backward_ = body.size();
@@ -59,7 +59,7 @@ class Splitter {
       gradient_inputs_.push_back(seeds.back().gradient);
       gradient_set_.insert(seeds.back().gradient);
     }
-    if (separate) {
+    if (reachable) {
       for (const auto& parts : append_backward_parts(builder, seeds, wrt, stops)) {
         part_counts_.push_back(parts.size());
         results_.insert(results_.end(), parts.begin(), parts.end());
@@ -146,16 +146,26 @@ class Splitter {
     return value;
   }
 
+  // What may change before the backward runs: only the check of its version finds that out.
+  ValueSet written_or_reachable() const {
+    ValueSet fixed;
+    if (!reachable_) return fixed;
+    for (ValueId value : *reachable_) fixed.insert(viewed(value));
+    for (size_t i = 0; i < first_backward_; ++i)
+      if (joint_.body.instructions[i].code == Code::WriteBack)
+        for (ValueId operand : joint_.body.instructions[i].operands) fixed.insert(viewed(operand));
+    return fixed;
+  }
+
   void choose_saved() {
     for (ValueId value : needed_) saved_set_.insert(viewed(value));
     saved_.assign(saved_set_.begin(), saved_set_.end());
     // Latest first: results of cheap ops are made again from earlier values.
     std::sort(saved_.begin(), saved_.end());
-    // A call's history saves what the eager tape saves, so that an in-place write is the same error.
-    if (separate_) return;
+    const ValueSet fixed = written_or_reachable();
     const std::vector<ValueId> candidates(saved_.rbegin(), saved_.rend());
     for (ValueId value : candidates)
-      if (computable(value)) saved_set_.erase(value);
+      if (!fixed.count(value) && computable(value)) saved_set_.erase(value);
     std::erase_if(saved_, [&](ValueId value) { return !saved_set_.count(value); });
   }
 
@@ -338,7 +348,7 @@ class Splitter {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
       if (result != kNoValue) live.push_back(tensor(result));
     }
-    if (separate_) number_parts(split);
+    if (reachable_) number_parts(split);
     carry_facts();
     Instruction& exit = out_.body.instructions.emplace_back();
     exit.code = Code::Exit;
@@ -350,7 +360,7 @@ class Splitter {
     return split;
   }
 
-  bool separate_;
+  const ValueSet* reachable_;
   std::vector<size_t> part_counts_;
   Region joint_, out_;
   size_t first_backward_ = 0;
@@ -365,8 +375,8 @@ class Splitter {
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops,
                              const std::vector<bool>& present, const std::vector<ValueId>* keep,
-                             bool separate) {
-  return Splitter(forward, outputs, wrt, stops, present, separate).run(keep);
+                             const ValueSet* reachable) {
+  return Splitter(forward, outputs, wrt, stops, present, reachable).run(keep);
 }
 
 }  // namespace tsc::jit

@@ -16,16 +16,18 @@ struct SplitBackward {
   Region backward;
   std::vector<ValueId> saved;           // values of the forward: tensors first, then scalars
   std::vector<int> gradients;           // for each wrt value: its place among the exit's values, or -1
-  std::vector<std::vector<int>> parts;  // instead, with `separate`: the places of its contributions
+  std::vector<std::vector<int>> parts;  // instead, with `reachable`: the places of its contributions
 };
 
 // `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says
 // which outputs have a gradient (empty: all); `saved` of a call with all present serves every subset:
-// pass it back as `keep` and the result saves exactly these. `separate`: contributions to a wrt value stay
-// apart, in the order of the eager tape (see append_backward_parts).
+// pass it back as `keep` and the result saves exactly these. `reachable` is given for a call's history: the
+// values that the program can get hold of once the call is over. They are never made again, because a write
+// to one before backward() must be the error that it is without compiling; and contributions to a wrt value
+// stay apart, in the order of the eager tape (see append_backward_parts).
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops = {},
                              const std::vector<bool>& present = {},
-                             const std::vector<ValueId>* keep = nullptr, bool separate = false);
+                             const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr);
 
 }  // namespace tsc::jit

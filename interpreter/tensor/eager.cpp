@@ -15,7 +15,9 @@ class ScriptLeaf : public jit::LeafSink {
     if (!existing) {
       // Its own memory: the same gradient may have gone to other leaves, or be an expanded view.
       jit::TapeTensor own = gradient;
-      if (!gradient.needs_grad()) own.tensor = run_op(Op::copy, {&gradient.tensor, 1}, {}, {}).first;
+      const bool shared = own.tensor.storage()->use_count() > 2 || !own.tensor.is_contiguous();
+      if (shared && !gradient.needs_grad())
+        own.tensor = run_op(Op::copy, {&gradient.tensor, 1}, {}, {}).first;
       object_->grad = from_tape(vm_, own).take();
       return;
     }

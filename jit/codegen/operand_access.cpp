@@ -3,6 +3,10 @@
 namespace tsc::jit {
 namespace {
 
+// A column program walks down a narrow block: its next cache lines are whole rows away, in other
+// pages, where no hardware looks ahead. Rows asked for early cover the latency of memory.
+constexpr uint64_t kRowsAhead = 16;
+
 llvm::Align alignment(DType dtype) {
   return llvm::Align(static_cast<uint64_t>(memory_bytes(dtype)));
 }
@@ -24,6 +28,9 @@ void OperandAccess::enter(Ir arguments) {
     place.base = field(i, 0, index ? static_cast<llvm::Type*>(b_.getInt64Ty()) : b_.getPtrTy());
     place.row_stride = field(i, 1, b_.getInt64Ty());
     if (operand.access == Access::Strided) place.col_stride = field(i, 2, b_.getInt64Ty());
+    if (program_.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Input &&
+        operand.access == Access::Contiguous)
+      place.ahead = b_.CreateMul(place.row_stride, b_.getInt64(kRowsAhead));
     places_.push_back(place);
   }
 }
@@ -69,7 +76,14 @@ Ir OperandAccess::load(uint32_t slot, const Point& point) {
     return b_.CreateAdd(lanes.splat(place.row), column);
   }
   if (operand.access == Access::Strided) return load_strided(operand, place, point);
+  if (place.ahead) prefetch(operand, place, point);
   return load_row(operand.dtype, element_pointer(operand.dtype, place.row, point.col), point);
+}
+
+void OperandAccess::prefetch(const Operand& operand, const Place& place, const Point& point) {
+  Ir line = element_pointer(operand.dtype, place.row, b_.CreateAdd(point.col, place.ahead));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                     {line, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }
 
 void OperandAccess::store(uint32_t slot, const Point& point, Ir value) {

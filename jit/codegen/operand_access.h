@@ -49,9 +49,11 @@ class OperandAccess {
  private:
   struct Place {
     Ir base = nullptr, row_stride = nullptr, col_stride = nullptr;
+    Ir ahead = nullptr;  // elements to the row that is asked for early; null: none is
     Ir row = nullptr;  // the row's pointer, or the row's integer of an Index operand
   };
 
+  void prefetch(const Operand& operand, const Place& place, const Point& point);
   Ir load_strided(const Operand& operand, const Place& place, const Point& point);
   void store_strided(const Operand& operand, const Place& place, const Point& point, Ir value);
   Ir lane_pointers(const Operand& operand, const Place& place, const Point& point);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "jit/passes/fuse_rules.h"
+#include "jit/passes/private_copies.h"
 #include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
@@ -20,21 +22,20 @@ struct Unit {
   KernelShape shape;
 };
 
-bool is_reduction(Op op) {
-  return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin;
-}
-
 class Fuser {
  public:
   explicit Fuser(Region& region)
-      : region_(region), code_(region.body.instructions), facts_(region) {}
+      : region_(region),
+        copies_(make_private_copies(region)),
+        code_(region.body.instructions),
+        facts_(region) {}
 
   std::vector<KernelShape> run() {
     for (size_t i = 0; i < code_.size(); ++i)
-      if (!code_[i].blocks.empty()) return {};
-    copy_constants();
+      if (!code_[i].results.empty() && copies_.is_copy(code_[i].results[0]))
+        copy_instructions_[code_[i].results[0]] = i;
     for (size_t i = 0; i < code_.size(); ++i)
-      if (!is_constant_copy_[i]) place(i);
+      if (code_[i].results.empty() || !copies_.is_copy(code_[i].results[0])) place(i);
     return rebuild();
   }
 
@@ -59,38 +60,12 @@ class Fuser {
     return true;
   }
 
-  // A tensor of one number costs nothing inside a kernel: every consumer that may be in one gets its own
-  // copy of the `full`, which follows it into its group.
-  void copy_constants() {
-    std::unordered_map<ValueId, size_t> fulls;
-    std::vector<Instruction> out;
-    for (Instruction& instruction : code_) {
-      std::vector<size_t> copies;
-      if (instruction.code == Code::Op && is_elementwise(instruction.op) && candidate(instruction) &&
-          starts_group(instruction)) {
-        for (ValueId& operand : instruction.operands) {
-          auto found = fulls.find(operand);
-          if (found == fulls.end()) continue;
-          Instruction copy = clone_instruction(out[found->second]);
-          copy.results[0] = region_.add_value(region_.type(operand));
-          operand = copy.results[0];
-          copies.push_back(out.size());
-          is_constant_copy_.push_back(true);
-          out.push_back(std::move(copy));
-        }
-      }
-      if (instruction.code == Code::Op && instruction.op == Op::full) fulls[instruction.results[0]] = out.size();
-      if (!copies.empty()) constants_of_[out.size()] = copies;
-      is_constant_copy_.push_back(false);
-      out.push_back(std::move(instruction));
-    }
-    code_ = std::move(out);
-  }
-
-  void attach_constants(size_t instruction, size_t unit) {
-    auto found = constants_of_.find(instruction);
-    if (found == constants_of_.end()) return;
-    for (size_t copy : found->second) {
+  void attach_copies(size_t instruction, size_t unit) {
+    const std::vector<ValueId>* copies = copies_.of(code_[instruction].results[0]);
+    if (!copies) return;
+    for (ValueId value : *copies) {
+      const size_t copy = copy_instructions_.at(value);
+      attach_copies(copy, unit);
       units_[unit].members.push_back(copy);
       define(copy, unit);
     }
@@ -138,69 +113,20 @@ class Fuser {
 
   void place(size_t i) {
     const Instruction& instruction = code_[i];
-    if (instruction.code == Code::Op && candidate(instruction)) {
+    if (instruction.code == Code::Op && can_fuse(region_, instruction)) {
       for (size_t unit : producer_groups(instruction))
         if (join(i, unit)) return;
-      if (starts_group(instruction)) {
+      if (starts_group(region_, instruction)) {
+        const KernelShape shape = starting_shape(region_, instruction);
+        if (shape.column && join_columns(i, shape)) return;
         size_t unit = new_unit(i, true);
-        units_[unit].shape = starting_shape(instruction);
-        attach_constants(i, unit);
+        units_[unit].shape = shape;
+        attach_copies(i, unit);
         return define(i, unit);
       }
     }
     size_t unit = new_unit(i, false);
     define(i, unit);
-  }
-
-  bool candidate(const Instruction& instruction) const {
-    Op op = instruction.op;
-    if (is_elementwise(op)) {
-      DType in = type(instruction.operands[op == Op::select ? 1 : 0]).dtype;
-      return is_fusable(op, in) && is_fusable(op, type(instruction.results[0]).dtype);
-    }
-    if (is_reduction(op)) return is_fusable(op, type(instruction.operands[0]).dtype);
-    return op == Op::full || op == Op::rng_bits || op == Op::broadcast || op == Op::reshape ||
-           op == Op::detach || op == Op::copy;
-  }
-
-  bool starts_group(const Instruction& instruction) const {
-    Op op = instruction.op;
-    if (is_elementwise(op)) return !type(instruction.results[0]).sizes.empty();
-    if (op == Op::rng_bits) return true;
-    return is_reduction(op) && (trailing_split(instruction) >= 0 || leading_split(instruction) > 0);
-  }
-
-  // k when the reduced axes are [k, rank), else -1.
-  int trailing_split(const Instruction& instruction) const {
-    size_t rank = type(instruction.operands[0]).sizes.size();
-    const Sizes& axes = instruction.attributes.axes;
-    if (axes.empty()) return -1;
-    size_t k = rank - axes.size();
-    for (size_t i = 0; i < axes.size(); ++i)
-      if (axes[i] != static_cast<int64_t>(k + i)) return -1;
-    return static_cast<int>(k);
-  }
-
-  int leading_split(const Instruction& instruction) const {
-    const Sizes& axes = instruction.attributes.axes;
-    for (size_t i = 0; i < axes.size(); ++i)
-      if (axes[i] != static_cast<int64_t>(i)) return -1;
-    return static_cast<int>(axes.size());
-  }
-
-  KernelShape starting_shape(const Instruction& instruction) const {
-    KernelShape shape;
-    if (!is_reduction(instruction.op)) {
-      shape.sizes = type(instruction.results[0]).sizes;
-      return shape;
-    }
-    shape.sizes = type(instruction.operands[0]).sizes;
-    shape.split = trailing_split(instruction);
-    if (shape.split < 0) {
-      shape.split = leading_split(instruction);
-      shape.column = true;
-    }
-    return shape;
   }
 
   std::vector<size_t> producer_groups(const Instruction& instruction) const {
@@ -224,7 +150,7 @@ class Fuser {
     const ValueList& sizes = type(instruction.results[0]).sizes;
     Op op = instruction.op;
     if (is_reduction(op)) {
-      int k = trailing_split(instruction);
+      int k = trailing_split(region_, instruction);
       // Full reductions stay alone: a group with them would have one row and so one thread.
       if (k <= 0 || !same_sizes(type(instruction.operands[0]).sizes, shape->sizes)) return false;
       if (shape->split >= 0 && shape->split != k) return false;
@@ -263,10 +189,45 @@ class Fuser {
     }
     group.shape = shape;
     group.members.push_back(i);
-    attach_constants(i, unit);
+    attach_copies(i, unit);
     define(i, unit);
     for (ValueId operand : instruction.operands) try_merge(unit, operand);
     return true;
+  }
+
+  // Two reductions over the same leading axes that read the same tensor read it once.
+  bool join_columns(size_t i, const KernelShape& shape) {
+    for (size_t unit = 0; unit < units_.size(); ++unit) {
+      const Unit& group = units_[unit];
+      if (!group.alive || !group.shape.column || group.shape.split != shape.split) continue;
+      if (group.members.size() >= kMaxMembers / 2 || operand_count(unit) >= kMaxOperands / 2) continue;
+      if (!same_sizes(group.shape.sizes, shape.sizes)) continue;
+      std::vector<ValueId> read;
+      external_operands(i, &read);
+      bool shares = false, follows = false;
+      for (ValueId value : read) {
+        for (size_t member : group.members)
+          for (ValueId operand : code_[member].operands) shares |= operand == value;
+        const size_t producer = unit_of(value);
+        follows |= producer == unit || (producer != SIZE_MAX && depends(producer, unit));
+      }
+      if (!shares || follows) continue;
+      units_[unit].members.push_back(i);
+      attach_copies(i, unit);
+      define(i, unit);
+      return true;
+    }
+    return false;
+  }
+
+  // Tensors that the instruction and its private copies read.
+  void external_operands(size_t i, std::vector<ValueId>* out) const {
+    for (ValueId operand : code_[i].operands) {
+      if (copies_.is_copy(operand))
+        external_operands(copy_instructions_.at(operand), out);
+      else if (type(operand).kind == ValueKind::Tensor)
+        out->push_back(operand);
+    }
   }
 
   // Another producer with the same space becomes part of the group, if nothing stands between the two.
@@ -309,18 +270,21 @@ class Fuser {
   }
 
   std::vector<KernelShape> rebuild();
+  std::vector<Instruction> broadcasts_outside(const Unit& unit,
+                                              std::unordered_map<ValueId, bool>* leaves);
+  bool used_inside(const Unit& unit, ValueId value) const;
   void emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes);
   bool worth_a_kernel(const Unit& unit) const;
   std::vector<size_t> schedule() const;
 
   Region& region_;
+  PrivateCopies copies_;
   std::vector<Instruction>& code_;
   EqualSizes facts_;
   std::vector<Unit> units_;
   std::vector<UnitSet> needs_;  // transitive
   std::unordered_map<ValueId, size_t> definition_;
-  std::vector<bool> is_constant_copy_;                              // by instruction
-  std::unordered_map<size_t, std::vector<size_t>> constants_of_;    // consumer -> its copies
+  std::unordered_map<ValueId, size_t> copy_instructions_;  // a copy's result -> its instruction
 };
 
 // Units in an order that keeps dependencies and the program order of effects. A write into an input's
@@ -404,6 +368,7 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
     for (ValueId operand : code_[i].operands)
       if (auto found = inside.find(operand); found != inside.end()) found->second = true;
   }
+  std::vector<Instruction> views = broadcasts_outside(unit, &inside);
   Instruction kernel;
   kernel.code = Code::Kernel;
   kernel.id = static_cast<uint32_t>(shapes->size());
@@ -414,15 +379,21 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
   yield.code = Code::Yield;
   std::unordered_map<ValueId, ValueId> renamed;
   for (size_t member : unit.members) {
-    Instruction copy = std::move(code_[member]);
+    Instruction copy = clone_instruction(code_[member]);
     for (ValueId& operand : copy.operands)
       if (auto found = renamed.find(operand); found != renamed.end()) operand = found->second;
+    const bool moved = std::any_of(views.begin(), views.end(), [&](const Instruction& view) {
+      return view.results[0] == copy.results[0];
+    });
+    if (moved && !used_inside(unit, copy.results[0])) continue;
     for (ValueId& result : copy.results) {
-      if (!inside[result]) continue;
-      ValueId fresh = region_.add_value(region_.type(result));
+      if (!inside[result] && !moved) continue;
+      ValueId fresh = region_.add_value(Type(region_.type(result)));
       renamed[result] = fresh;
-      kernel.results.push_back(result);
-      yield.operands.push_back(fresh);
+      if (!moved) {
+        kernel.results.push_back(result);
+        yield.operands.push_back(fresh);
+      }
       result = fresh;
     }
     body.instructions.push_back(std::move(copy));
@@ -430,47 +401,54 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
   body.instructions.push_back(std::move(yield));
   shapes->push_back(unit.shape);
   out->push_back(std::move(kernel));
+  for (Instruction& view : views) out->push_back(std::move(view));
+}
+
+bool Fuser::used_inside(const Unit& unit, ValueId value) const {
+  for (size_t member : unit.members)
+    for (ValueId operand : code_[member].operands)
+      if (operand == value) return true;
+  return false;
+}
+
+// A broadcast row that leaves the kernel leaves as the row: the view of it is made outside.
+std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit,
+                                                   std::unordered_map<ValueId, bool>* leaves) {
+  std::vector<Instruction> views;
+  for (size_t member : unit.members) {
+    const Instruction& instruction = code_[member];
+    const bool made_here = leaves->count(instruction.operands.empty() ? kNoValue : instruction.operands[0]);
+    if (instruction.op != Op::broadcast || !(*leaves)[instruction.results[0]] || !made_here) continue;
+    views.push_back(clone_instruction(instruction));
+    (*leaves)[instruction.results[0]] = false;
+    (*leaves)[instruction.operands[0]] = true;
+  }
+  return views;
 }
 
 std::vector<KernelShape> Fuser::rebuild() {
   std::vector<size_t> order = schedule();
   if (order.empty()) return {};
-  // Which values leave their unit must be known before any instruction is moved.
   std::vector<KernelShape> shapes;
   std::vector<Instruction> out;
-  std::vector<Instruction> originals;
-  for (Instruction& instruction : code_) originals.push_back(clone_instruction(instruction));
   std::unordered_map<ValueId, bool> used;
   for (const Instruction& instruction : code_)
     for (ValueId operand : instruction.operands) used[operand] = true;
   for (size_t u : order) {
     Unit& unit = units_[u];
-    const Instruction& first = originals[unit.members[0]];
+    const Instruction& first = code_[unit.members[0]];
     if (first.code == Code::Op && first.op == Op::full && !unit.group && !used[first.results[0]]) continue;
     if (worth_a_kernel(unit)) {
       emit_group(unit, &out, &shapes);
-      for (size_t member : unit.members) code_[member] = clone_instruction(originals[member]);
       continue;
     }
-    for (size_t member : unit.members) out.push_back(clone_instruction(originals[member]));
+    for (size_t member : unit.members) out.push_back(clone_instruction(code_[member]));
   }
   code_ = std::move(out);
   return shapes;
 }
 
 }  // namespace
-
-bool is_fusable(Op op, DType dtype) {
-  if (is_floating(dtype)) return true;
-  switch (op) {
-    case Op::quot:
-    case Op::rem:
-    case Op::floor_div:
-    case Op::remainder:
-    case Op::pow: return false;
-    default: return true;
-  }
-}
 
 std::vector<KernelShape> fuse(Region& region) { return Fuser(region).run(); }
 

@@ -4,14 +4,12 @@
 #include <map>
 #include <unordered_map>
 
+#include "jit/passes/fuse_rules.h"
+
 namespace tsc::jit {
 namespace {
 
 enum class Class : uint8_t { Uniform, Row, Element, ColumnResult };
-
-bool is_reduction(Op op) {
-  return op == Op::sum || op == Op::prod || op == Op::amax || op == Op::amin;
-}
 
 Reduction reduction_of(Op op) {
   return op == Op::sum    ? Reduction::sum

@@ -254,12 +254,13 @@ void CompiledKernels::launch(const LoweredKernel& lowered, const Call& call, Ker
     function(arguments, call.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
   };
   if (by_columns) {
-    int64_t blocks = (call.cols + 1023) / 1024;
-    int64_t grain = grain_for(cost * 1024 * static_cast<double>(call.rows));
+    const int64_t width = lowered.shape.column ? kColumnBlock : 1024;
+    int64_t blocks = (call.cols + width - 1) / width;
+    int64_t grain = grain_for(cost * static_cast<double>(width * call.rows));
     for (int64_t o = 0; o < outer; ++o)
       parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
-        int64_t last = std::min(end * 1024, call.cols);
-        block(o, 0, call.rows, begin * 1024, last - begin * 1024);
+        int64_t last = std::min(end * width, call.cols);
+        block(o, 0, call.rows, begin * width, last - begin * width);
       });
     return;
   }

@@ -18,7 +18,8 @@ constexpr double kTransposeNanoseconds = 0.8;
 // The axis along which the source is dense, or -1.
 int64_t dense_axis(const StridedMap& map) {
   int64_t last = static_cast<int64_t>(map.sizes().size()) - 1;
-  if (map.strides()[last] == map.element_size()) return -1;
+  // (An axis that stands still is no column: its elements need no collecting.)
+  if (map.strides()[last] == map.element_size() || map.strides()[last] == 0) return -1;
   for (int64_t axis = 0; axis < last; ++axis)
     if (map.strides()[axis] == map.element_size()) return axis;
   return -1;

@@ -1,0 +1,134 @@
+#include "jit/passes/private_copies.h"
+
+#include <algorithm>
+
+#include "jit/passes/dce.h"
+#include "jit/passes/fuse_rules.h"
+#include "jit/region/op_cost.h"
+
+namespace tsc::jit {
+namespace {
+
+constexpr size_t kMostCopies = 16;  // for one reduction
+
+class ColumnInputs {
+ public:
+  ColumnInputs(Region& region, PrivateCopies& copies)
+      : region_(region), copies_(copies), code_(region.body.instructions) {
+    for (size_t i = 0; i < code_.size(); ++i)
+      for (ValueId result : code_[i].results) definition_[result] = i;
+    find_in_memory();
+  }
+
+  void run() {
+    std::vector<Instruction> out;
+    for (const Instruction& instruction : code_) {
+      Instruction kept = clone_instruction(instruction);
+      std::vector<ValueId> order;
+      if (wants_copies(instruction) && expand(instruction.operands[0], &order)) {
+        std::unordered_map<ValueId, ValueId> renamed;
+        for (ValueId value : order) out.push_back(copy(value, instruction.results[0], &renamed));
+        kept.operands[0] = renamed.at(instruction.operands[0]);
+      }
+      out.push_back(std::move(kept));
+    }
+    code_ = std::move(out);
+  }
+
+ private:
+  // Values that are written to memory whatever this pass does: the operands of ops outside kernels,
+  // and what those are views of.
+  void find_in_memory() {
+    for (size_t i = code_.size(); i-- > 0;) {
+      const Instruction& instruction = code_[i];
+      const bool fused = instruction.code == Code::Op && can_fuse(region_, instruction);
+      const bool view = instruction.code == Code::Op && op_row(instruction.op).flags & kView;
+      const bool stays = view ? in_memory_.count(instruction.results[0]) != 0 : !fused;
+      if (!stays) continue;
+      for (ValueId operand : instruction.operands) in_memory_.insert(operand);
+    }
+  }
+
+  bool wants_copies(const Instruction& instruction) const {
+    return instruction.code == Code::Op && is_reduction(instruction.op) &&
+           can_fuse(region_, instruction) && trailing_split(region_, instruction) < 0 &&
+           leading_split(instruction) > 0;
+  }
+
+  bool is_leaf(ValueId value) const {
+    const auto found = definition_.find(value);
+    if (found == definition_.end() || in_memory_.count(value)) return true;
+    const Instruction& made = code_[found->second];
+    return made.code != Code::Op || made.op == Op::broadcast || !can_fuse(region_, made);
+  }
+
+  // The chain of cheap ops that makes the value, producers first. False: it is a leaf itself, or
+  // something in it is neither cheap nor in memory.
+  bool expand(ValueId value, std::vector<ValueId>* order) const {
+    if (is_leaf(value)) return false;
+    const Instruction& made = code_[definition_.at(value)];
+    if (made.op != Op::full && !(is_cheap(made.op) && is_elementwise(made.op))) return false;
+    for (size_t i = 0; i < tensor_count(made); ++i) {
+      const ValueId operand = made.operands[i];
+      const bool known = std::find(order->begin(), order->end(), operand) != order->end();
+      if (!known && !is_leaf(operand) && !expand(operand, order)) return false;
+    }
+    order->push_back(value);
+    return order->size() <= kMostCopies;
+  }
+
+  Instruction copy(ValueId value, ValueId consumer, std::unordered_map<ValueId, ValueId>* renamed) {
+    Instruction made = clone_instruction(code_[definition_.at(value)]);
+    for (ValueId& operand : made.operands)
+      if (const auto found = renamed->find(operand); found != renamed->end())
+        operand = found->second;
+    made.results[0] = region_.add_value(Type(region_.type(value)));
+    (*renamed)[value] = made.results[0];
+    copies_.add(consumer, made.results[0]);
+    return made;
+  }
+
+  Region& region_;
+  PrivateCopies& copies_;
+  std::vector<Instruction>& code_;
+  std::unordered_map<ValueId, size_t> definition_;
+  std::unordered_set<ValueId> in_memory_;
+};
+
+void copy_constants(Region& region, PrivateCopies& copies) {
+  std::vector<Instruction>& code = region.body.instructions;
+  std::unordered_map<ValueId, size_t> fulls;
+  std::vector<Instruction> out;
+  for (Instruction& instruction : code) {
+    if (instruction.code == Code::Op && is_elementwise(instruction.op) &&
+        can_fuse(region, instruction) && starts_group(region, instruction)) {
+      for (ValueId& operand : instruction.operands) {
+        const auto found = fulls.find(operand);
+        if (found == fulls.end()) continue;
+        Instruction copy = clone_instruction(out[found->second]);
+        copy.results[0] = region.add_value(Type(region.type(operand)));
+        operand = copy.results[0];
+        copies.add(instruction.results[0], operand);
+        out.push_back(std::move(copy));
+      }
+    }
+    if (instruction.code == Code::Op && instruction.op == Op::full)
+      fulls[instruction.results[0]] = out.size();
+    out.push_back(std::move(instruction));
+  }
+  code = std::move(out);
+}
+
+}  // namespace
+
+PrivateCopies make_private_copies(Region& region) {
+  PrivateCopies copies;
+  for (const Instruction& instruction : region.body.instructions)
+    if (!instruction.blocks.empty()) return copies;
+  ColumnInputs(region, copies).run();
+  eliminate_dead_code(region);
+  copy_constants(region, copies);
+  return copies;
+}
+
+}  // namespace tsc::jit

@@ -1,0 +1,39 @@
+#pragma once
+// Instructions that a consumer gets for itself before fusion, because computing them again inside
+// its kernel costs less than the memory of their result:
+//   a tensor of one number, for every elementwise consumer;
+//   the cheap elementwise ops in front of a reduction over leading axes, when all they read is in
+//   memory anyway. Such a reduction has a kernel of its own: without the copies its input would be
+//   written by one kernel and read back by the next.
+// Knows regions; no groups.
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "jit/region/region.h"
+
+namespace tsc::jit {
+
+class PrivateCopies {
+ public:
+  bool is_copy(ValueId value) const { return copies_.count(value) != 0; }
+  // Results of the copies made for the instruction with this first result; null: none.
+  const std::vector<ValueId>* of(ValueId consumer) const {
+    const auto found = of_.find(consumer);
+    return found == of_.end() ? nullptr : &found->second;
+  }
+  void add(ValueId consumer, ValueId copy) {
+    copies_.insert(copy);
+    of_[consumer].push_back(copy);
+  }
+
+ private:
+  std::unordered_map<ValueId, std::vector<ValueId>> of_;
+  std::unordered_set<ValueId> copies_;
+};
+
+// Makes the copies in front of their consumers and drops what nobody reads any more. Leaves regions
+// with nested blocks alone.
+PrivateCopies make_private_copies(Region& region);
+
+}  // namespace tsc::jit

@@ -142,6 +142,25 @@ class Fuser {
     return found;
   }
 
+  // A kernel of one row needs its operands in one piece: a view of other strides would be copied first.
+  bool is_view(ValueId v) const {
+    const size_t unit = unit_of(v);
+    if (unit == SIZE_MAX || units_[unit].group) return false;
+    const Instruction& made = code_[units_[unit].members[0]];
+    return made.code == Code::Op && made.op != Op::reshape && op_row(made.op).flags & kView;
+  }
+  bool reads_views(size_t unit, const Instruction& next) const {
+    for (ValueId operand : next.operands)
+      if (is_view(operand)) return true;
+    return reads_views(unit);
+  }
+  bool reads_views(size_t unit) const {
+    for (size_t member : units_[unit].members)
+      for (ValueId operand : code_[member].operands)
+        if (is_view(operand)) return true;
+    return false;
+  }
+
   bool in_group(ValueId v, size_t unit) const { return unit_of(v) == unit; }
 
   // Whether the op fits the group's space; may fix the split.
@@ -151,8 +170,7 @@ class Fuser {
     Op op = instruction.op;
     if (is_reduction(op)) {
       int k = trailing_split(region_, instruction);
-      // Full reductions stay alone: a group with them would have one row and so one thread.
-      if (k <= 0 || !same_sizes(type(instruction.operands[0]).sizes, shape->sizes)) return false;
+      if (k < 0 || !same_sizes(type(instruction.operands[0]).sizes, shape->sizes)) return false;
       if (shape->split >= 0 && shape->split != k) return false;
       shape->split = k;
       return true;
@@ -182,6 +200,7 @@ class Fuser {
     KernelShape shape = group.shape;
     if (group.members.size() >= kMaxMembers || operand_count(unit) >= kMaxOperands) return false;
     if (!fits(instruction, unit, &shape)) return false;
+    if (shape.split == 0 && reads_views(unit, instruction)) return false;
     for (ValueId operand : instruction.operands) {
       size_t producer = unit_of(operand);
       if (producer == SIZE_MAX || producer == unit) continue;
@@ -239,6 +258,7 @@ class Fuser {
     if (!same_sizes(a.shape.sizes, b.shape.sizes)) return;
     if (a.shape.split >= 0 && b.shape.split >= 0 && a.shape.split != b.shape.split) return;
     if (a.members.size() + b.members.size() > kMaxMembers) return;
+    if (std::max(a.shape.split, b.shape.split) == 0 && (reads_views(unit) || reads_views(other))) return;
     if (operand_count(unit) + operand_count(other) > kMaxOperands) return;
     for (size_t u = 0; u < units_.size(); ++u)
       if (u != unit && u != other && units_[u].alive && needs_[unit][u] && needs_[u][other]) return;

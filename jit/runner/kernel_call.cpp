@@ -2,27 +2,11 @@
 
 #include <cstring>
 
+#include "jit/runner/call.h"
 #include "runtime/device/device.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::jit {
-
-// One launch: the merged iteration space and every operand's base and strides in it.
-struct CompiledKernels::Call {
-  // Outer axes (looped by the driver), then rows and columns. Sizes and per-operand strides.
-  Sizes sizes;                              // S at this run
-  std::vector<Sizes> strides;               // per operand, one per axis of S (elements)
-  std::vector<std::byte*> bases;            // per operand; Index: null
-  std::vector<int64_t> index_bases;
-  std::vector<Tensor> held;                 // copies made for axes that would not merge
-  std::vector<Tensor> outputs;              // per operand
-  Sizes outer;
-  int64_t rows = 1, cols = 1;
-  std::vector<Sizes> outer_strides;
-  std::vector<OperandArgument> arguments;
-  std::vector<Access> accesses;
-  std::vector<int64_t> parameters;
-};
 
 namespace {
 
@@ -194,9 +178,15 @@ bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensor
   const LoweredKernel& lowered = kernels_[kernel.id];
   Call call;
   if (!prepare(lowered, &call, tensors, scalars) || !merge(lowered, &call)) return false;
-  CompiledKernel* compiled = variant(kernel.id, call);
-  if (!compiled) return false;
-  launch(lowered, call, compiled->function);
+  if (wants_phases(lowered, call)) {
+    const CompiledPhases* phases = phased_variant(kernel.id, call);
+    if (!phases) return false;
+    run_phases(*phases, lowered, call);
+  } else {
+    CompiledKernel* compiled = variant(kernel.id, call);
+    if (!compiled) return false;
+    launch(lowered, call, compiled->function);
+  }
   size_t results = 0;
   for (size_t o = 0; o < lowered.bindings.size(); ++o) {
     if (lowered.program.operands[o].kind != Operand::Kind::Output) continue;
@@ -207,16 +197,25 @@ bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensor
   return true;
 }
 
-CompiledKernel* CompiledKernels::variant(size_t number, const Call& call) {
+uint64_t CompiledKernels::Call::key() const {
   uint64_t key = 1;
-  for (Access access : call.accesses) key = hash_mix(key, static_cast<uint64_t>(access) + 3);
+  for (Access access : accesses) key = hash_mix(key, static_cast<uint64_t>(access) + 3);
+  return key;
+}
+
+KernelProgram CompiledKernels::program_of(size_t number, const Call& call) const {
+  KernelProgram program = kernels_[number].program;
+  for (size_t o = 0; o < call.accesses.size(); ++o) program.operands[o].access = call.accesses[o];
+  return program;
+}
+
+CompiledKernel* CompiledKernels::variant(size_t number, const Call& call) {
+  const uint64_t key = call.key();
   auto found = variants_[number].find(key);
-  if (found == variants_[number].end()) {
-    KernelProgram program = kernels_[number].program;
-    for (size_t o = 0; o < call.accesses.size(); ++o) program.operands[o].access = call.accesses[o];
-    std::string symbol = region_ + "_" + std::to_string(number);
-    found = variants_[number].emplace(key, cache_->get(program, symbol, report_)).first;
-  }
+  if (found == variants_[number].end())
+    found = variants_[number]
+                .emplace(key, cache_->get(program_of(number, call), symbol_of(number), report_))
+                .first;
   return found->second.get();
 }
 

@@ -36,6 +36,7 @@ class Fuser {
         copy_instructions_[code_[i].results[0]] = i;
     for (size_t i = 0; i < code_.size(); ++i)
       if (code_[i].results.empty() || !copies_.is_copy(code_[i].results[0])) place(i);
+    absorb_products();
     return rebuild();
   }
 
@@ -282,6 +283,10 @@ class Fuser {
     b.members.clear();
   }
 
+  void absorb_products();
+  size_t product_of(size_t unit, size_t* reshape) const;
+  bool used_only_by(ValueId value, size_t unit) const;
+
   size_t operand_count(size_t unit) const {
     size_t count = 0;
     for (size_t member : units_[unit].members)
@@ -306,6 +311,62 @@ class Fuser {
   std::unordered_map<ValueId, size_t> definition_;
   std::unordered_map<ValueId, size_t> copy_instructions_;  // a copy's result -> its instruction
 };
+
+bool Fuser::used_only_by(ValueId value, size_t unit) const {
+  for (size_t u = 0; u < units_.size(); ++u) {
+    if (u == unit || !units_[u].alive) continue;
+    for (size_t member : units_[u].members)
+      for (ValueId operand : code_[member].operands)
+        if (operand == value) return false;
+  }
+  return true;
+}
+
+// The instruction number of a matrix product that only this pointwise group reads, row for row; SIZE_MAX:
+// there is none. `reshape` becomes the view through which it is read, or SIZE_MAX.
+size_t Fuser::product_of(size_t unit, size_t* reshape) const {
+  const Unit& group = units_[unit];
+  if (!group.alive || group.shape.split >= 0 || !worth_a_kernel(group)) return SIZE_MAX;
+  for (size_t k = group.members.size(); k-- > 0;)
+    for (ValueId operand : code_[group.members[k]].operands) {
+      size_t producer = unit_of(operand);
+      if (producer == SIZE_MAX || producer == unit || units_[producer].members.size() != 1) continue;
+      if (!same_sizes(type(operand).sizes, group.shape.sizes)) continue;
+      size_t made = units_[producer].members[0];
+      *reshape = SIZE_MAX;
+      bool alone = used_only_by(operand, unit);
+      if (code_[made].code == Code::Op && code_[made].op == Op::reshape) {
+        const size_t source = unit_of(code_[made].operands[0]);
+        if (source == SIZE_MAX || units_[source].members.size() != 1) continue;
+        *reshape = made;
+        made = units_[source].members[0];
+        alone = alone && used_only_by(code_[made].results[0], producer);
+      }
+      const bool product = code_[made].code == Code::Op && code_[made].op == Op::dot;
+      if (product && alone &&
+          facts_.equal(type(code_[made].results[0]).sizes[2], group.shape.sizes.back()))
+        return made;
+    }
+  return SIZE_MAX;
+}
+
+// A pointwise group that is the only reader of a matrix product works on its tiles while they are in cache.
+void Fuser::absorb_products() {
+  for (size_t unit = 0; unit < units_.size(); ++unit) {
+    size_t reshape = SIZE_MAX;
+    const size_t product = product_of(unit, &reshape);
+    if (product == SIZE_MAX) continue;
+    for (size_t instruction : {product, reshape}) {
+      if (instruction == SIZE_MAX) continue;
+      const size_t old = unit_of(code_[instruction].results[0]);
+      units_[old].alive = false;
+      units_[old].members.clear();
+      units_[unit].members.push_back(instruction);
+      definition_[code_[instruction].results[0]] = unit;
+    }
+    std::sort(units_[unit].members.begin(), units_[unit].members.end());
+  }
+}
 
 // Units in an order that keeps dependencies and the program order of effects. A write into an input's
 // memory comes after everything that reads that memory.

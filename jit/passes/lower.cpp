@@ -25,7 +25,8 @@ class Lowering {
     out_.shape = shape;
     out_.program.kind = shape.column ? KernelProgram::Kind::Column : KernelProgram::Kind::Row;
     for (const Instruction& i : kernel.blocks[0]->instructions)
-      for (ValueId result : i.results) members_[result] = &i;
+      if (!is_product(i))
+        for (ValueId result : i.results) members_[result] = &i;
     out_.program.stages.resize(1);
   }
 
@@ -35,10 +36,46 @@ class Lowering {
     out_.program.values = next_;
     out_.program.cost = cost_;
     out_.in_place.assign(out_.bindings.size(), kNoValue);
+    choose_product_output(yield);
     return std::move(out_);
   }
 
  private:
+  // The matrix product and the view of it stay outside the program, which loads what they give.
+  bool is_product(const Instruction& i) {
+    const bool product = i.code == Code::Op && i.op == Op::dot;
+    if (product) {
+      out_.product.left = i.operands[0];
+      out_.product.right = i.operands[1];
+    } else if (out_.product.value == kNoValue || i.code != Code::Op ||
+               i.operands[0] != out_.product.value || i.op != Op::reshape) {
+      return false;
+    }
+    out_.product.value = i.results[0];
+    return true;
+  }
+
+  bool reads_product(ValueId v) const {
+    if (v == out_.product.value) return true;
+    const Instruction* i = member(v);
+    if (!i) return false;
+    for (size_t k = 0; k < tensor_count(*i); ++k)
+      if (reads_product(i->operands[k])) return true;
+    return false;
+  }
+
+  void choose_product_output(const Instruction& yield) {
+    if (out_.product.value == kNoValue) return;
+    for (size_t i = 0; i < yield.operands.size() && out_.product.output < 0; ++i) {
+      if (dtype(yield.operands[i]) != dtype(out_.product.value) || !reads_product(yield.operands[i]))
+        continue;
+      for (size_t o = 0; o < out_.bindings.size(); ++o)
+        if (out_.bindings[o].value == kernel_.results[i] &&
+            out_.program.operands[o].kind == Operand::Kind::Output)
+          out_.product.output = static_cast<int>(o);
+    }
+  }
+
   const Instruction* member(ValueId v) const {
     auto found = members_.find(v);
     return found == members_.end() ? nullptr : found->second;
@@ -165,8 +202,6 @@ class Lowering {
       cast.op = Op::cast;
       cast.dtype = dtype(v);
       cast.inputs.push_back(scalar);
-      DType from = out_.program.parameter_dtypes[out_.program.parameter_dtypes.size() - 1];
-      (void)from;
       out = add(stage(0).row, cast);
     } else {
       out = apply(i, v, 0, stage(0).row);
@@ -338,7 +373,7 @@ namespace {
 
 // The only reads of `input` that a kernel writing its memory may do: its own elements, pointwise.
 bool reads_only_elements(const LoweredKernel& kernel, ValueId input) {
-  if (kernel.shape.split >= 0) return false;
+  if (kernel.shape.split >= 0 || kernel.product.left != kNoValue) return false;
   for (size_t i = 0; i < kernel.bindings.size(); ++i)
     if (kernel.bindings[i].value == input && kernel.bindings[i].space != KernelBinding::Space::Element)
       return false;

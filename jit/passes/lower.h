@@ -13,12 +13,20 @@ struct KernelBinding {
   ValueList sizes{};  // Output: the result's own sizes
 };
 
+// The matrix product whose tiles a pointwise kernel finishes while they are in cache.
+struct TileProduct {
+  ValueId left = kNoValue, right = kNoValue;  // tensors (batch, m, k) and (batch, k, n); none: no product
+  ValueId value = kNoValue;                   // what the program loads: the product, of the kernel's sizes
+  int output = -1;  // the operand that may take the product's memory: every element is read before
+};
+
 struct LoweredKernel {
   KernelProgram program;                 // accesses: Contiguous, Row operands Broadcast
   std::vector<KernelBinding> bindings;   // one per operand
   std::vector<ValueId> parameters;       // scalar registers, in the program's order
   KernelShape shape;
   bool empty_raises = false;             // amax/amin over nothing: the block raises the error
+  TileProduct product;
   std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
 };
 

@@ -7,12 +7,13 @@ namespace tsc::jit {
 // One launch: the merged iteration space and every operand's base and strides in it.
 struct CompiledKernels::Call {
   // Outer axes (looped by the driver), then rows and columns. Sizes and per-operand strides.
-  Sizes sizes;                              // S at this run
-  std::vector<Sizes> strides;               // per operand, one per axis of S (elements)
-  std::vector<std::byte*> bases;            // per operand; Index: null
+  Sizes sizes;                    // S at this run
+  std::vector<Sizes> strides;     // per operand, one per axis of S (elements)
+  std::vector<std::byte*> bases;  // per operand; Index: null
   std::vector<int64_t> index_bases;
-  std::vector<Tensor> held;                 // copies made for axes that would not merge
-  std::vector<Tensor> outputs;              // per operand
+  std::vector<Tensor> held;     // copies made for axes that would not merge
+  std::vector<Tensor> outputs;  // per operand
+  Tensor product;               // the matrix product that the kernel finishes
   Sizes outer;
   int64_t rows = 1, cols = 1;
   std::vector<Sizes> outer_strides;

@@ -4,6 +4,7 @@
 
 #include "jit/runner/call.h"
 #include "runtime/device/device.h"
+#include "runtime/kernels/matmul.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::jit {
@@ -87,7 +88,13 @@ bool CompiledKernels::prepare(const LoweredKernel& lowered, Call* call, std::vec
       continue;
     }
     Tensor tensor;
-    if (program.operands[o].kind == Operand::Kind::Input) {
+    if (lowered.product.value != kNoValue &&
+        (binding.value == lowered.product.value || static_cast<int>(o) == lowered.product.output)) {
+      if (!call->product.defined())
+        call->product = Tensor::empty(program.operands[o].dtype, call->sizes);
+      tensor = call->product;
+      if (program.operands[o].kind == Operand::Kind::Output) call->outputs.back() = tensor;
+    } else if (program.operands[o].kind == Operand::Kind::Input) {
       tensor = tensors[binding.value];
     } else {
       ValueId target = lowered.in_place[o];
@@ -143,6 +150,9 @@ bool CompiledKernels::merge(const LoweredKernel& lowered, Call* call) {
     rows = merge_axes(call->sizes, call->strides, 0, split);
     cols = merge_axes(call->sizes, call->strides, split, rank);
     if (cols.sizes.size() > 1 || (lowered.shape.column && rows.sizes.size() > 1)) return false;
+  } else if (lowered.product.left != kNoValue) {  // its rows and columns
+    rows = merge_axes(call->sizes, call->strides, 0, rank - 1);
+    cols = merge_axes(call->sizes, call->strides, rank - 1, rank);
   } else {
     rows = merge_axes(call->sizes, call->strides, 0, rank);
     cols.strides.resize(call->strides.size());
@@ -185,7 +195,11 @@ bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensor
   } else {
     CompiledKernel* compiled = variant(kernel.id, call);
     if (!compiled) return false;
-    launch(lowered, call, compiled->function);
+    const TileProduct& product = lowered.product;
+    if (product.left != kNoValue)
+      launch_product(call, tensors[product.left], tensors[product.right], compiled->function, lowered);
+    else
+      launch(lowered, call, compiled->function);
   }
   size_t results = 0;
   for (size_t o = 0; o < lowered.bindings.size(); ++o) {
@@ -219,39 +233,91 @@ CompiledKernel* CompiledKernels::variant(size_t number, const Call& call) {
   return found->second.get();
 }
 
+namespace {
+
+// Runs the kernel on a block of one (outer, row) plane.
+class BlockLauncher {
+ public:
+  BlockLauncher(const LoweredKernel& lowered, const CompiledKernels::Call& call,
+                KernelFunction function)
+      : lowered_(lowered), call_(call), function_(function) {}
+
+  void operator()(int64_t outer, int64_t row, int64_t rows, int64_t col, int64_t cols) const {
+    OperandArgument few[64];
+    std::vector<OperandArgument> many;
+    OperandArgument* arguments = few;
+    if (call_.arguments.size() > std::size(few)) {
+      many.resize(call_.arguments.size());
+      arguments = many.data();
+    }
+    for (size_t o = 0; o < call_.arguments.size(); ++o)
+      arguments[o] = shifted(o, outer, row, col);
+    const int64_t scratch = scratch_bytes(lowered_.program, cols);
+    Ref<Storage> memory;
+    if (scratch > 0) memory = Storage::allocate(scratch);
+    function_(arguments, call_.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
+  }
+
+ private:
+  OperandArgument shifted(size_t o, int64_t outer, int64_t row, int64_t col) const {
+    OperandArgument argument = call_.arguments[o];
+    int64_t offset = row * argument.row_stride + col * argument.col_stride;
+    for (size_t i = call_.outer.size(); i-- > 0;) {
+      offset += outer % call_.outer[i] * call_.outer_strides[o][i];
+      outer /= call_.outer[i];
+    }
+    const Operand& operand = lowered_.program.operands[o];
+    if (operand.kind == Operand::Kind::Index)
+      argument.base = reinterpret_cast<void*>(offset);
+    else
+      argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(operand.dtype);
+    return argument;
+  }
+
+  const LoweredKernel& lowered_;
+  const CompiledKernels::Call& call_;
+  KernelFunction function_;
+};
+
+}  // namespace
+
+// The product writes its tiles; the kernel takes each over before it leaves the cache.
+void CompiledKernels::launch_product(const Call& call, const Tensor& left, const Tensor& right,
+                                     KernelFunction function, const LoweredKernel& lowered) {
+  struct Context {
+    BlockLauncher block;
+    int64_t m, plane_rows;
+  } context{{lowered, call, function}, left.size(1), call.rows};
+  MatmulArgs args;
+  args.dtype = left.dtype();
+  args.batch = left.size(0), args.m = left.size(1), args.n = right.size(2), args.k = left.size(2);
+  args.a = {left.data(), left.stride(1), left.stride(2), left.stride(0)};
+  args.b = {right.data(), right.stride(1), right.stride(2), right.stride(0)};
+  args.c = call.product.data();
+  args.c_row_stride = args.n;
+  args.c_batch_stride = args.m * args.n;
+  args.epilogue.context = &context;
+  args.epilogue.run = [](void* opaque, int64_t batch, int64_t row0, int64_t rows, int64_t col0,
+                         int64_t cols) {
+    const Context& c = *static_cast<const Context*>(opaque);
+    int64_t line = batch * c.m + row0;
+    while (rows > 0) {
+      const int64_t row = line % c.plane_rows, count = std::min(rows, c.plane_rows - row);
+      c.block(line / c.plane_rows, row, count, col0, cols);
+      line += count;
+      rows -= count;
+    }
+  };
+  matmul(args);
+}
+
 void CompiledKernels::launch(const LoweredKernel& lowered, const Call& call, KernelFunction function) {
   int64_t outer = 1;
   for (int64_t size : call.outer) outer *= size;
-  int64_t scratch = scratch_bytes(lowered.program, call.cols);
   bool by_columns = lowered.shape.column || (lowered.shape.split < 0 && call.rows * outer < 16);
   double cost = lowered.program.cost / 1000.0 / 8;
-  // Items are (outer, row) pairs, or blocks of 64 columns of one such pair.
-  const std::vector<Operand>& operands = lowered.program.operands;
-  auto block = [&](int64_t outer_index, int64_t row, int64_t rows, int64_t col, int64_t cols) {
-    OperandArgument shifted[64];
-    std::vector<OperandArgument> many;
-    OperandArgument* arguments = shifted;
-    if (call.arguments.size() > 64) {
-      many.resize(call.arguments.size());
-      arguments = many.data();
-    }
-    for (size_t o = 0; o < call.arguments.size(); ++o) {
-      arguments[o] = call.arguments[o];
-      int64_t offset = row * call.arguments[o].row_stride + col * call.arguments[o].col_stride;
-      int64_t rest = outer_index;
-      for (size_t i = call.outer.size(); i-- > 0;) {
-        offset += rest % call.outer[i] * call.outer_strides[o][i];
-        rest /= call.outer[i];
-      }
-      if (operands[o].kind == Operand::Kind::Index)
-        arguments[o].base = reinterpret_cast<void*>(offset);
-      else
-        arguments[o].base = static_cast<std::byte*>(arguments[o].base) + offset * dtype_size(operands[o].dtype);
-    }
-    Ref<Storage> memory;
-    if (scratch > 0) memory = Storage::allocate(scratch_bytes(lowered.program, cols));
-    function(arguments, call.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
-  };
+  // Items are (outer, row) pairs, or blocks of columns of one such pair.
+  const BlockLauncher block(lowered, call, function);
   if (by_columns) {
     const int64_t width = lowered.shape.column ? kColumnBlock : 1024;
     int64_t blocks = (call.cols + width - 1) / width;

@@ -26,9 +26,9 @@ class CompiledKernels final : public KernelRunner {
   bool run(const Instruction& kernel, std::vector<Tensor>& tensors,
            const std::vector<Scalar>& scalars) override;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
+  struct Call;
 
  private:
-  struct Call;
   // One compiled form per combination of accesses; null function: the compiler refused.
   using Variants = std::unordered_map<uint64_t, Ref<CompiledKernel>>;
   // A kernel with few rows that are long: threads share a row (jit/loops/phases.h). Null functions: the
@@ -48,7 +48,9 @@ class CompiledKernels final : public KernelRunner {
                const std::vector<Scalar>& scalars);
   static void copy_unmergeable(const LoweredKernel& lowered, size_t split, Call* call);
   static bool merge(const LoweredKernel& lowered, Call* call);
-  void launch(const LoweredKernel& lowered, const Call& call, KernelFunction function);
+  static void launch(const LoweredKernel& lowered, const Call& call, KernelFunction function);
+  static void launch_product(const Call& call, const Tensor& left, const Tensor& right,
+                             KernelFunction function, const LoweredKernel& lowered);
 
   std::vector<LoweredKernel> kernels_;
   std::vector<Variants> variants_;

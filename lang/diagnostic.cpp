@@ -59,18 +59,17 @@ Diagnostic& Diagnostic::help(std::string text) {
 }
 
 Diagnostic& Diagnostics::error(Code code, Span span, std::string message) {
-  ++errors_;
-  return add(Severity::Error, code, span, std::move(message));
+  return add({code, Severity::Error, std::move(message), {span, {}}, {}, {}, {}});
 }
 
 Diagnostic& Diagnostics::warning(Code code, Span span, std::string message) {
-  return add(Severity::Warning, code, span, std::move(message));
+  return add({code, Severity::Warning, std::move(message), {span, {}}, {}, {}, {}});
 }
 
-Diagnostic& Diagnostics::add(Severity severity, Code code, Span span, std::string message) {
-  Diagnostic fresh{code, severity, std::move(message), {span, {}}, {}, {}, {}};
-  if (items_.size() >= kMaxKept) return overflow_ = std::move(fresh);
-  items_.push_back(std::move(fresh));
+Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
+  errors_ += diagnostic.severity == Severity::Error;
+  if (items_.size() >= kMaxKept) return overflow_ = std::move(diagnostic);
+  items_.push_back(std::move(diagnostic));
   return items_.back();
 }
 

@@ -52,6 +52,7 @@ class Diagnostics {
   // The reference lives until the next report.
   Diagnostic& error(Code code, Span span, std::string message);
   Diagnostic& warning(Code code, Span span, std::string message);
+  Diagnostic& add(Diagnostic diagnostic);
   bool has_errors() const { return errors_ != 0; }
   size_t error_count() const { return errors_; }
   // More reports are counted, not kept.
@@ -63,7 +64,6 @@ class Diagnostics {
  private:
   // A hostile text may hold a fault per byte: beyond this many, faults are counted, not kept.
   static constexpr size_t kMaxKept = 100;
-  Diagnostic& add(Severity severity, Code code, Span span, std::string message);
   std::vector<Diagnostic> items_;
   Diagnostic overflow_{};
   size_t errors_ = 0;

@@ -6,11 +6,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "interpreter/cli/check_command.h"
 #include "interpreter/cli/files.h"
 #include "interpreter/cli/format_command.h"
 #include "interpreter/cli/options.h"
 #include "interpreter/cli/repl.h"
 #include "interpreter/cli/session.h"
+#include "interpreter/cli/test_command.h"
 
 namespace tsc::cli {
 namespace {
@@ -80,9 +82,11 @@ int cache(Session& session, const Invocation& invocation) {
 }
 
 int run(const Invocation& invocation) {
+  if (invocation.command == Command::Test) return run_tests(invocation);
   Session session(invocation);
   if (!session.ok()) return kExitInternal;
   if (invocation.command == Command::Format) return run_format(session, invocation);
+  if (invocation.command == Command::Check) return run_check(session, invocation);
   if (invocation.command == Command::Info) return info(session, invocation);
   if (invocation.command == Command::Cache) return cache(session, invocation);
   if (!invocation.emit.empty() && invocation.command != Command::Repl)

@@ -51,7 +51,7 @@ bool use_color(ColorMode mode, int descriptor) {
   return isatty(descriptor) && (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
 }
 
-Session::Session(const Invocation& invocation)
+Session::Session(const Invocation& invocation, tsc_output output, void* output_user)
     : api_(tsc_get_api(TSC_API_VERSION)),
       color_(use_color(invocation.color, STDERR_FILENO)),
       report_file_(invocation.report_file) {
@@ -71,7 +71,8 @@ Session::Session(const Invocation& invocation)
   options.logs = invocation.logs.c_str();
   options.stress_break = invocation.stress_break;
   options.strict_compiler = invocation.strict_compiler;
-  const auto readable = pointers(invocation.read_roots), writable = pointers(invocation.write_roots);
+  const auto readable = pointers(invocation.read_roots),
+             writable = pointers(invocation.write_roots);
   options.grants = invocation.sandbox ? invocation.grants : TSC_GRANT_ALL;
   options.read_roots = readable.data();
   options.read_root_count = readable.size();
@@ -79,6 +80,9 @@ Session::Session(const Invocation& invocation)
   options.write_root_count = writable.size();
   options.cache_dir = invocation.cache_dir.c_str();
   options.cache_bytes = invocation.cache_bytes;
+  options.output = output;
+  options.output_user = output_user;
+  options.explain_asserts = invocation.command == Command::Test;
   finish(api_->engine_new(&options, &engine_));
 }
 

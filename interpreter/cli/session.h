@@ -14,7 +14,9 @@ constexpr int kExitInterrupted = 130;
 
 class Session {
  public:
-  explicit Session(const Invocation& invocation);
+  // `output` receives what scripts print; null: the process's own streams.
+  explicit Session(const Invocation& invocation, tsc_output output = nullptr,
+                   void* output_user = nullptr);
   ~Session();
   Session(const Session&) = delete;
 

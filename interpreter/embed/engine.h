@@ -49,6 +49,7 @@ struct tsc_engine {
 
   // What a prompt's last expression gave; see run_entry.
   tsc::interp::Value displayed;
+  bool explain_asserts = false;
   std::string emitted;  // text of a compiler stage, while `emit` runs
 
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;

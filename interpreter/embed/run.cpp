@@ -91,6 +91,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
   DeviceScope scope(device);
   Config config = config_of(options, library);
   config.display = [this](const Value& value) { displayed = value; };
+  explain_asserts = options.explain_asserts != 0;
   vm = std::make_unique<Vm>(std::move(config));
   install_tensors(*vm);
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
@@ -358,6 +359,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
   lang::CompileOptions options;
   options.interactive = interactive;
+  options.explain_asserts = engine.explain_asserts;
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
   Vm& vm = *engine.vm;

@@ -123,6 +123,7 @@ typedef struct tsc_engine_options {
                                   folder must be this user's alone, and is made so when missing */
   uint64_t cache_bytes;        /* at most so many in that folder, the least recently used go;
                                   0: 1 GiB */
+  int explain_asserts; /* a failed `assert` of the text that is run tells the values it compared */
 } tsc_engine_options;
 
 /* One line of a traceback, oldest call first. Columns count characters from 1; 0: unknown. */
@@ -253,6 +254,10 @@ typedef struct tsc_api {
   /* The text in the one style; TSC_SYNTAX_ERROR when it is no program. */
   tsc_status* (*format)(tsc_engine* engine, const char* name, const char* text, size_t size,
                         tsc_sink sink, void* user);
+  /* What is wrong with the text, syntax errors included: the sink gets one finding a time as
+   * "text", "color" or "json" (an LSP Diagnostic with its file). */
+  tsc_status* (*check)(tsc_engine* engine, const char* name, const char* text, size_t size,
+                       const char* format, tsc_sink sink, void* user, size_t* findings);
 } tsc_api;
 
 #if defined(__GNUC__)

@@ -1,5 +1,6 @@
 // The formatter and the checker for hosts: they read a text and run nothing of it.
 #include "interpreter/embed/engine.h"
+#include "lang/check/check.h"
 #include "lang/format/format.h"
 
 namespace tsc::embed {
@@ -16,8 +17,51 @@ tsc_status* format_text(tsc_engine* engine, const char* name, const char* text, 
   });
 }
 
+// The names that every module sees.
+std::vector<std::string> builtin_names(tsc_engine& engine) {
+  std::vector<std::string> names;
+  const interp::DictObject* dict = engine.vm->builtins()->globals;
+  for (uint32_t place = 0; place < dict->table.used(); ++place)
+    if (const auto* name = interp::try_cast<interp::StrObject>(dict->table.entry(place).key))
+      names.emplace_back(name->view());
+  return names;
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, size_t size,
+                       const char* format, tsc_sink sink, void* user, size_t* findings) {
+  *findings = 0;
+  return guarded(engine, [&]() -> tsc_status* {
+    const std::string_view wanted = format;
+    if (wanted != "text" && wanted != "color" && wanted != "json")
+      return bad_argument("there is no format '" + std::string(wanted) +
+                          "' of findings; the formats are text, color and json");
+    const lang::Source source(name, std::string(text, size));
+    const std::vector<std::string> names = builtin_names(*engine);
+    const std::vector<std::string_view> builtins(names.begin(), names.end());
+    lang::CheckOptions options;
+    options.builtins = builtins;
+    options.exports_imports = ends_with(name, "__init__.tsc");
+    const lang::Diagnostics found = lang::check(source, options);
+    *findings = found.all().size();
+    for (const lang::Diagnostic& d : found.all()) {
+      const std::string rendered = wanted == "json"
+                                       ? lang::render_json(d, source)
+                                       : lang::render(d, source, {.color = wanted == "color"});
+      sink(user, rendered.data(), rendered.size());
+    }
+    return nullptr;
+  });
+}
+
 }  // namespace
 
-void fill_tool_functions(tsc_api& api) { api.format = format_text; }
+void fill_tool_functions(tsc_api& api) {
+  api.format = format_text;
+  api.check = check_text;
+}
 
 }  // namespace tsc::embed

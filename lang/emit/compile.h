@@ -13,6 +13,8 @@ namespace tsc::lang {
 struct CompileOptions {
   // For a prompt: when the last statement is an expression, its value goes to PrintExpr.
   bool interactive = false;
+  // For tests: a failed `assert` tells the values of its comparison.
+  bool explain_asserts = false;
 };
 
 struct CompileResult {

@@ -170,6 +170,8 @@ class Emitter {
   void emit_return(const Return& node);
   void emit_if(const If& node);
   void emit_assert(const Assert& node);
+  void emit_explained_assert(const Assert& node);
+  void explain_assert(const Assert& node, Reg left, Reg right);
   void emit_raise(const Raise& node);
   void emit_import(const Import& node);
   void emit_import_from(const ImportFrom& node);

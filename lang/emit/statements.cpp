@@ -75,6 +75,7 @@ void Emitter::emit_if(const If& node) {
 }
 
 void Emitter::emit_assert(const Assert& node) {
+  if (context_.options.explain_asserts) return emit_explained_assert(node);
   JumpLabel holds = b_.make_label();
   Reg mark = b_.top();
   jump_if(node.test, true, holds);

@@ -15,8 +15,10 @@ bool is_disabled(const CompileOptions& options, std::string_view pass) {
   return std::find(options.disabled.begin(), options.disabled.end(), pass) != options.disabled.end();
 }
 
-void emit_stage(const CompileOptions& options, std::string_view stage, const std::string& text) {
-  if (options.emitted && options.emit == stage) *options.emitted += text + "\n";
+// Printing takes as long as a pass, so only what is wanted is printed.
+template <class Printable>
+void emit_stage(const CompileOptions& options, std::string_view stage, const Printable& what) {
+  if (options.emitted && options.emit == stage) *options.emitted += print(what) + "\n";
 }
 
 std::vector<LoweredKernel> lower_all(const Region& region, const std::vector<KernelShape>& shapes) {
@@ -31,7 +33,7 @@ void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel
                   KernelCache& cache, Report& report) {
   if (!options.emitted) return;
   for (const LoweredKernel& kernel : kernels) {
-    emit_stage(options, "loops", print(kernel.program));
+    emit_stage(options, "loops", kernel.program);
     bool machine = options.emit == "llvm" || options.emit == "asm" || options.emit == "ptx";
     if (!machine) continue;
     if (KernelCompiler* compiler = cache.compiler(report))
@@ -47,7 +49,7 @@ std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk) {
 
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {
   verify(region);
-  emit_stage(options, "region", print(region));
+  emit_stage(options, "region", region);
   PipelineOptions pipeline;
   pipeline.disabled.insert(options.disabled.begin(), options.disabled.end());
   pipeline.report = &report;
@@ -55,7 +57,7 @@ std::unique_ptr<Executable> compile(Region region, const CompileOptions& options
   if (!options.use_llvm || is_disabled(options, "fuse")) return make_region_executor(std::move(region));
   std::vector<KernelShape> shapes = fuse(region);
   if (options.verify) verify(region);
-  emit_stage(options, "fused", print(region));
+  emit_stage(options, "fused", region);
   std::vector<LoweredKernel> kernels = lower_all(region, shapes);
   for (const LoweredKernel& kernel : kernels) verify(kernel.program);
   if (!is_disabled(options, "memory")) plan_in_place(region, &kernels);

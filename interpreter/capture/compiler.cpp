@@ -187,7 +187,6 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   variant->plan = std::move(captured->plan);
   if (!frame.code->code->free_names.empty())
     variant->plan.function = Local<FunctionObject>(frame.function);
-  variant->region_text = jit::print(captured->region);
   if (again.captures > 1) report_recompile(*variant, again, frame);
   report_variant(*variant, frame);
   try {

@@ -23,7 +23,6 @@ struct Variant {
   std::string name;
   RegionPlan plan;
   std::unique_ptr<jit::Executable> executable;
-  std::string region_text;       // for --emit=region
   bool valid = true;
   bool running = false;
   std::string invalidated_by;
@@ -51,7 +50,7 @@ class Compiler : public CompilerHooks, public Watchers {
   jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split);
   // Forgets every variant.
   void reset();
-  // Text of every region captured so far, for --emit.
+  // Text of every backward region so far, for --emit=backward.
   std::string emitted(const std::string& stage);
 
  private:

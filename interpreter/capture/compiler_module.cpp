@@ -1,6 +1,9 @@
 // Module `_compiler`: the functions behind torch.compile, torch.compiler and torch._dynamo.explain, which
 // are script functions of the library.
 #include "interpreter/capture/compiler.h"
+#include "interpreter/value/string.h"
+#include "interpreter/vm/grants.h"
+#include "jit/runner/kernel_cache.h"
 
 namespace tsc::interp {
 namespace {
@@ -66,6 +69,31 @@ Value report_lines(Vm& vm, Args&) {
   return lines.take();
 }
 
+// (bytes, kernels), or None when nothing was compiled.
+Value save_cache_artifacts(Vm& vm, Args&) {
+  size_t count = 0;
+  std::string bytes = compiler_of(vm)->options().jit.cache->save_artifacts(&count);
+  if (count == 0) return Value::none();
+  return make_tuple(vm, {make_bytes(vm, std::move(bytes)).value(),
+                         Value::integer(static_cast<int64_t>(count))})
+      .take();
+}
+
+// (kernels, skipped). The bytes are machine code that will run: who may not start a process may not do
+// this either.
+Value load_cache_artifacts(Vm& vm, Args& args) {
+  check_grant(vm, Grant::Process, "torch.compiler.load_cache_artifacts()");
+  BytesObject* bytes = try_cast<BytesObject>(args[0]);
+  if (!bytes)
+    raise_type_error(vm, "load_cache_artifacts() takes bytes, not '" + type_name(vm, args[0]) + "'");
+  Compiler* compiler = compiler_of(vm);
+  const auto loaded =
+      compiler->options().jit.cache->load_artifacts(bytes->data, compiler->report());
+  return make_tuple(vm, {Value::integer(static_cast<int64_t>(loaded.kernels)),
+                         Value::integer(static_cast<int64_t>(loaded.skipped))})
+      .take();
+}
+
 Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
   module.function("compile", "function, fullgraph=False", mark_compiled)
@@ -75,7 +103,9 @@ Local<ModuleObject> make_compiler_module(Vm& vm) {
       .function("report_json", "", report_json)
       .function("report_clear", "", report_clear)
       .function("report_totals", "", report_totals)
-      .function("report_lines", "", report_lines);
+      .function("report_lines", "", report_lines)
+      .function("save_cache_artifacts", "", save_cache_artifacts)
+      .function("load_cache_artifacts", "artifacts", load_cache_artifacts);
   return module.finish();
 }
 

@@ -106,7 +106,6 @@ void Compiler::warn_of_disk(const jit::Event& event) {
 std::string Compiler::emitted(const std::string& stage) {
   std::string out;
   for (const std::shared_ptr<Variant>& variant : all_) {
-    if (stage == "region") out += variant->region_text + "\n";
     if (stage != "backward") continue;
     for (const ExitPlan& exit : variant->plan.exits)
       if (exit.backward) out += jit::print(exit.backward->backward) + "\n";

@@ -72,15 +72,25 @@ std::vector<EmbeddedFile> embedded_library() {
   return files;
 }
 
-CompileOptions compile_options(const tsc_engine_options& options) {
+// The machine code that lies in the folder runs: a script that may write there, but may not run programs,
+// must not find a way through it.
+jit::DiskCacheOptions disk_cache_options(const tsc_engine_options& options, const Grants& grants) {
+  jit::DiskCacheOptions disk;
+  disk.folder = text_or_empty(options.cache_dir);
+  if (options.cache_bytes != 0) disk.size_limit = options.cache_bytes;
+  if (!disk.folder.empty() && !grants.has(Grant::Process) && may_write_in(grants, disk.folder))
+    disk.refusal = "scripts may write to the folder '" + disk.folder + "' but not start programs";
+  return disk;
+}
+
+CompileOptions compile_options(const tsc_engine_options& options, const Grants& grants) {
   CompileOptions compile;
   compile.enabled = options.jit != TSC_OFF;
   compile.break_everywhere = options.stress_break != 0;
   compile.strict = options.strict_compiler != 0;
   for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes)))
     compile.jit.disabled.push_back(name);
-  compile.disk_cache.folder = text_or_empty(options.cache_dir);
-  if (options.cache_bytes != 0) compile.disk_cache.size_limit = options.cache_bytes;
+  compile.disk_cache = disk_cache_options(options, grants);
   return compile;
 }
 
@@ -95,7 +105,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
   vm = std::make_unique<Vm>(std::move(config));
   install_tensors(*vm);
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
-  install_compiler(*vm, compile_options(options));
+  install_compiler(*vm, compile_options(options, vm->config().grants));
   embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
                       [this](std::string_view line) { vm->write(Stream::Error, line); });
   main = make_module(*vm, "__main__");

@@ -164,6 +164,16 @@ std::string check_write(Vm& vm, const std::string& path, Links links) {
   return check_path(vm, path, links, Grant::Write);
 }
 
+bool may_write_in(const Grants& grants, const std::string& folder) {
+  if (grants.has(Grant::Write)) return true;
+  std::string resolved;
+  if (grants.write_roots.empty()) return false;
+  if (!resolve(folder, Links::Follow, resolved)) return true;
+  for (const std::string& root : grants.write_roots)
+    if (is_below(resolved, root) || is_below(root, resolved)) return true;
+  return false;
+}
+
 int open_granted(Vm& vm, const std::string& path, int flags, unsigned mode) {
   flags |= O_CLOEXEC;
   const Grants& grants = vm.config().grants;

@@ -46,6 +46,9 @@ enum class Links { Follow, Keep };
 std::string check_read(Vm& vm, const std::string& path, Links links = Links::Follow);
 std::string check_write(Vm& vm, const std::string& path, Links links = Links::Follow);
 
+// Whether these grants let a script write any file in the folder or below it.
+bool may_write_in(const Grants& grants, const std::string& folder);
+
 // open(2) within the grants: checks for reading and writing by the flags, and opens below the granted
 // folder without following links, so that nothing changes between check and use. The descriptor
 // (close-on-exec), or -1 with errno.

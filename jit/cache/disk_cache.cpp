@@ -37,7 +37,8 @@ const std::string& DiskCache::identity() {
 Problem DiskCache::open(bool make) {
   std::lock_guard lock(mutex_);
   if (folder_.is_open() || refused_ || options_.folder.empty()) return "";
-  Problem problem = folder_.open(options_.folder, make);
+  Problem problem = options_.refusal;
+  if (problem.empty()) problem = folder_.open(options_.folder, make);
   if (problem.empty()) return "";
   refused_ = true;
   return problem + "; compiled kernels are not kept on disk";

@@ -21,7 +21,8 @@ inline constexpr uint64_t kDefaultCacheBytes = uint64_t{1} << 30;
 struct DiskCacheOptions {
   std::string folder;                        // empty: no disk is touched
   uint64_t size_limit = kDefaultCacheBytes;  // bytes of all entries together
-  std::string identity;                      // empty: machine_code_identity(); tests pretend others
+  std::string identity = {};                 // empty: machine_code_identity(); tests pretend others
+  Problem refusal = {};                      // why the folder must not be used all the same
 };
 
 // One entry as `tenscript cache list` shows it.

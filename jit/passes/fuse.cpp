@@ -13,7 +13,27 @@ namespace {
 constexpr size_t kMaxMembers = 96;
 constexpr size_t kMaxOperands = 40;
 
-using UnitSet = std::vector<bool>;
+// A set of unit numbers; those beyond its words are not in it.
+class UnitSet {
+ public:
+  bool operator[](size_t unit) const {
+    return unit / 64 < words_.size() && (words_[unit / 64] >> unit % 64 & 1);
+  }
+  void add(size_t unit) {
+    if (unit / 64 >= words_.size()) words_.resize(unit / 64 + 1);
+    words_[unit / 64] |= uint64_t{1} << unit % 64;
+  }
+  void add(const UnitSet& more) {
+    if (more.words_.size() > words_.size()) words_.resize(more.words_.size());
+    for (size_t i = 0; i < more.words_.size(); ++i) words_[i] |= more.words_[i];
+  }
+  void remove(size_t unit) {
+    if (unit / 64 < words_.size()) words_[unit / 64] &= ~(uint64_t{1} << unit % 64);
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
 
 struct Unit {
   std::vector<size_t> members;  // instruction numbers, ascending
@@ -85,17 +105,13 @@ class Fuser {
   void add_need(size_t unit, size_t on) {
     if (unit == on || needs_[unit][on]) return;
     UnitSet more = needs_[on];
-    more[on] = true;
-    for (size_t u = 0; u < units_.size(); ++u) {
-      if (u != unit && !needs_[u][unit]) continue;
-      for (size_t i = 0; i < more.size(); ++i)
-        if (more[i]) needs_[u][i] = true;
-    }
+    more.add(on);
+    for (size_t u = 0; u < units_.size(); ++u)
+      if (u == unit || needs_[u][unit]) needs_[u].add(more);
   }
 
   size_t new_unit(size_t instruction, bool group) {
-    for (UnitSet& set : needs_) set.push_back(false);
-    needs_.emplace_back(units_.size() + 1, false);
+    needs_.emplace_back();
     units_.emplace_back();
     units_.back().group = group;
     units_.back().members.push_back(instruction);
@@ -270,15 +286,14 @@ class Fuser {
     }
     std::sort(a.members.begin(), a.members.end());
     if (a.shape.split < 0) a.shape.split = b.shape.split;
-    UnitSet more = needs_[other];
+    const UnitSet more = needs_[other];
     for (size_t u = 0; u < units_.size(); ++u) {
       if (u != unit && !needs_[u][unit] && !needs_[u][other]) continue;
-      for (size_t k = 0; k < more.size(); ++k)
-        if (more[k]) needs_[u][k] = true;
-      if (u != unit) needs_[u][unit] = true;
+      needs_[u].add(more);
+      if (u != unit) needs_[u].add(unit);
     }
-    needs_[unit][other] = false;
-    needs_[unit][unit] = false;
+    needs_[unit].remove(other);
+    needs_[unit].remove(unit);
     b.alive = false;
     b.members.clear();
   }
@@ -295,6 +310,7 @@ class Fuser {
   }
 
   std::vector<KernelShape> rebuild();
+  void find_escapes();
   std::vector<Instruction> broadcasts_outside(const Unit& unit,
                                               std::unordered_map<ValueId, bool>* leaves);
   bool used_inside(const Unit& unit, ValueId value) const;
@@ -308,6 +324,7 @@ class Fuser {
   EqualSizes facts_;
   std::vector<Unit> units_;
   std::vector<UnitSet> needs_;  // transitive
+  std::vector<bool> escapes_;   // by value
   std::unordered_map<ValueId, size_t> definition_;
   std::unordered_map<ValueId, size_t> copy_instructions_;  // a copy's result -> its instruction
 };
@@ -439,16 +456,19 @@ bool Fuser::worth_a_kernel(const Unit& unit) const {
   return false;
 }
 
+// Values that another unit than their own uses.
+void Fuser::find_escapes() {
+  escapes_.assign(region_.value_count(), false);
+  for (size_t u = 0; u < units_.size(); ++u)
+    for (size_t member : units_[u].members)
+      for (ValueId operand : code_[member].operands)
+        if (!in_group(operand, u)) escapes_[operand] = true;
+}
+
 void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes) {
   std::unordered_map<ValueId, bool> inside;
   for (size_t member : unit.members)
-    for (ValueId result : code_[member].results) inside[result] = false;
-  // Results that something outside uses.
-  for (size_t i = 0; i < code_.size(); ++i) {
-    if (std::binary_search(unit.members.begin(), unit.members.end(), i)) continue;
-    for (ValueId operand : code_[i].operands)
-      if (auto found = inside.find(operand); found != inside.end()) found->second = true;
-  }
+    for (ValueId result : code_[member].results) inside[result] = escapes_[result];
   std::vector<Instruction> views = broadcasts_outside(unit, &inside);
   Instruction kernel;
   kernel.code = Code::Kernel;
@@ -510,6 +530,7 @@ std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit,
 std::vector<KernelShape> Fuser::rebuild() {
   std::vector<size_t> order = schedule();
   if (order.empty()) return {};
+  find_escapes();
   std::vector<KernelShape> shapes;
   std::vector<Instruction> out;
   std::unordered_map<ValueId, bool> used;

@@ -1,6 +1,9 @@
 #include "jit/runner/kernel_cache.h"
 
+#include <algorithm>
 #include <chrono>
+
+#include "jit/cache/artifacts.h"
 
 namespace tsc::jit {
 namespace {
@@ -84,18 +87,60 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
 Ref<CompiledKernel> KernelCache::load(const std::string& text, const std::string& symbol,
                                       Report& report) {
   const double start = now_ms();
-  Problem problem;
-  const auto image = disk_.load(text, &problem);
-  report_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
+  std::optional<CodeImage> image;
+  const char* source = "from cache artifacts";
+  if (auto carried = artifacts_.extract(text)) {
+    image = std::move(carried.mapped());
+  } else {
+    Problem problem;
+    source = "from the disk cache";
+    image = disk_.load(text, &problem);
+    report_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
+  }
   if (!image) return {};
   Ref<CompiledKernel> kernel = load_image(*image, symbol);
   Event event = kernel_event(EventKind::Kernel, symbol, text);
-  event.reason = "from the disk cache";
+  event.reason = source;
   event.bytes = kernel->code_bytes;
+  report.add(event);
+  event.kind = EventKind::DiskHit;
   report.add(std::move(event));
-  report.add(kernel_event(EventKind::DiskHit, symbol, text));
   report.add(compile_event("kernels from disk", now_ms() - start));
   return kernel;
+}
+
+std::string KernelCache::save_artifacts(size_t* count) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<CacheEntry> entries;
+  for (const auto& [key, known] : kernels_)
+    if (known.kernel) entries.push_back({disk_.identity(), known.program, known.kernel->image()});
+  for (const auto& [program, image] : artifacts_)
+    entries.push_back({disk_.identity(), program, image});
+  // The same kernels make the same bytes.
+  std::sort(entries.begin(), entries.end(),
+            [](const CacheEntry& a, const CacheEntry& b) { return a.program < b.program; });
+  *count = entries.size();
+  return entries.empty() ? "" : pack_artifacts(entries);
+}
+
+KernelCache::LoadedArtifacts KernelCache::load_artifacts(std::string_view bytes, Report& report) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  UnpackedArtifacts unpacked = unpack_artifacts(bytes);
+  LoadedArtifacts loaded;
+  for (CacheEntry& entry : unpacked.entries) {
+    if (entry.identity != disk_.identity()) {
+      unpacked.problems.push_back("an artifact is for another processor or version: " +
+                                  entry.program.substr(0, entry.program.find('\n')));
+      continue;
+    }
+    ++loaded.kernels;
+    report_problem("disk", disk_.store(entry), report);
+    if (kernels_.count(hash_bytes(entry.program)) == 0)
+      artifacts_[entry.program] = std::move(entry.image);
+  }
+  for (const std::string& problem : unpacked.problems) report_problem("artifact", problem, report);
+  loaded.skipped = unpacked.problems.size();
+  return loaded;
 }
 
 Ref<CompiledKernel> KernelCache::compile(const KernelProgram& program, const std::string& text,

@@ -24,11 +24,22 @@ class KernelCache {
   KernelCompiler* compiler(Report& report);
   DiskCache& disk() { return disk_; }
 
+  // Every kernel of this engine so far, as one string of bytes; empty when there is none.
+  std::string save_artifacts(size_t* count);
+  struct LoadedArtifacts {
+    size_t kernels = 0, skipped = 0;
+  };
+  // Makes the kernels of another engine's artifacts available here, and keeps them on disk. Those
+  // for another machine and damaged ones are skipped with a reason. What the bytes hold is
+  // executed: they must come from somebody who is trusted like the program itself.
+  LoadedArtifacts load_artifacts(std::string_view bytes, Report& report);
+
  private:
   struct Known {
     Ref<CompiledKernel> kernel;  // null: the compiler refused it
     std::string program;
   };
+  // From artifacts or disk.
   Ref<CompiledKernel> load(const std::string& text, const std::string& symbol, Report& report);
   Ref<CompiledKernel> compile(const KernelProgram& program, const std::string& text,
                               const std::string& symbol, Report& report);
@@ -38,6 +49,7 @@ class KernelCache {
   std::shared_ptr<KernelCompiler> compiler_;
   bool tried_ = false;
   std::unordered_map<Hash128, Known> kernels_;
+  std::unordered_map<std::string, CodeImage> artifacts_;  // by program, not asked for yet
 };
 
 }  // namespace tsc::jit

@@ -173,3 +173,53 @@ TEST_CASE("processes that fill one cache at once all succeed") {
   CHECK(warmth.entries().size() == 1);
   CHECK(warmth.tenscript({"cache", "verify"}).exit_code == 0);
 }
+
+TEST_CASE("artifacts carry kernels to another machine") {
+  Warmth warmth;
+  const std::string file = warmth.folder.path() + "/kernels.artifacts";
+  const std::string script = kScript;
+  const ProcessResult saved = warmth.tenscript(
+      {"--no-cache", "-c",
+       script + "print(torch.compiler.save_cache_artifacts(" + "'" + file + "')[1])\n"});
+  CHECK(contains(saved.out, "CacheInfo(kernels=1, skipped=0)"));
+  const std::string load =
+      "import torch\nprint(torch.compiler.load_cache_artifacts('" + file + "'))\n";
+  // Without a disk they stay in memory; with one they are kept.
+  const ProcessResult loaded = warmth.tenscript({"--no-cache", "-c", load + script});
+  CHECK(contains(loaded.out, "CacheInfo(kernels=1, skipped=0)"));
+  CHECK(loaded.err == "1 1 0\n");
+  CHECK(warmth.tenscript({"-c", load}).exit_code == 0);
+  CHECK(warmth.run().err == "1 1 0\n");
+  CHECK(contains(
+      warmth.tenscript({"-c", "import torch\nprint(torch.compiler.save_cache_artifacts())"}).out,
+      "None"));
+  // Damaged: nothing is used, and the log says why.
+  std::string bytes = read_file(file);
+  for (const size_t at : {size_t{0}, size_t{9}, size_t{17}, bytes.size() / 2, bytes.size() - 1}) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x40);
+    warmth.folder.write("kernels.artifacts", damaged);
+    const ProcessResult result = warmth.tenscript({"--no-cache", "--log=cache", "-c", load});
+    INFO("byte " << at << "\n" << result.out << result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.err, "artifact"));
+    CHECK((at == 9 || contains(result.out, "None")));
+  }
+}
+
+TEST_CASE("a sandboxed script cannot bring machine code of its own") {
+  Warmth warmth;
+  const ProcessResult refused = warmth.tenscript(
+      {"--sandbox", "-c", "import torch\ntorch.compiler.load_cache_artifacts(b'')"});
+  CHECK(refused.exit_code == 1);
+  CHECK(contains(refused.err, "PermissionError"));
+  // Nor through a folder that it may write.
+  fs::create_directory(warmth.cache);
+  for (const std::string& root : {warmth.folder.path(), warmth.cache}) {
+    const ProcessResult result = warmth.tenscript({"--allow-write=" + root, "-c", kScript});
+    CHECK(contains(result.err, "warning: scripts may write to the folder"));
+    CHECK(warmth.entries().empty());
+  }
+  CHECK(warmth.tenscript({"--sandbox", "-c", kScript}).err == "1 0 0\n");
+  CHECK(warmth.tenscript({"--sandbox", "-c", kScript}).err == "1 1 0\n");
+}

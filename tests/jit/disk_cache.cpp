@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "catch2/catch.hpp"
+#include "jit/cache/artifacts.h"
 #include "jit/cache/identity.h"
 #include "process.h"
 
@@ -206,21 +207,59 @@ TEST_CASE("a folder that others may write is refused, once, with what to do") {
   CHECK(file.store("p", sample_image()).find("Not a directory") != std::string::npos);
 }
 
+// Root may write anywhere, so as root this becomes somebody else for a while.
+class Nobody {
+ public:
+  explicit Nobody(const TemporaryFolder& folder) {
+    if (geteuid() != 0) return;
+    chmod(folder.path().c_str(), 0755);
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+      REQUIRE(chown(entry.path().c_str(), kUser, kUser) == 0);
+    REQUIRE(seteuid(kUser) == 0);
+    changed_ = true;
+  }
+  ~Nobody() {
+    if (changed_ && seteuid(0) != 0) std::abort();
+  }
+
+ private:
+  static constexpr uid_t kUser = 65534;
+  bool changed_ = false;
+};
+
 TEST_CASE("a folder that cannot be written costs one message; what is in it is still used") {
   TemporaryFolder folder;
-  DiskCacheOptions options = in(folder);
+  const DiskCacheOptions options = in(folder);
   REQUIRE(DiskCache(options).store("p", sample_image()).empty());
-  if (geteuid() == 0) {
-    // Root may write anywhere: a limit on the size of files stands for the full disk below.
-    SUCCEED("not as root");
+  {
+    const Nobody nobody(folder);
+    chmod(options.folder.c_str(), 0500);
+    DiskCache cache(options);
+    CHECK(has(cache, "p"));
+    CHECK(cache.store("q", sample_image()).find("no longer kept") != std::string::npos);
+    CHECK(cache.store("r", sample_image()).empty());
+    CHECK(has(cache, "p"));
+    chmod(options.folder.c_str(), 0700);
+    DiskCache missing({options.folder + "/sub/folder", kDefaultCacheBytes, "test"});
+    chmod(options.folder.c_str(), 0500);
+    CHECK(missing.store("p", sample_image()).find("cannot make the folder") != std::string::npos);
+    chmod(options.folder.c_str(), 0700);
+  }
+}
+
+TEST_CASE("another user's folder is refused") {
+  if (geteuid() != 0) {
+    SUCCEED("only root can give a folder away");
     return;
   }
-  chmod(options.folder.c_str(), 0500);
-  DiskCache cache(options);
-  CHECK(has(cache, "p"));
-  CHECK(cache.store("q", sample_image()).find("no longer kept") != std::string::npos);
-  CHECK(cache.store("r", sample_image()).empty());
-  chmod(options.folder.c_str(), 0700);
+  TemporaryFolder folder;
+  DiskCache cache(in(folder));
+  REQUIRE(cache.store("p", sample_image()).empty());
+  { const Nobody nobody(folder); }
+  DiskCache again(in(folder));
+  Problem problem;
+  CHECK_FALSE(again.load("p", &problem));
+  CHECK(problem.find("belongs to another user") != std::string::npos);
 }
 
 TEST_CASE("a full disk costs one message, no signal and no half file") {
@@ -324,6 +363,28 @@ TEST_CASE("threads and caches on one folder do not disturb one another") {
   Problem problem;
   for (const DiskCacheRow& row : DiskCache(options).list(&problem))
     CHECK(row.state == State::Usable);
+}
+
+TEST_CASE("artifacts lose nothing but what is damaged") {
+  const std::vector<CacheEntry> entries = {{"test", "first", sample_image()},
+                                           {"test", "second", sample_image(100)}};
+  const std::string bytes = pack_artifacts(entries);
+  CHECK(unpack_artifacts(bytes).entries == entries);
+  CHECK(unpack_artifacts(bytes).problems.empty());
+  CHECK(unpack_artifacts(pack_artifacts({})).problems.empty());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    const UnpackedArtifacts cut = unpack_artifacts(bytes.substr(0, size));
+    CHECK_FALSE(cut.problems.empty());
+    CHECK(cut.entries.size() < 2);
+  }
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x80);
+    const UnpackedArtifacts found = unpack_artifacts(damaged);
+    CHECK_FALSE(found.problems.empty());
+    for (const CacheEntry& entry : found.entries)
+      CHECK(std::find(entries.begin(), entries.end(), entry) != entries.end());
+  }
 }
 
 TEST_CASE("the identity names the code generator and the processor") {

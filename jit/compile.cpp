@@ -48,7 +48,6 @@ std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk) {
 }
 
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {
-  verify(region);
   emit_stage(options, "region", region);
   PipelineOptions pipeline;
   pipeline.disabled.insert(options.disabled.begin(), options.disabled.end());

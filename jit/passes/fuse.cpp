@@ -106,8 +106,11 @@ class Fuser {
     if (unit == on || needs_[unit][on]) return;
     UnitSet more = needs_[on];
     more.add(on);
+    needed_.add(on);
+    needs_[unit].add(more);
+    if (!needed_[unit]) return;  // as with every unit that has just begun
     for (size_t u = 0; u < units_.size(); ++u)
-      if (u == unit || needs_[u][unit]) needs_[u].add(more);
+      if (needs_[u][unit]) needs_[u].add(more);
   }
 
   size_t new_unit(size_t instruction, bool group) {
@@ -290,7 +293,9 @@ class Fuser {
     for (size_t u = 0; u < units_.size(); ++u) {
       if (u != unit && !needs_[u][unit] && !needs_[u][other]) continue;
       needs_[u].add(more);
-      if (u != unit) needs_[u].add(unit);
+      if (u == unit) continue;
+      needs_[u].add(unit);
+      needed_.add(unit);
     }
     needs_[unit].remove(other);
     needs_[unit].remove(unit);
@@ -324,6 +329,7 @@ class Fuser {
   EqualSizes facts_;
   std::vector<Unit> units_;
   std::vector<UnitSet> needs_;  // transitive
+  UnitSet needed_;              // by any other unit
   std::vector<bool> escapes_;   // by value
   std::unordered_map<ValueId, size_t> definition_;
   std::unordered_map<ValueId, size_t> copy_instructions_;  // a copy's result -> its instruction

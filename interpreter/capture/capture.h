@@ -156,6 +156,7 @@ class Capture {
   ValueId number_id(const Av& av);     // constant or register as a region scalar
   ValueId int_id(const Av& av);        // the same for an int (bool, or a 0-d integer tensor breaks)
   // The value of a branch or loop bound: known, or assumed through an entry condition, or a break.
+  bool same_item(const Av& a, const Av& b);
   bool truth(const Av& av);
   int64_t concrete_int(const Av& av);
   bool is_identical(const Av& a, const Av& b);
@@ -194,6 +195,8 @@ class Capture {
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
   void broadcast_together(std::vector<Av>& operands);
   Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
+  // A contiguous copy that may share memory with the tensor if that is contiguous after all.
+  Av copied(const Av& av);
   void assume_size_one(ValueId size, ValueId other);
   ValueId rng_offset(ValueId* seed);
 

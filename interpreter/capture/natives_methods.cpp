@@ -207,6 +207,29 @@ Av tensor_numel(Capture& capture, Arguments& arguments) {
   return count;
 }
 
+// Comparing as `in` does: the same object or equal.
+Av list_count(Capture& capture, Arguments& arguments) {
+  int64_t count = 0;
+  for (const Av& item : capture.items_of(at(arguments, 0)))
+    count += capture.same_item(item, at(arguments, 1));
+  return Av::integer(count);
+}
+
+Av list_index(Capture& capture, Arguments& arguments) {
+  std::vector<Av> items = capture.items_of(at(arguments, 0));
+  Av start = at(arguments, 2);
+  int64_t first = start.is_undefined() ? 0 : capture.concrete_int(start);
+  for (int64_t i = std::max<int64_t>(first, 0); first >= 0 && i < static_cast<int64_t>(items.size()); ++i)
+    if (capture.same_item(items[i], at(arguments, 1))) return Av::integer(i);
+  capture.break_here(BreakReason::raises, "ValueError: list.index");
+}
+
+// What is no view keeps its layout: a fresh copy, or the same tensor. Of a view only running can tell.
+Av prim_contiguous(Capture& capture, Arguments& arguments) {
+  std::shared_ptr<VTensor> tensor = capture.share_tensor(at(arguments, 0));
+  return tensor->contiguous ? at(arguments, 0) : capture.copied(at(arguments, 0));
+}
+
 Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {
   std::shared_ptr<VTensor> tensor = capture.share_tensor(at(arguments, 0));
   if (tensor->contiguous) return Av::boolean(true);
@@ -216,7 +239,7 @@ Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {
 
 constexpr NativeRow kMethods[] = {
     {"list.append", list_append},   {"list.extend", list_extend},   {"list.pop", list_pop},
-    {"list.insert", list_insert},   {"list.reverse", list_reverse}, {"list.copy", list_copy},
+    {"list.count", list_count},     {"list.index", list_index},     {"list.insert", list_insert},   {"list.reverse", list_reverse}, {"list.copy", list_copy},
     {"dict.get", dict_get},         {"dict.keys", dict_keys},       {"dict.values", dict_values},
     {"dict.items", dict_items},     {"dict.update", dict_update},
     {"math.sqrt", math_function<jit::ScalarOp::sqrt>},
@@ -234,6 +257,7 @@ constexpr NativeRow kTensorNatives[] = {
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},
+    {"_prims.contiguous", prim_contiguous},
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},
     {"_prims.default_dtype", prim_default_dtype},

@@ -177,16 +177,18 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
   break_here(BreakReason::unknown_object, "comparison of values the compiler does not know");
 }
 
+// The same object, or equal. Numbers have no identity of their own: one value of the region is one object.
+bool Capture::same_item(const Av& a, const Av& b) {
+  bool numbers = is_plain_number(a) && is_plain_number(b);
+  bool same = numbers ? a.is_number() && b.is_number() && a.id == b.id : is_identical(a, b);
+  return same || truth(compare(CompareOp::Eq, a, b));
+}
+
 bool Capture::sequences_equal(const Av& left, const Av& right) {
   std::vector<Av> a = items_of(left), b = items_of(right);
   if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    // Numbers have no identity of their own; one value of the region is one object.
-    bool numbers = is_plain_number(a[i]) && is_plain_number(b[i]);
-    bool same = numbers ? a[i].is_number() && b[i].is_number() && a[i].id == b[i].id
-                        : is_identical(a[i], b[i]);
-    if (!same && !truth(compare(CompareOp::Eq, a[i], b[i]))) return false;
-  }
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!same_item(a[i], b[i])) return false;
   return true;
 }
 

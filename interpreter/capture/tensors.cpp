@@ -92,6 +92,14 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   return out;
 }
 
+Av Capture::copied(const Av& av) {
+  std::shared_ptr<VTensor> tensor = share_tensor(av);
+  Av out = emit(Op::copy, {&av, 1}, {}, {});
+  if (tensor->view)
+    root_of(*tensor)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
+  return out;
+}
+
 // A reshape that only adds or drops axes of size 1 is a view in every layout.
 bool Capture::only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to) {
   size_t i = 0, j = 0;

@@ -87,6 +87,13 @@ Value prim_assign(Vm& vm, Args& args) {
   return args[0];
 }
 
+Value prim_contiguous(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  if (x->tensor.is_contiguous()) return args[0];
+  TensorObject* operands[] = {x};
+  return run_eager(vm, Op::copy, operands, {}, {}).first.take();
+}
+
 Value prim_set_grad_enabled(Vm& vm, Args& args) {
   TensorState& state = tensor_state(vm);
   bool before = state.grad_enabled;
@@ -223,6 +230,7 @@ struct PrimFunction {
 
 constexpr PrimFunction kFunctions[] = {
     {"assign_", "x, value", prim_assign},
+    {"contiguous", "x", prim_contiguous},
     {"rng_bits", "sizes, dtype", prim_rng_bits},
     {"set_grad_enabled", "mode", prim_set_grad_enabled},
     {"grad_enabled", "", prim_grad_enabled},

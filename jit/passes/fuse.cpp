@@ -322,6 +322,7 @@ class Fuser {
   void emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes);
   bool worth_a_kernel(const Unit& unit) const;
   std::vector<size_t> schedule() const;
+  std::vector<size_t> sorted(const std::vector<std::vector<size_t>>& before) const;
 
   Region& region_;
   PrivateCopies copies_;
@@ -410,6 +411,11 @@ std::vector<size_t> Fuser::schedule() const {
       if (producer != SIZE_MAX && producer != u) before[u].push_back(producer);
       if (auto found = base.find(operand); found != base.end()) readers[found->second].push_back(u);
     }
+    // The sizes of a result are values that exist before it.
+    for (ValueId result : instruction.results)
+      for (ValueId size : type(result).sizes)
+        if (size_t producer = unit_of(size); producer != SIZE_MAX && producer != u)
+          before[u].push_back(producer);
     if (instruction.code == Code::Op && op_row(instruction.op).flags & kView)
       if (auto found = base.find(instruction.operands[0]); found != base.end())
         base[instruction.results[0]] = found->second;
@@ -427,6 +433,11 @@ std::vector<size_t> Fuser::schedule() const {
       if (reader != writer && units_[reader].members[0] < i && !needs_[reader][writer])
         before[writer].push_back(reader);
   }
+  return sorted(before);
+}
+
+// The units behind those that they need; empty when they need each other in a circle.
+std::vector<size_t> Fuser::sorted(const std::vector<std::vector<size_t>>& before) const {
   std::vector<size_t> order;
   std::vector<uint8_t> state(units_.size());
   std::vector<std::pair<size_t, size_t>> stack;

@@ -45,6 +45,8 @@ tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, s
     lang::CheckOptions options;
     options.builtins = builtins;
     options.exports_imports = ends_with(name, "__init__.tsc");
+    const std::string_view path = name;
+    options.is_private = path.substr(path.rfind('/') + 1).starts_with("_");
     const lang::Diagnostics found = lang::check(source, options);
     *findings = found.all().size();
     for (const lang::Diagnostic& d : found.all()) {

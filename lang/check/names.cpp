@@ -84,14 +84,21 @@ void check_early_uses(CheckRun& run) {
   }
 }
 
+// A public module is the face of the private ones beside it: what it takes from them is for others.
+bool publishes(const ImportFrom& import, const CheckOptions& options) {
+  const std::string_view module = import.module;
+  return import.level > 0 && !options.is_private && module.starts_with("_");
+}
+
 void check_unused(CheckRun& run) {
   for (const Variable& v : run.facts.variables) {
     if (!v.uses.empty() || v.in_class || v.bindings.empty() || v.name.starts_with("_")) continue;
     const BindingSite& site = v.bindings.front();
     const bool is_global = v.owner == nullptr || v.owner->kind == ScopeKind::Module;
     if (site.kind == BindingKind::Import) {
-      const bool for_others = is_global && run.options.exports_imports;
       auto* from = try_as<ImportFrom>(site.statement);
+      const bool for_others =
+          is_global && (run.options.exports_imports || (from && publishes(*from, run.options)));
       if (for_others || site.optional || run.facts.exported.count(v.name) ||
           run.facts.dynamic_globals || (from && from->module == "__future__"))
         continue;

@@ -125,6 +125,9 @@ TEST_CASE("imports and variables that nobody reads") {
   CHECK(findings("import os, re\n__all__ = ['os']\ndef f(x: 're.Pattern'): print(x)\n").empty());
   CHECK(findings("try:\n    import fast\nexcept Exception:\n    fast = None\n").empty());
   CHECK(findings("from __future__ import annotations\n").empty());
+  CHECK(findings("from ._parts import wheel\n").empty());
+  CHECK_FALSE(findings("from .parts import wheel\n").empty());
+  CHECK_FALSE(findings("from _parts import wheel\n").empty());
   CHECK(findings("import os  # check: ignore\n").empty());
   CHECK(
       findings(

@@ -75,6 +75,7 @@ class CpuTarget : public Target {
     traits_.lanes = vector_bits_ / 32;
     traits_.masked_memory = avx512;
     traits_.gathers = avx512;
+    traits_.streams = has(*info, "avx2");
   }
   static bool has(const llvm::MCSubtargetInfo& info, const char* feature) {
     for (const llvm::SubtargetFeatureKV& known : info.getAllProcessorFeatures())

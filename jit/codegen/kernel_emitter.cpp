@@ -34,6 +34,7 @@ llvm::Function* KernelEmitter::emit(const std::string& symbol) {
     emit_rows();
   else
     emit_column_program();
+  access_.leave();
   b_.CreateRetVoid();
   return function_;
 }

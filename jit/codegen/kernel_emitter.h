@@ -64,6 +64,7 @@ class KernelEmitter {
   void emit_rows();
   void emit_row_stage(const NestStage& stage);
   void collect_reducers(const NestStage& stage);
+  bool streams(const NestStage& stage) const;
   void start_lanes(const Reducer& reducer);
   bool fits_registers(const NestStage& stage) const;
   Ir emit_in_registers(const NestStage& stage, Ir begin, Ir end);

@@ -1,11 +1,21 @@
 #include "jit/codegen/operand_access.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/Metadata.h>
+
+#include <algorithm>
+
 namespace tsc::jit {
 namespace {
 
 // A column program walks down a narrow block: its next cache lines are whole rows away, in other
 // pages, where no hardware looks ahead. Rows asked for early cover the latency of memory.
 constexpr uint64_t kRowsAhead = 16;
+
+// Whole registers only: a narrower store past the caches would write half a line to memory.
+bool lanes_fill_lines(const Lanes& lanes, DType dtype) {
+  return lanes.count() * memory_bytes(dtype) >= 32;
+}
 
 llvm::Align alignment(DType dtype) {
   return llvm::Align(static_cast<uint64_t>(memory_bytes(dtype)));
@@ -90,7 +100,27 @@ void OperandAccess::store(uint32_t slot, const Point& point, Ir value) {
   const Operand& operand = program_.operands[slot];
   const Place& place = places_[slot];
   if (operand.access == Access::Strided) return store_strided(operand, place, point, value);
-  store_row(operand.dtype, element_pointer(operand.dtype, place.row, point.col), point, value);
+  Ir pointer = element_pointer(operand.dtype, place.row, point.col);
+  if (operand.streamed && traits_.streams && !point.mask &&
+      lanes_fill_lines(point.lanes, operand.dtype))
+    return stream_row(operand.dtype, pointer, point, value);
+  store_row(operand.dtype, pointer, point, value);
+}
+
+void OperandAccess::stream_row(DType dtype, Ir pointer, const Point& point, Ir value) {
+  Ir raw = point.lanes.to_memory(dtype, value);
+  const int bytes = std::min(64, point.lanes.count() * memory_bytes(dtype));
+  llvm::StoreInst* store =
+      b_.CreateAlignedStore(raw, pointer, llvm::Align(static_cast<uint64_t>(bytes)));
+  llvm::Metadata* one = llvm::ConstantAsMetadata::get(b_.getInt32(1));
+  store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(b_.getContext(), one));
+}
+
+// Stores past the caches are ordered by nothing else.
+void OperandAccess::leave() {
+  bool streamed = false;
+  for (const Operand& operand : program_.operands) streamed |= operand.streamed;
+  if (streamed && traits_.streams) b_.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {}, {});
 }
 
 Ir OperandAccess::load_row(DType dtype, Ir pointer, const Point& point) {

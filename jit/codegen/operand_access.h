@@ -14,6 +14,7 @@ struct VectorTraits {
   bool masked_memory = false;  // masked loads and stores of every element width
   bool grid = false;           // a GPU: a thread an element instead of loops
   bool gathers = false;        // fast gathers and scatters of 4- and 8-byte elements
+  bool streams = false;        // stores past the caches, and a fence to order them
 };
 
 // One step of a column loop: lanes [col, col + lanes.count()), of which those of `mask` exist.
@@ -38,6 +39,8 @@ class OperandAccess {
   // A Broadcast operand gives a scalar, any other the lanes of the point.
   Ir load(uint32_t slot, const Point& point);
   void store(uint32_t slot, const Point& point, Ir value);
+  // At the end of the function.
+  void leave();
   Ir load_broadcast(uint32_t slot);
   void store_broadcast(uint32_t slot, Ir scalar);
 
@@ -53,6 +56,7 @@ class OperandAccess {
     Ir row = nullptr;  // the row's pointer, or the row's integer of an Index operand
   };
 
+  void stream_row(DType dtype, Ir pointer, const Point& point, Ir value);
   void prefetch(const Operand& operand, const Place& place, const Point& point);
   Ir load_strided(const Operand& operand, const Place& place, const Point& point);
   void store_strided(const Operand& operand, const Place& place, const Point& point, Ir value);

@@ -49,7 +49,8 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   prepare_splats(stage.element, false);
   collect_reducers(stage);
   if (reducers_.empty()) {
-    const bool peel = program_.stages.size() == 1 && stage.element.size() < kPeelBelow;
+    const bool light = program_.stages.size() == 1 && stage.element.size() < kPeelBelow;
+    const bool peel = light || (traits_.streams && streams(stage));
     return emit_columns(stage.element, b_.getInt64(0), cols_, peel);
   }
   const Point point{scalar_, nullptr, nullptr};
@@ -73,6 +74,13 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
     define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total),
            false);
   }
+}
+
+// Masked stores never go past the caches.
+bool KernelEmitter::streams(const NestStage& stage) const {
+  for (const NestInstruction& in : stage.element)
+    if (in.code == NestCode::Store && program_.operands[in.slot].streamed) return true;
+  return false;
 }
 
 void KernelEmitter::start_lanes(const Reducer& reducer) {

@@ -49,6 +49,7 @@ class Printer {
     text_ += dtype_short_name(operand.dtype);
     text_ += ' ';
     text_ += kAccessNames[static_cast<int>(operand.access)];
+    if (operand.streamed) text_ += " streamed";
   }
 
   void print_part(const char* title, const std::vector<NestInstruction>& part, bool wanted) {

@@ -42,6 +42,8 @@ struct Operand {
   Kind kind = Kind::Input;
   DType dtype = DType::F32;
   Access access = Access::Contiguous;
+  // An Output that no cache will hold: stores go past the caches. Its rows start on 64-byte boundaries.
+  bool streamed = false;
 };
 
 enum class NestCode : uint8_t {

@@ -38,6 +38,10 @@ class Verifier {
     for (const Operand& operand : program_.operands)
       TSC_CHECK(operand.kind != Operand::Kind::Index || operand.dtype == DType::I64,
                 "an index operand is i64");
+    for (const Operand& operand : program_.operands)
+      TSC_CHECK(!operand.streamed || (!column && operand.kind == Operand::Kind::Output &&
+                                      operand.access == Access::Contiguous),
+                "only a row program's contiguous output is streamed");
     for (stage_ = 0; stage_ < program_.stages.size(); ++stage_) {
       const NestStage& stage = program_.stages[stage_];
       if (column) define_uniform(stage.row);

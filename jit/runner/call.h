@@ -19,9 +19,10 @@ struct CompiledKernels::Call {
   std::vector<Sizes> outer_strides;
   std::vector<OperandArgument> arguments;
   std::vector<Access> accesses;
+  std::vector<bool> streamed;  // per operand
   std::vector<int64_t> parameters;
 
-  uint64_t key() const;  // of the accesses: what a compiled form depends on
+  uint64_t key() const;  // of accesses and streams: what a compiled form depends on
 };
 
 }  // namespace tsc::jit

@@ -140,6 +140,22 @@ void CompiledKernels::copy_unmergeable(const LoweredKernel& lowered, size_t spli
   }
 }
 
+// Whether an output is better stored past the caches: too large to be found there by its reader, in fresh
+// memory, every row on a 64-byte boundary.
+bool CompiledKernels::streams(const LoweredKernel& lowered, const Call& call, size_t operand) {
+  constexpr int64_t kStreamBytes = int64_t{16} << 20;  // more of a shared last cache is nobody's own
+  const Tensor& output = call.outputs[operand];
+  if (!output.defined() || lowered.product.left != kNoValue || lowered.shape.column ||
+      lowered.in_place[operand] != kNoValue || call.accesses[operand] != Access::Contiguous)
+    return false;
+  const int64_t size = dtype_size(output.dtype());
+  const OperandArgument& argument = call.arguments[operand];
+  bool aligned = reinterpret_cast<uintptr_t>(argument.base) % 64 == 0 && call.cols >= 64 &&
+                 (call.rows == 1 || argument.row_stride * size % 64 == 0);
+  for (int64_t stride : call.outer_strides[operand]) aligned = aligned && stride * size % 64 == 0;
+  return aligned && output.numel() * size >= kStreamBytes;
+}
+
 // Merges the axes into outer ones, rows and columns. False when they stay too many for the program.
 bool CompiledKernels::merge(const LoweredKernel& lowered, Call* call) {
   size_t rank = call->sizes.size();
@@ -179,6 +195,7 @@ bool CompiledKernels::merge(const LoweredKernel& lowered, Call* call) {
                                      rows.strides[o].begin() + call->outer.size());
     call->arguments.push_back(argument);
     call->accesses.push_back(access_of(lowered.bindings[o].space, argument, call->cols));
+    call->streamed.push_back(streams(lowered, *call, o));
   }
   return true;
 }
@@ -213,13 +230,17 @@ bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensor
 
 uint64_t CompiledKernels::Call::key() const {
   uint64_t key = 1;
-  for (Access access : accesses) key = hash_mix(key, static_cast<uint64_t>(access) + 3);
+  for (size_t o = 0; o < accesses.size(); ++o)
+    key = hash_mix(key, static_cast<uint64_t>(accesses[o]) + 3 + (streamed[o] ? 16 : 0));
   return key;
 }
 
 KernelProgram CompiledKernels::program_of(size_t number, const Call& call) const {
   KernelProgram program = kernels_[number].program;
-  for (size_t o = 0; o < call.accesses.size(); ++o) program.operands[o].access = call.accesses[o];
+  for (size_t o = 0; o < call.accesses.size(); ++o) {
+    program.operands[o].access = call.accesses[o];
+    program.operands[o].streamed = call.streamed[o];
+  }
   return program;
 }
 

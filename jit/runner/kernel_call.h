@@ -47,6 +47,7 @@ class CompiledKernels final : public KernelRunner {
   bool prepare(const LoweredKernel& lowered, Call* call, std::vector<Tensor>& tensors,
                const std::vector<Scalar>& scalars);
   static void copy_unmergeable(const LoweredKernel& lowered, size_t split, Call* call);
+  static bool streams(const LoweredKernel& lowered, const Call& call, size_t operand);
   static bool merge(const LoweredKernel& lowered, Call* call);
   static void launch(const LoweredKernel& lowered, const Call& call, KernelFunction function);
   static void launch_product(const Call& call, const Tensor& left, const Tensor& right,

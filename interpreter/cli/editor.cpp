@@ -24,18 +24,17 @@ std::string common_prefix(const std::vector<std::string>& names) {
   return prefix;
 }
 
-// Text copied from a session carries its prompts: they go when every line has one.
+// Text copied from a session carries its prompts, and answers on the lines without one: both go.
 std::string without_prompts(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \n");
+  if (first == std::string::npos || text.compare(first, 3, ">>>") != 0) return text;
   std::string stripped;
-  std::size_t begin = 0;
-  while (begin < text.size()) {
+  for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
-    if (line.rfind(">>> ", 0) == 0 || line.rfind("... ", 0) == 0)
-      stripped += line.substr(4);
-    else if (line != ">>>" && line != "..." && !line.empty())
-      return text;
-    if (end < text.size()) stripped += '\n';
+    const bool prompt = line.rfind(">>>", 0) == 0 || line.rfind("...", 0) == 0;
+    if (prompt)
+      stripped += (line.size() > 4 ? line.substr(4) : "") + (end < text.size() ? "\n" : "");
     begin = end + 1;
   }
   return stripped;

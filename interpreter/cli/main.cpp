@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -12,6 +13,7 @@
 #include "interpreter/cli/options.h"
 #include "interpreter/cli/repl.h"
 #include "interpreter/cli/session.h"
+#include "interpreter/cli/shell_pages.h"
 #include "interpreter/cli/test_command.h"
 
 namespace tsc::cli {
@@ -81,9 +83,15 @@ int cache(Session& session, const Invocation& invocation) {
                                             invocation.json ? "json" : "text", print_text, stdout));
 }
 
+// Results go to standard output: of `explain` that is the report, so the script's own output goes
+// to standard error.
+void write_to_error(void*, tsc_stream, const char* text, size_t size) {
+  std::fwrite(text, 1, size, stderr);
+}
+
 int run(const Invocation& invocation) {
   if (invocation.command == Command::Test) return run_tests(invocation);
-  Session session(invocation);
+  Session session(invocation, invocation.command == Command::Explain ? write_to_error : nullptr);
   if (!session.ok()) return kExitInternal;
   if (invocation.command == Command::Format) return run_format(session, invocation);
   if (invocation.command == Command::Check) return run_check(session, invocation);
@@ -114,6 +122,10 @@ int main(int count, char** words) {
     std::fputs(help_text().c_str(), stdout);
     return 0;
   }
+  if (invocation.command == Command::Complete) {
+    std::fputs(shell_page(invocation.arguments[0]).c_str(), stdout);
+    return 0;
+  }
   if (invocation.command == Command::Version) {
     std::printf("tenscript %s\n", tsc_get_api(TSC_API_VERSION)->version_text());
     return 0;
@@ -132,6 +144,8 @@ int main(int count, char** words) {
 }  // namespace tsc::cli
 
 int main(int count, char** words) {
+  // A pipe that nobody reads ends the process silently (141), also where the parent ignores that.
+  std::signal(SIGPIPE, SIG_DFL);
   const int exit_code = tsc::cli::main(count, words);
   if (std::fflush(stdout) != 0 && exit_code == 0) return 1;
   return exit_code;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <memory>
 
 #include "interpreter/cli/editor.h"
+#include "interpreter/cli/magic.h"
 
 namespace tsc::cli {
 namespace {
@@ -24,7 +26,8 @@ std::string_view trimmed(std::string_view text) {
 
 // An open block ends with an empty line: that is the language's own rule for texts that end in one.
 bool wants_more(Session& session, const std::string& text) {
-  if (trimmed(text).empty()) return false;
+  const std::string_view entry = trimmed(text);
+  if (entry.empty() || entry.front() == '%' || is_question(entry)) return false;
   const std::string lines = text + "\n";
   return session.api().is_incomplete(session.engine(), lines.data(), lines.size()) != 0;
 }
@@ -47,8 +50,10 @@ class Repl {
     const std::string name = "<input " + std::to_string(++entry_count_) + ">";
     Session::CatchInterrupts guard(session_);
     tsc_value* value = nullptr;
-    tsc_status* status = session_.api().run_entry(session_.engine(), name.c_str(), entry.data(),
-                                                  entry.size(), &value);
+    tsc_status* status = nullptr;
+    if (!run_magic(session_, entry, &status))
+      status = session_.api().run_entry(session_.engine(), name.c_str(), entry.data(), entry.size(),
+                                        &value);
     if (status == nullptr && value != nullptr) status = show(value, text.back() != ';');
     session_.api().value_free(value);
     finish(status);
@@ -65,6 +70,8 @@ class Repl {
       if (status != nullptr) return status;
       std::fflush(stdout);
       std::printf("%s\n", text.c_str());
+      const std::string summary = tensor_summary(session_, value);
+      if (!summary.empty()) std::printf("%s\n", summary.c_str());
     }
     return api.set(session_.engine(), "_", value);
   }
@@ -87,6 +94,7 @@ class Repl {
 int run_lines(Session& session) {
   Repl repl(session);
   std::string entry;
+  bool prompted = false;
   char* line = nullptr;
   std::size_t capacity = 0;
   const bool prompts = isatty(STDIN_FILENO) != 0;
@@ -96,7 +104,14 @@ int run_lines(Session& session) {
       std::fflush(stdout);
     }
     const ssize_t length = getline(&line, &capacity, stdin);
-    if (length > 0) entry.append(line, static_cast<std::size_t>(length));
+    if (length > 0) {
+      // Lines copied from a session carry its prompts.
+      std::string_view text(line, static_cast<std::size_t>(length));
+      if (entry.empty()) prompted = text.substr(0, 4) == kPrompt;
+      if (prompted && (entry.empty() || text.substr(0, 3) == "..."))
+        text.remove_prefix(std::min<std::size_t>(4, text.size() - 1));
+      entry += text;
+    }
     if (!entry.empty() && entry.back() == '\n') entry.pop_back();
     if (length > 0 && wants_more(session, entry)) {
       entry += '\n';
@@ -118,6 +133,9 @@ EditorQuestions questions_of(Session& session) {
   };
   questions.complete = [&session](const std::string& text, std::size_t cursor) {
     std::vector<std::string> names;
+    std::size_t begin_of_path = 0;
+    if (complete_beyond_names(text, cursor, begin_of_path, names))
+      return std::make_pair(begin_of_path, std::move(names));
     auto collect = [](void* user, const char* name, size_t size) {
       static_cast<std::vector<std::string>*>(user)->emplace_back(name, size);
     };

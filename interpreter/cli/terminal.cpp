@@ -6,9 +6,20 @@
 #include <utf8proc.h>
 
 #include <cerrno>
+#include <csignal>
 
 namespace tsc::cli {
 namespace {
+
+// A signal handler has no other way to the terminal that it must leave usable.
+volatile sig_atomic_t g_raw_input = -1;
+termios g_saved_mode;
+
+void on_terminate(int signal) {
+  if (g_raw_input >= 0) tcsetattr(g_raw_input, TCSANOW, &g_saved_mode);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
 
 constexpr char kPasteEnd[] = "\033[201~";
 
@@ -57,6 +68,9 @@ void Terminal::raw() {
   mode.c_cc[VTIME] = 0;
   tcsetattr(input_, TCSADRAIN, &mode);
   is_raw_ = true;
+  g_saved_mode = saved_;
+  g_raw_input = input_;
+  for (int signal : {SIGTERM, SIGHUP}) std::signal(signal, on_terminate);
   write("\033[?2004h");  // bracketed paste
 }
 
@@ -65,6 +79,7 @@ void Terminal::restore() {
   write("\033[?2004l");
   tcsetattr(input_, TCSADRAIN, &saved_);
   is_raw_ = false;
+  g_raw_input = -1;
 }
 
 void Terminal::write(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "interpreter/capture/compiler.h"
+#include "interpreter/embed/describe.h"
 #include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/tensor/tensor_object.h"
@@ -108,6 +109,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
   install_compiler(*vm, compile_options(options, vm->config().grants));
   embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
                       [this](std::string_view line) { vm->write(Stream::Error, line); });
+  embed::install_help(*vm);
   main = make_module(*vm, "__main__");
   dict_set(*vm, vm->modules(), "__main__", main.value());
 }
@@ -220,7 +222,13 @@ tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, si
   if (value != nullptr) *value = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
     engine->displayed.reset();
-    tsc_status* status = execute(*engine, name, std::string(text, size), true);
+    tsc_status* status = nullptr;
+    try {
+      status = execute(*engine, name, std::string(text, size), true);
+    } catch (const ScriptException& exception) {
+      dict_set(*engine->vm, engine->main->globals, "_err", exception.local().value());
+      throw;
+    }
     if (status == nullptr && value != nullptr && !engine->displayed.is_undefined())
       *value = new_value(engine, std::move(engine->displayed));
     engine->displayed.reset();

@@ -146,6 +146,14 @@ typedef struct tsc_tensor_info {
   void* data;             /* the first element, in the tensor's own memory */
 } tsc_tensor_info;
 
+typedef struct tsc_statistics {
+  size_t struct_size;
+  double compile_seconds; /* spent in the compiler */
+  int64_t tensor_allocations;
+  int64_t tensor_bytes; /* held now */
+  int64_t peak_tensor_bytes;
+} tsc_statistics;
+
 /* The function table. Entries are only ever added at the end. */
 typedef struct tsc_api {
   uint32_t version;
@@ -258,6 +266,11 @@ typedef struct tsc_api {
    * "text", "color" or "json" (an LSP Diagnostic with its file). */
   tsc_status* (*check)(tsc_engine* engine, const char* name, const char* text, size_t size,
                        const char* format, tsc_sink sink, void* user, size_t* findings);
+  /* What a value is, for a person: signature, documentation, place, with_source its text. */
+  tsc_status* (*describe)(tsc_engine* engine, const tsc_value* value, int with_source,
+                          tsc_sink sink, void* user);
+  /* Counters since the engine was made; set out->struct_size. reset_peak: the peak starts anew. */
+  tsc_status* (*statistics)(tsc_engine* engine, int reset_peak, tsc_statistics* out);
 } tsc_api;
 
 #if defined(__GNUC__)

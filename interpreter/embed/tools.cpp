@@ -1,4 +1,9 @@
-// The formatter and the checker for hosts: they read a text and run nothing of it.
+// The formatter, the checker, descriptions and counters for hosts.
+#include <algorithm>
+#include <cstring>
+
+#include "interpreter/capture/compiler.h"
+#include "interpreter/embed/describe.h"
 #include "interpreter/embed/engine.h"
 #include "lang/check/check.h"
 #include "lang/format/format.h"
@@ -59,11 +64,38 @@ tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, s
   });
 }
 
+tsc_status* describe_value(tsc_engine* engine, const tsc_value* value, int with_source,
+                           tsc_sink sink, void* user) {
+  return guarded(engine, [&]() -> tsc_status* {
+    const std::string text = describe(*engine->vm, value->value, with_source != 0);
+    sink(user, text.data(), text.size());
+    return nullptr;
+  });
+}
+
+tsc_status* statistics(tsc_engine* engine, int reset_peak, tsc_statistics* out) {
+  return guarded(engine, [&]() -> tsc_status* {
+    const AllocatorStatistics memory = engine->device.allocator->statistics();
+    const jit::Report& report = interp::compiler_of(*engine->vm)->report();
+    tsc_statistics now{};
+    now.struct_size = out->struct_size;
+    now.compile_seconds = report.total_ms(jit::EventKind::CompileTime) / 1000;
+    now.tensor_allocations = memory.allocations;
+    now.tensor_bytes = memory.used_bytes;
+    now.peak_tensor_bytes = memory.peak_used_bytes;
+    std::memcpy(out, &now, std::min(out->struct_size, sizeof now));
+    if (reset_peak != 0) engine->device.allocator->reset_peak();
+    return nullptr;
+  });
+}
+
 }  // namespace
 
 void fill_tool_functions(tsc_api& api) {
   api.format = format_text;
   api.check = check_text;
+  api.describe = describe_value;
+  api.statistics = statistics;
 }
 
 }  // namespace tsc::embed

@@ -24,6 +24,7 @@ class Importer {
   // The module of that name, made by its registered maker.
   Value import_native(const std::string& name) { return import_one(name, nullptr); }
   void register_native(std::string_view name, NativeMaker make);
+  const std::map<std::string, NativeMaker>& natives() const { return natives_; }
   // A module given as source text by the host.
   void register_source(std::string name, std::string text) { sources_[std::move(name)] = std::move(text); }
 

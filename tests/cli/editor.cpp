@@ -104,7 +104,8 @@ TEST_CASE("Up walks lines, then the history, as blocks") {
 TEST_CASE("a bracketed paste is text, its prompts go") {
   CHECK(text_of("\033[200~a\rb.\033[201~\r") == "a\nb.");
   CHECK(text_of("\033[200~>>> for:\n...     x.\033[201~\r") == "for:\n    x.");
-  CHECK(text_of("\033[200~>>> no\nprompt.\033[201~\r") == ">>> no\nprompt.");
+  CHECK(text_of("\033[200~>>> a\nanswer\n>>> b.\033[201~\r") == "a\nb.");
+  CHECK(text_of("\033[200~no\n>>> prompt.\033[201~\r") == "no\n>>> prompt.");
 }
 
 TEST_CASE("Tab completes what all candidates share") {

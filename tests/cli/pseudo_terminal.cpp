@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -49,6 +50,13 @@ Pty::~Pty() {
     kill(child_, SIGKILL);
     waitpid(child_, nullptr, 0);
   }
+}
+
+void Pty::signal(int number) { kill(child_, number); }
+
+bool Pty::is_canonical() const {
+  termios mode{};
+  return tcgetattr(terminal_, &mode) == 0 && (mode.c_lflag & ICANON) != 0;
 }
 
 void Pty::type(const std::string& keys) {

@@ -20,6 +20,9 @@ class Pty {
   bool expect(const std::string& text, double seconds = 20);
   // Waits for the end of the program: its exit code, or -1.
   int wait(double seconds = 20);
+  void signal(int number);
+  // Whether the terminal edits lines itself, as it does when no program has taken that over.
+  bool is_canonical() const;
   // All that was written and not yet consumed by expect.
   const std::string& unread() const { return pending_; }
 

@@ -1,4 +1,6 @@
 // The prompt on a terminal.
+#include <signal.h>
+
 #include <chrono>
 
 #include "catch2/catch.hpp"
@@ -121,4 +123,12 @@ TEST_CASE("a paste of 441,033 characters takes a second at most") {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   CHECK(seconds < 10);  // the budget is 1 on an idle machine
+}
+
+TEST_CASE("termination at the prompt gives the terminal back") {
+  Prompt prompt;
+  CHECK_FALSE(prompt.pty.is_canonical());
+  prompt.pty.signal(SIGTERM);
+  CHECK(prompt.pty.wait() == 143);
+  CHECK(prompt.pty.is_canonical());
 }

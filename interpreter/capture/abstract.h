@@ -105,6 +105,7 @@ struct VTensor : Virtual {
   bool requires_grad = false;  // of leaves and of results of recorded ops
   bool leaf = true;
   bool in_history = false;     // a recorded operation of this region read or made it
+  bool leaves = false;         // a recipe names it: a script object of it is made
   bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
   // Reshapes of it that may or may not share its memory: while one is alive it must not be written.
   std::vector<std::weak_ptr<VTensor>> ambiguous;

@@ -28,6 +28,18 @@ Recipe RecipeWriter::write(const Av& av) {
   return recipe;
 }
 
+namespace {
+
+// detach() of a row-major tensor made in this region, which has a history and was not written since.
+bool is_plain_detach(const VTensor& tensor) {
+  if (!tensor.view || tensor.view->op != Op::detach || !tensor.contiguous) return false;
+  const VTensor& parent = *tensor.view->parent;
+  return parent.input == kNoValue && !parent.view && parent.requires_grad && !parent.leaf &&
+         !parent.has_ambiguous() && tensor.view->root_version == parent.version;
+}
+
+}  // namespace
+
 Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
   Recipe recipe;
   if (object->kind == VirtualKind::Tensor) {
@@ -47,8 +59,13 @@ Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
   ObjectRecipe built;
   built.number = object->number;
   built.kind = object->kind;
-  if (object->kind == VirtualKind::Tensor) fill_tensor(static_cast<VTensor&>(*object), built);
-  else fill(*object, built);
+  if (object->kind == VirtualKind::Tensor) {
+    VTensor& tensor = static_cast<VTensor&>(*object);
+    if (defers_detached_ && is_plain_detach(tensor)) detached_.push_back({recipe.index, &tensor});
+    else fill_tensor(tensor, built);
+  } else {
+    fill(*object, built);
+  }
   materials_.objects[recipe.index] = std::move(built);
   return recipe;
 }
@@ -57,7 +74,27 @@ void RecipeWriter::write_all(const std::vector<Av>& items, ObjectRecipe& recipe)
   for (const Av& item : items) recipe.parts.push_back(write(item));
 }
 
+void RecipeWriter::write_detached() {
+  const auto detached = std::exchange(detached_, {});
+  defers_detached_ = false;
+  std::unordered_map<const VTensor*, int> views;
+  for (const auto& [index, tensor] : detached) ++views[tensor->view->parent.get()];
+  for (const auto& [index, tensor] : detached) {
+    const VTensor& parent = *tensor->view->parent;
+    ObjectRecipe built = std::move(materials_.objects[index]);
+    if (views[&parent] > 1 || parent.leaves || indices_.count(parent.number)) {
+      fill_tensor(*tensor, built);
+    } else {
+      tensor->leaves = true;
+      built.requires_grad = tensor->requires_grad;
+      built.parts.push_back(live(tensor->id));
+    }
+    materials_.objects[index] = std::move(built);
+  }
+}
+
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
+  tensor.leaves = true;
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;
   recipe.has_history = !tensor.leaf && tensor.requires_grad;
   if (tensor.view) {
@@ -184,7 +221,9 @@ void ExitBuilder::leave_returning(const Av& result) {
   ExitPlan plan;
   plan.form = ExitPlan::Form::Return;
   RecipeWriter writer(capture_, plan.materials);
+  writer.defer_detached();
   plan.result = writer.write(result);
+  writer.write_detached();
   add(plan, writer);
 }
 

@@ -13,6 +13,11 @@ class RecipeWriter {
   RecipeWriter(Capture& capture, Materials& materials) : capture_(capture), materials_(materials) {}
   Recipe write(const Av& av);
   Recipe live(ValueId id);
+  // `loss.detach()` is a view of `loss`, which would leave with its history and everything its backward
+  // saves. After `defer_detached` such a view waits until `write_detached`, at the end: when nothing else
+  // leaves that shares its memory, nobody can tell it from a tensor of its own.
+  void defer_detached() { defers_detached_ = true; }
+  void write_detached();
   // Region values whose tensors need a gradient history, and the objects that hold them.
   std::vector<ValueId> history_values;
   std::vector<uint32_t> history_objects;
@@ -31,6 +36,8 @@ class RecipeWriter {
   Materials& materials_;
   std::unordered_map<uint32_t, uint32_t> indices_;  // object number -> index
   std::unordered_map<ValueId, uint32_t> live_;
+  bool defers_detached_ = false;
+  std::vector<std::pair<uint32_t, VTensor*>> detached_;  // index of the object
 };
 
 class ExitBuilder {

@@ -76,6 +76,11 @@ uint32_t adrp_immediate(int64_t pages) {
   return (bits & 3) << 29 | (bits >> 2 & 0x7FFFF) << 5;
 }
 
+// Wraps: the numbers of an object may be anything, and what comes out is checked.
+int64_t wrapping_sum(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
 int64_t page_of(int64_t position) { return position >> 12; }
 
 void check_range(int64_t value, int bits) {
@@ -96,6 +101,7 @@ class Linker {
     for (size_t section : order_) relocate(section);
     const Place& place = *places_[kernel.st_shndx];
     TSC_CHECK(place.is_text, "the kernel's symbol is no code");
+    TSC_CHECK(kernel.st_value < image_.text.size(), "the kernel begins outside its section");
     image_.entry = static_cast<uint32_t>(place.offset + kernel.st_value);
     return std::move(image_);
   }
@@ -213,14 +219,15 @@ class Linker {
       TSC_CHECK(relocation.r_offset <= size && width <= size - relocation.r_offset,
                 "a relocation lies outside its section");
       const uint64_t at = place.offset + relocation.r_offset;
-      fill(bytes, at, row, position(target(relocation), row.form) + relocation.r_addend,
+      fill(bytes, at, row,
+           wrapping_sum(position(target(relocation), row.form), relocation.r_addend),
            static_cast<int64_t>(start + at));
     }
   }
 
   static void fill(std::string& bytes, uint64_t at, const RelocationRow& row, int64_t to,
                    int64_t from) {
-    const int64_t distance = to - from;
+    const int64_t distance = wrapping_sum(to, -from);
     switch (row.form) {
       case Form::Relative32:
       case Form::Slot32:

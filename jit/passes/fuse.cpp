@@ -358,17 +358,16 @@ size_t Fuser::product_of(size_t unit, size_t* reshape) const {
       if (!same_sizes(type(operand).sizes, group.shape.sizes)) continue;
       size_t made = units_[producer].members[0];
       *reshape = SIZE_MAX;
-      bool alone = used_only_by(operand, unit);
       if (code_[made].code == Code::Op && code_[made].op == Op::reshape) {
         const size_t source = unit_of(code_[made].operands[0]);
         if (source == SIZE_MAX || units_[source].members.size() != 1) continue;
         *reshape = made;
         made = units_[source].members[0];
-        alone = alone && used_only_by(code_[made].results[0], producer);
       }
-      const bool product = code_[made].code == Code::Op && code_[made].op == Op::dot;
-      if (product && alone &&
-          facts_.equal(type(code_[made].results[0]).sizes[2], group.shape.sizes.back()))
+      if (code_[made].code != Code::Op || code_[made].op != Op::dot) continue;
+      const ValueId product = code_[made].results[0];
+      if (!facts_.equal(type(product).sizes[2], group.shape.sizes.back())) continue;
+      if (used_only_by(operand, unit) && (product == operand || used_only_by(product, producer)))
         return made;
     }
   return SIZE_MAX;

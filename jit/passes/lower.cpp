@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/passes/fuse_rules.h"
 
@@ -55,12 +56,16 @@ class Lowering {
     return true;
   }
 
-  bool reads_product(ValueId v) const {
-    if (v == out_.product.value) return true;
-    const Instruction* i = member(v);
-    if (!i) return false;
-    for (size_t k = 0; k < tensor_count(*i); ++k)
-      if (reads_product(i->operands[k])) return true;
+  bool reads_product(ValueId wanted) const {
+    std::vector<ValueId> pending = {wanted};
+    std::unordered_set<ValueId> seen;
+    while (!pending.empty()) {
+      const ValueId v = pending.back();
+      pending.pop_back();
+      if (v == out_.product.value) return true;
+      const Instruction* i = seen.insert(v).second ? member(v) : nullptr;
+      for (size_t k = 0; i && k < tensor_count(*i); ++k) pending.push_back(i->operands[k]);
+    }
     return false;
   }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "format_testing.h"
+#include "lang/check/check.h"
 
 namespace tsc::lang {
 
@@ -53,7 +54,10 @@ std::string mutated(std::string text, std::mt19937& random, int edits) {
 
 void check_laws(const std::string& name, const std::string& text, uint32_t width,
                 size_t& accepted) {
-  const FormatResult once = format(Source(name, text), {width});
+  const Source source(name, text);
+  // The checker must take whatever the parser takes.
+  for (const Diagnostic& d : check(source, {}).all()) CHECK(d.primary.span.end <= text.size() + 1);
+  const FormatResult once = format(source, {width});
   if (!once.ok) return;
   ++accepted;
   const FormatResult twice = format(Source(name, once.text), {width});

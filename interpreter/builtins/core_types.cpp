@@ -34,16 +34,16 @@ void type_destroy(Vm& vm, Object* o) {
 
 Value type_get_attribute(Vm& vm, const Value& self, StrObject* name) {
   Type* type = cast<Type>(self);
-  const Value* meta = lookup_in_type(vm.types().type, name);
+  const Value* meta = lookup_in_type(type->type, name);
   if (meta && meta->is_object() && meta->object()->type->slots.bind_set)
-    return bind_attribute(vm, *meta, self, vm.types().type);
+    return bind_attribute(vm, *meta, self, type->type);
   if (const Value* own = lookup_in_type(type, name)) {
     // Functions found in a class stay plain; class methods bind to the class.
     if (is_kind(*own, Kind::Function)) return *own;
     if (auto* native = try_cast<NativeFunction>(*own); native) return *own;
     return bind_attribute(vm, *own, Value(), type);
   }
-  if (meta) return bind_attribute(vm, *meta, self, vm.types().type);
+  if (meta) return bind_attribute(vm, *meta, self, type->type);
   return Value();
 }
 
@@ -72,8 +72,8 @@ void type_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
 }
 
 Value type_construct(Vm& vm, Type* type, Args& args) {
-  (void)type;
-  if (args.count == 1 && !args.keyword_count) return Value(type_of(vm, args[0]));
+  if (type == vm.types().type && args.count == 1 && !args.keyword_count)
+    return Value(type_of(vm, args[0]));
   if (args.count != 3) raise_type_error(vm, "type() takes 1 or 3 arguments");
   ClassRequest request;
   text_of(vm, args[0], "type.__new__() argument 1");
@@ -85,7 +85,10 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   request.namespace_ = Local<DictObject>(dict);
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     request.keywords.emplace_back(args.keyword_names[i], args.keyword_values[i]);
-  return build_class(vm, request);
+  return type == vm.types().type ? build_class(vm, request) : make_class(vm, type, request);
+}
+Value type_call(Vm& vm, const Value& self, Args& args) {
+  return construct(vm, cast<Type>(self), args);
 }
 
 Value type_repr(Vm& vm, const Value& self) {
@@ -324,6 +327,7 @@ void init_core_types(Vm& vm) {
   t.object->slots.hash = object_hash;
   t.object->subclass_offset = offset_of(&Instance::state);
   t.object->type_flags = kBaseType | kPlainSetAttribute;
+  t.type->type_flags = kBaseType;
   t.type->slots.destroy = type_destroy;
   t.type->slots.traverse = type_traverse;
   t.type->slots.clear = type_clear;
@@ -331,6 +335,7 @@ void init_core_types(Vm& vm) {
   t.type->slots.set_attribute = type_set_attribute;
   t.type->slots.delete_attribute = type_delete_attribute;
   t.type->slots.construct = type_construct;
+  t.type->slots.call = type_call;
   t.type->slots.repr = type_repr;
   t.type->slots.hash = object_hash;
   t.dict->slots.destroy = destroy_as<DictObject>;

@@ -220,6 +220,10 @@ Value make_standard_stream(Vm& vm, Stream stream) {
   return f.take();
 }
 
+bool is_standard_stream(const Value& v, Stream stream) {
+  return is_kind(v, Kind::File) && file_of(v)->standard && file_of(v)->stream == stream;
+}
+
 void init_file_type(Vm& vm) {
   TypeBuilder b(vm, "file", Kind::File);
   b.slots().destroy = destroy_as<FileObject>;

@@ -195,6 +195,12 @@ Value method_get(Vm& vm, const Value& self, StrObject* name) {
   if (own) return bind_attribute(vm, *own, self, vm.types().bound_method);
   return find_attribute(vm, cast<BoundMethod>(self)->function, name);
 }
+Value method_construct(Vm& vm, Type*, Args& args) {
+  if (args.count != 2)
+    raise_type_error(vm, "method expected 2 arguments, got " + std::to_string(args.count));
+  if (args[1].is_none()) raise_type_error(vm, "self must not be None");
+  return make_bound_method(vm, args[0], args[1]);
+}
 Value method_self(Vm&, const Value& v) { return cast<BoundMethod>(v)->self; }
 Value method_function(Vm&, const Value& v) { return cast<BoundMethod>(v)->function; }
 Value method_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
@@ -434,6 +440,7 @@ void init_function_types(Vm& vm) {
   m.slots().destroy = destroy_as<BoundMethod>;
   m.slots().traverse = method_traverse;
   m.slots().clear = method_clear;
+  m.slots().construct = method_construct;
   m.slots().repr = method_repr;
   m.slots().get_attribute = method_get;
   m.slots().compare = method_compare;

@@ -17,11 +17,22 @@ std::string callable_name(Vm& vm, const Value& v) {
   return type_name(vm, v) + " object";
 }
 
+namespace {
+
+// A hook of the metaclass; false when there is none.
+bool ask_class(Vm& vm, Type* type, std::string_view name, const Value& asked) {
+  Local<StrObject> interned = intern(vm, name);
+  if (type->type == vm.types().type) return false;
+  const Value* hook = lookup_in_type(type->type, interned);
+  return hook && truth(vm, call(vm, bind_attribute(vm, *hook, Value(type), type->type), {asked}));
+}
+
+}  // namespace
+
 bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
   if (auto* type = try_cast<Type>(classes)) {
     if (is_instance(vm, v, type)) return true;
-    const Value* hook = lookup_in_type(type, intern(vm, "__instancecheck__"));
-    return hook && truth(vm, call(vm, bind_attribute(vm, *hook, Value(), type), {v}));
+    return ask_class(vm, type, "__instancecheck__", v);
   }
   if (auto* tuple = try_cast<TupleObject>(classes)) {
     for (const Value& c : tuple->span())
@@ -37,19 +48,31 @@ bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
 
 bool is_subclass_of(Vm& vm, const Value& type, const Value& classes) {
   if (!is_kind(type, Kind::Type)) raise_type_error(vm, "issubclass() arg 1 must be a class");
-  if (auto* other = try_cast<Type>(classes)) return cast<Type>(type)->is_subtype_of(other);
+  if (auto* other = try_cast<Type>(classes))
+    return cast<Type>(type)->is_subtype_of(other) || ask_class(vm, other, "__subclasscheck__", type);
   if (auto* tuple = try_cast<TupleObject>(classes)) {
     for (const Value& c : tuple->span())
       if (is_subclass_of(vm, type, c)) return true;
     return false;
   }
+  Type* own = type_of(vm, classes);
+  if (const Value* hook = lookup_in_type(own, intern(vm, "__subclasscheck__")))
+    return truth(vm, call(vm, bind_attribute(vm, *hook, classes, own), {type}));
   raise_type_error(vm, "issubclass() arg 2 must be a class, a tuple of classes, or a union");
 }
 
 namespace {
 
-void write_to(Vm& vm, const Value& file, const std::string& text) {
-  if (!file || file.is_none()) return vm.write(Stream::Out, text);
+// Where print writes without `file`: sys.stdout once sys is imported, as a script may replace it.
+Value standard_output(Vm& vm) {
+  auto* sys = try_cast<ModuleObject>(dict_get(vm, vm.modules(), "sys"));
+  return sys ? dict_get(vm, sys->globals, "stdout") : Value();
+}
+
+void write_to(Vm& vm, const Value& asked, const std::string& text) {
+  Value file = asked && !asked.is_none() ? asked : standard_output(vm);
+  if (!file || is_standard_stream(file, Stream::Out)) return vm.write(Stream::Out, text);
+  if (file.is_none()) return;
   call_method(vm, file, "write", {str_value(vm, text)});
 }
 

@@ -152,7 +152,8 @@ void Capture::construct(Type* type, CallArguments& arguments, uint16_t destinati
     return write(destination, tuple);
   }
   bool plain = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
-               !type->slots.construct;
+               !type->slots.construct && !(type->type_flags & kAbstractClass) &&
+               type->type->slots.call == vm_.types().type->slots.call;
   if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
   const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();

@@ -42,7 +42,12 @@ bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
   }
   Type* wanted = try_cast<Type>(classes.value);
   if (!wanted) capture.break_here(BreakReason::raises, "TypeError: isinstance");
-  return capture.type_of_av(av)->is_subtype_of(wanted);
+  if (capture.type_of_av(av)->is_subtype_of(wanted)) return true;
+  Vm& vm = capture.vm();
+  Local<StrObject> hook = intern(vm, "__instancecheck__");
+  if (lookup_in_type(wanted->type, hook))
+    capture.break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
+  return false;
 }
 
 Av call_isinstance(Capture& capture, Arguments& arguments) {

@@ -4,14 +4,34 @@
 
 namespace tsc::interp {
 
+namespace {
+
+struct Row {
+  const char* name;
+  Local<ModuleObject> (*make)(Vm& vm);
+};
+constexpr Row kRows[] = {
+    {"math", make_math_module},
+    {"time", make_time_module},
+    {"sys", make_sys_module},
+    {"gc", make_gc_module},
+    {"os", make_os_module},
+    {"os.path", make_os_path_module},
+    {"random", make_random_module},
+    {"itertools", make_itertools_module},
+    {"operator", make_operator_module},
+    {"bisect", make_bisect_module},
+    {"_runtime", make_runtime_module},
+    {"_functools", make_functools_module},
+    {"_collections", make_collections_module},
+    {"_heapq", make_heapq_module},
+    {"_re", make_re_module},
+};
+
+}  // namespace
+
 void init_native_modules(Vm& vm) {
-  register_native_module(vm, "math", make_math_module);
-  register_native_module(vm, "time", make_time_module);
-  register_native_module(vm, "sys", make_sys_module);
-  register_native_module(vm, "gc", make_gc_module);
-  register_native_module(vm, "os", make_os_module);
-  register_native_module(vm, "os.path", make_os_path_module);
-  register_native_module(vm, "random", make_random_module);
+  for (const Row& row : kRows) register_native_module(vm, row.name, row.make);
 }
 
 }  // namespace tsc::interp

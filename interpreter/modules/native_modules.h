@@ -11,5 +11,15 @@ Local<ModuleObject> make_os_module(Vm& vm);
 Local<ModuleObject> make_os_path_module(Vm& vm);
 Local<ModuleObject> make_random_module(Vm& vm);
 Local<ModuleObject> make_gc_module(Vm& vm);
+// Private halves of library modules: what must be fast or needs the machine.
+Local<ModuleObject> make_runtime_module(Vm& vm);
+Local<ModuleObject> make_functools_module(Vm& vm);
+Local<ModuleObject> make_collections_module(Vm& vm);
+Local<ModuleObject> make_heapq_module(Vm& vm);
+Local<ModuleObject> make_re_module(Vm& vm);
+
+Local<ModuleObject> make_bisect_module(Vm& vm);
+Local<ModuleObject> make_itertools_module(Vm& vm);
+Local<ModuleObject> make_operator_module(Vm& vm);
 
 }  // namespace tsc::interp

@@ -1,4 +1,6 @@
 // Calls from C++: native functions, script functions (a nested dispatch loop), classes.
+#include <algorithm>
+
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/native.h"
@@ -64,7 +66,9 @@ Value call(Vm& vm, const Value& callee, Args& args) {
         return call_native(vm, cast<NativeFunction>(kept), args);
       }
       case Kind::Type:
-        return construct(vm, cast<Type>(callee), args);
+        if (callee.object()->type == vm.types().type)
+          return construct(vm, cast<Type>(callee), args);
+        break;  // the metaclass decides: type's own slot constructs
       case Kind::BoundMethod: {
         Local<BoundMethod> method(cast<BoundMethod>(callee));
         std::vector<Value> shifted;
@@ -135,7 +139,24 @@ Value call_method(Vm& vm, const Value& self, std::string_view name,
   return call(vm, get_attribute(vm, self, name), args);
 }
 
+namespace {
+
+[[noreturn]] void raise_abstract(Vm& vm, Type* type) {
+  Value names = get_attribute(vm, Value(type), "__abstractmethods__");
+  Local<ListObject> sorted = to_list(vm, names);
+  std::vector<std::string> texts;
+  for (const Value& name : sorted->items) texts.push_back(to_string(vm, name));
+  std::sort(texts.begin(), texts.end());
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  raise_type_error(vm, "Can't instantiate abstract class " + type->name + " with abstract method" +
+                           (texts.size() > 1 ? "s " : " ") + joined);
+}
+
+}  // namespace
+
 Value allocate_instance(Vm& vm, Type* type) {
+  if (type->type_flags & kAbstractClass) [[unlikely]] raise_abstract(vm, type);
   if (type->layout != Kind::Instance || !(type->type_flags & kBaseType))
     raise_type_error(vm, "cannot create '" + type->name + "' instances");
   Local<Instance> instance = vm.heap().make<Instance>(type);

@@ -142,14 +142,77 @@ void call_init_subclass(Vm& vm, Type* type, const ClassRequest& request) {
   call(vm, bind_attribute(vm, *hook, Value(), type), args);
 }
 
+// The most derived of the metaclass asked for and those of the bases.
+Type* choose_metaclass(Vm& vm, const ClassRequest& request) {
+  Type* chosen = vm.types().type;
+  auto consider = [&](Type* candidate) {
+    if (candidate->is_subtype_of(chosen)) chosen = candidate;
+    else if (!chosen->is_subtype_of(candidate))
+      raise_type_error(vm, "metaclass conflict: the metaclass of a derived class must be a "
+                           "(non-strict) subclass of the metaclasses of all its bases");
+  };
+  for (const auto& [name, value] : request.keywords) {
+    if (name->view() != "metaclass") continue;
+    Type* asked = try_cast<Type>(value);
+    if (!asked || !asked->is_subtype_of(vm.types().type))
+      raise_type_error(vm, "a metaclass must be a class derived from type, not '" +
+                               type_name(vm, value) + "'");
+    consider(asked);
+  }
+  for (const Value& base : request.bases)
+    if (auto* type = try_cast<Type>(base)) consider(type->type);
+  return chosen;
+}
+
+// A base that is not a class (List[int]) names the classes that stand for it; the namespace remembers
+// what was written.
+void resolve_bases(Vm& vm, ClassRequest& request) {
+  Value written = make_tuple(vm, request.bases).take();
+  Local<StrObject> hook = intern(vm, "__mro_entries__");
+  std::vector<Value> bases;
+  bool changed = false;
+  for (const Value& base : request.bases) {
+    Value entries = is_kind(base, Kind::Type) ? Value() : find_attribute(vm, base, hook.get());
+    if (!entries) {
+      bases.push_back(base);
+      continue;
+    }
+    changed = true;
+    for (const Value& entry : to_tuple(vm, call(vm, entries, {written}))->span())
+      bases.push_back(entry);
+  }
+  if (!changed) return;
+  request.bases = std::move(bases);
+  dict_set(vm, request.namespace_, "__orig_bases__", written);
+}
+
 }  // namespace
 
 Value build_class(Vm& vm, const ClassRequest& request) {
-  for (const auto& [name, value] : request.keywords)
-    if (name->view() == "metaclass" && !value.is(Value(vm.types().type)))
-      raise_type_error(vm, "metaclasses are not supported; use __init_subclass__ or a class "
-                           "decorator instead");
-  Local<Type> type = vm.heap().make<Type>(vm.types().type);
+  ClassRequest plain = request;
+  resolve_bases(vm, plain);
+  Type* metaclass = choose_metaclass(vm, plain);
+  std::erase_if(plain.keywords, [](auto& k) { return k.first->view() == "metaclass"; });
+  if (metaclass == vm.types().type) return make_class(vm, metaclass, plain);
+  Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(),
+                        Value(plain.namespace_.get())};
+  std::vector<StrObject*> names;
+  std::vector<Value> values;
+  for (const auto& [name, value] : plain.keywords) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  Args args;
+  args.positional = positional;
+  args.count = 3;
+  args.keyword_count = static_cast<uint32_t>(names.size());
+  args.keyword_names = names.data();
+  args.keyword_values = values.data();
+  return call(vm, Value(metaclass), args);
+}
+
+Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
+  Local<Type> type = vm.heap().make<Type>(metaclass);
   type->name = type->qualified_name = std::string(request.name->view());
   type->vm = &vm;
   type->type_flags = kScriptClass | kBaseType;
@@ -168,9 +231,7 @@ Value build_class(Vm& vm, const ClassRequest& request) {
   refresh_slots(vm, type);
   if (is_kind(class_cell, Kind::Cell)) cast<CellObject>(class_cell)->content = type.value();
   call_set_name(vm, type);
-  ClassRequest for_hook = request;
-  std::erase_if(for_hook.keywords, [](auto& k) { return k.first->view() == "metaclass"; });
-  call_init_subclass(vm, type, for_hook);
+  call_init_subclass(vm, type, request);
   return type.take();
 }
 
@@ -180,6 +241,10 @@ void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value)
   else dict_remove(vm, type->attributes, Value(name));
   type_modified(vm, type);
   if (name->view().substr(0, 2) != "__") return;
+  if (name->view() == "__abstractmethods__") {
+    if (value && truth(vm, value)) type->type_flags |= kAbstractClass;
+    else type->type_flags &= ~uint32_t{kAbstractClass};
+  }
   std::vector<Type*> pending{type};
   while (!pending.empty()) {
     Type* t = pending.back();

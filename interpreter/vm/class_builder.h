@@ -11,7 +11,10 @@ struct ClassRequest {
   std::vector<std::pair<Local<StrObject>, Value>> keywords;
 };
 
+// A class statement: asks the metaclass (the most derived of those named and inherited).
 Value build_class(Vm& vm, const ClassRequest& request);
+// What type.__new__ does: a class whose type is `metaclass`. No `metaclass` among the keywords.
+Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request);
 // The C3 order: the type, then its ancestors. Raises TypeError when there is none.
 std::vector<Type*> linearize(Vm& vm, Type* type);
 // Fills the slots of a type from the dunder methods its lookup finds.

@@ -159,7 +159,9 @@ bool Interpreter::class_init(Vm& vm, Type* type, FunctionObject*& init) {
   if (type->call_cache_version != type->version) {
     type->call_cache_version = type->version;
     const Value* found = lookup_in_type(type, vm.names().init);
-    type->cached_init = found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
+    bool usual_call = type->type->slots.call == vm.types().type->slots.call;
+    type->cached_init =
+        usual_call && found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
     found = lookup_in_type(type, vm.names().call);
     type->cached_call = found && is_kind(*found, Kind::Function) ? found->object() : nullptr;
   }

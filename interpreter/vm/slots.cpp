@@ -49,7 +49,7 @@ Value script_compare(Vm& vm, CompareOp op, const Value& self, const Value& other
 int64_t script_hash(Vm& vm, const Value& self) {
   Value r = call_dunder(vm, self, "__hash__");
   if (!is_integer_like(r)) raise_type_error(vm, "__hash__ method should return an integer");
-  return static_cast<int64_t>(number_hash(r));
+  return int_value(r);
 }
 bool script_truth(Vm& vm, const Value& self) {
   Value r = call_dunder(vm, self, "__bool__");

@@ -1,0 +1,120 @@
+// _runtime: what the library's own modules need of the machine and scripts have no business with:
+// functions made from text (dataclass and namedtuple methods), the caller's place, parameters.
+#include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/frames.h"
+#include "interpreter/vm/iteration.h"
+#include "lang/bytecode/bytecode.h"
+
+namespace tsc::interp {
+namespace {
+
+// make_function(source, name, namespace, file): runs `source` in a module of its own whose globals are a
+// copy of `namespace`, and gives the object called `name` that it defined.
+Value make_function(Vm& vm, Args& a) {
+  std::string source(text_of(vm, a[0], "source"));
+  std::string name(text_of(vm, a[1], "name"));
+  auto* names = try_cast<DictObject>(a[2]);
+  if (!names) raise_type_error(vm, "namespace must be a dict");
+  Local<CodeObject> code = compile_source(vm, source, text_of(vm, a[3], "file"));
+  Value module_name = dict_get(vm, names, "__name__");
+  Local<ModuleObject> module =
+      make_module(vm, is_kind(module_name, Kind::Str) ? cast<StrObject>(module_name)->view() : "_runtime");
+  for (uint32_t i = 0; i < names->table.used(); ++i) {
+    const Table::Entry& e = names->table.entry(i);
+    if (!is_kind(e.key, Kind::Str)) continue;
+    Value value = e.value;
+    dict_set(vm, module->globals, intern(vm, cast<StrObject>(e.key)).take(), value);
+  }
+  vm.run_code(code, module);
+  Value made = dict_get(vm, module->globals, name);
+  if (!made) raise_key_error(vm, a[1]);
+  return made;
+}
+
+// caller(depth): (file, line, function, module) of the frame `depth` calls above the one that asks;
+// None beyond the outermost.
+Value caller(Vm& vm, Args& a) {
+  int64_t depth = to_index(vm, a[0]);
+  Frame* frame = vm.current_frame();
+  for (; frame && depth > 0; --depth) frame = frame->back;
+  if (!frame) return Value::none();
+  const lang::CodeObject& code = *frame->code->code;
+  Value module = dict_get(vm, frame->globals, "__name__");
+  return make_tuple(vm, std::vector<Value>{str_value(vm, code.file()),
+                                           Value::integer(code.line_of(frame->pc)),
+                                           str_value(vm, code.name), module ? module : Value::none()})
+      .take();
+}
+// stack(): every place of the script from the outermost call on, as (file, line, function, text).
+Value stack(Vm& vm, Args&) {
+  std::vector<Value> places;
+  for (Frame* frame = vm.current_frame(); frame; frame = frame->back) {
+    TracebackEntry entry{frame->code->code, frame->pc};
+    places.push_back(make_tuple(vm, std::vector<Value>{str_value(vm, entry.file()),
+                                                       Value::integer(entry.line()),
+                                                       str_value(vm, entry.name()),
+                                                       str_value(vm, entry.source_line())})
+                         .take());
+  }
+  std::reverse(places.begin(), places.end());
+  return make_list(vm, places).take();
+}
+
+// globals_of(depth): the live globals of a frame above, for modules that look names up there.
+Value globals_of(Vm& vm, Args& a) {
+  int64_t depth = to_index(vm, a[0]);
+  Frame* frame = vm.current_frame();
+  for (; frame && depth > 0; --depth) frame = frame->back;
+  return frame ? Value(frame->globals) : Value::none();
+}
+
+// parameters(function): (names, positional_only, positional, keyword_only, has_args, has_kwargs) of a
+// script function; the signature text of a native one; None when unknown.
+Value parameters(Vm& vm, Args& a) {
+  if (auto* native = try_cast<NativeFunction>(a[0]))
+    return native->signature ? str_value(vm, native->signature->text()) : Value::none();
+  auto* function = try_cast<FunctionObject>(a[0]);
+  if (!function) return Value::none();
+  const lang::ParameterList& list = function->code->code->parameters;
+  std::vector<Value> names;
+  for (const std::string& name : list.names) names.push_back(str_value(vm, name));
+  return make_tuple(vm, std::vector<Value>{make_tuple(vm, names).take(),
+                                           Value::integer(list.positional_only),
+                                           Value::integer(list.positional),
+                                           Value::integer(list.keyword_only),
+                                           Value::boolean(list.has_varargs),
+                                           Value::boolean(list.has_varkwargs)})
+      .take();
+}
+
+Value is_generator_function(Vm&, Args& a) {
+  auto* function = try_cast<FunctionObject>(a[0]);
+  return Value::boolean(function && function->code->code->is_generator);
+}
+// source(function): (file, first line, text) of a script function or of a code object; None for others.
+Value source(Vm& vm, Args& a) {
+  const CodeObject* code = try_cast<CodeObject>(a[0]);
+  if (auto* function = try_cast<FunctionObject>(a[0])) code = function->code;
+  if (!code || !code->code->source) return Value::none();
+  const lang::CodeObject& c = *code->code;
+  std::string_view text = c.source->text();
+  return make_tuple(vm, std::vector<Value>{str_value(vm, c.file()), Value::integer(c.first_line),
+                                           str_value(vm, text.substr(c.span.begin, c.span.end - c.span.begin))})
+      .take();
+}
+
+}  // namespace
+
+Local<ModuleObject> make_runtime_module(Vm& vm) {
+  ModuleBuilder m(vm, "_runtime");
+  m.function("make_function", "source, name, namespace, file='<generated>'", make_function)
+      .function("caller", "depth", caller)
+      .function("stack", "", stack)
+      .function("globals_of", "depth", globals_of)
+      .function("parameters", "function", parameters)
+      .function("is_generator_function", "function", is_generator_function)
+      .function("source", "function", source);
+  return m.finish();
+}
+
+}  // namespace tsc::interp

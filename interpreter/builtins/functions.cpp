@@ -328,7 +328,10 @@ Value dir(Vm& vm, Args& a) {
     sort_list(vm, names, Value(), false);
     return names.take();
   }
-  return to_list(vm, call_method(vm, a[0], "__dir__")).take();
+  // Asked of the type: a class lists itself, not its instances' rule.
+  Type* type = type_of(vm, a[0]);
+  const Value* rule = lookup_in_type(type, intern(vm, "__dir__"));
+  return to_list(vm, call(vm, bind_attribute(vm, *rule, a[0], type))).take();
 }
 Value input(Vm& vm, Args& a) {
   if (a.has(0)) vm.write(Stream::Out, to_string(vm, a[0]));

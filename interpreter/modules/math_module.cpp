@@ -103,8 +103,18 @@ Value fsum(Vm& vm, Args& a) {
     partials.push_back(x);
     return true;
   });
-  double sum = 0;
-  for (size_t i = partials.size(); i-- > 0;) sum += partials[i];
+  double sum = 0, low = 0;
+  size_t left = partials.size();
+  while (left > 0 && low == 0) {
+    double before = sum, part = partials[--left];
+    sum = before + part;
+    low = part - (sum - before);
+  }
+  // What is left decides a tie of the last rounding.
+  if (left > 0 && ((low < 0 && partials[left - 1] < 0) || (low > 0 && partials[left - 1] > 0))) {
+    double twice = low * 2, moved = sum + twice;
+    if (moved - sum == twice) sum = moved;
+  }
   return Value::real(sum);
 }
 Value prod(Vm& vm, Args& a) {

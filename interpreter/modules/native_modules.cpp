@@ -12,11 +12,11 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"math", make_math_module},
-    {"time", make_time_module},
+    {"_time", make_time_module},
     {"sys", make_sys_module},
     {"gc", make_gc_module},
-    {"os", make_os_module},
-    {"os.path", make_os_path_module},
+    {"_os", make_os_module},
+    {"_os_path", make_os_path_module},
     {"random", make_random_module},
     {"itertools", make_itertools_module},
     {"operator", make_operator_module},
@@ -26,6 +26,8 @@ constexpr Row kRows[] = {
     {"_collections", make_collections_module},
     {"_heapq", make_heapq_module},
     {"_re", make_re_module},
+    {"_json", make_json_module},
+    {"_binary", make_binary_module},
 };
 
 }  // namespace

@@ -1,12 +1,8 @@
-// time, sys, gc, os and os.path.
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
+// _time, sys and gc.
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <thread>
 
 #include "interpreter/builtins/builtins.h"
@@ -59,15 +55,60 @@ Value sleep(Vm& vm, Args& a) {
   }
   return Value::none();
 }
-Value strftime_(Vm& vm, Args& a) {
-  need_clock(vm, a);
-  std::time_t now = std::time(nullptr);
+// (year, month, day, hour, minute, second, weekday, day of the year, is_dst, zone, offset)
+Value broken_down(Vm& vm, const std::tm& t) {
+  std::vector<Value> parts;
+  for (int part : {t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec,
+                   (t.tm_wday + 6) % 7, t.tm_yday + 1, t.tm_isdst})
+    parts.push_back(Value::integer(part));
+  parts.push_back(str_value(vm, t.tm_zone ? t.tm_zone : ""));
+  parts.push_back(Value::integer(t.tm_gmtoff));
+  return make_tuple(vm, parts).take();
+}
+std::time_t seconds_argument(Vm& vm, Args& a) {
+  if (a[0].is_none()) return need_clock(vm, a), std::time(nullptr);
+  return static_cast<std::time_t>(std::floor(to_double(vm, a[0])));
+}
+Value localtime_(Vm& vm, Args& a) {
+  std::time_t when = seconds_argument(vm, a);
   std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[512];
+  if (!localtime_r(&when, &parts)) raise(vm, vm.exceptions().OverflowError, "timestamp out of range for platform time_t");
+  return broken_down(vm, parts);
+}
+Value gmtime_(Vm& vm, Args& a) {
+  std::time_t when = seconds_argument(vm, a);
+  std::tm parts{};
+  if (!gmtime_r(&when, &parts)) raise(vm, vm.exceptions().OverflowError, "timestamp out of range for platform time_t");
+  parts.tm_zone = "UTC";
+  return broken_down(vm, parts);
+}
+std::tm from_tuple(Vm& vm, const Value& v) {
+  Local<TupleObject> t = to_tuple(vm, v);
+  if (t->size < 9) raise_type_error(vm, "Tuple or struct_time argument required");
+  auto part = [&](size_t i) { return static_cast<int>(to_index(vm, t->items[i])); };
+  std::tm parts{};
+  parts.tm_year = part(0) - 1900;
+  parts.tm_mon = part(1) - 1;
+  parts.tm_mday = part(2);
+  parts.tm_hour = part(3);
+  parts.tm_min = part(4);
+  parts.tm_sec = part(5);
+  parts.tm_wday = (part(6) + 1) % 7;
+  parts.tm_yday = part(7) - 1;
+  parts.tm_isdst = part(8);
+  return parts;
+}
+Value mktime_(Vm& vm, Args& a) {
+  std::tm parts = from_tuple(vm, a[0]);
+  return Value::real(static_cast<double>(std::mktime(&parts)));
+}
+Value strftime_(Vm& vm, Args& a) {
   std::string format(text_of(vm, a[0], "strftime() argument 1"));
-  size_t n = std::strftime(text, sizeof text, format.c_str(), &parts);
-  return str_value(vm, std::string_view(text, n));
+  std::tm parts = from_tuple(vm, a[1]);
+  if (format.empty()) return str_value(vm, "");
+  std::string text(256 + format.size() * 4, '\0');
+  size_t n = std::strftime(text.data(), text.size(), format.c_str(), &parts);
+  return str_value(vm, std::string_view(text).substr(0, n));
 }
 
 // --- sys ---------------------------------------------------------------------------------------------------
@@ -120,145 +161,10 @@ Value enable(Vm& vm, Args&) { return vm.heap().enable(true), Value::none(); }
 Value disable(Vm& vm, Args&) { return vm.heap().enable(false), Value::none(); }
 Value isenabled(Vm& vm, Args&) { return Value::boolean(vm.heap().enabled()); }
 
-// --- os ----------------------------------------------------------------------------------------------------------
-
-namespace fs = std::filesystem;
-
-std::string path_of(Vm& vm, const Value& v) {
-  if (!is_kind(v, Kind::Str))
-    if (Value method = find_attribute(vm, v, intern(vm, "__fspath__").get()))
-      return std::string(text_of(vm, call(vm, method), "path"));
-  return std::string(text_of(vm, v, "path"));
-}
-// A path as an argument, checked against the host's grants.
-std::string readable(Vm& vm, const Value& v) { return check_read(vm, path_of(vm, v)); }
-std::string writable(Vm& vm, const Value& v, Links links = Links::Follow) {
-  return check_write(vm, path_of(vm, v), links);
-}
-Value getcwd_(Vm& vm, Args&) {
-  const std::string folder = fs::current_path().string();
-  check_read(vm, folder);
-  return str_value(vm, folder);
-}
-Value listdir(Vm& vm, Args& a) {
-  std::string path = readable(vm, a[0]);
-  std::error_code error;
-  fs::directory_iterator it(path, error);
-  if (error) raise_os_error(vm, error.value(), path);
-  Local<ListObject> list = make_list(vm);
-  for (const auto& entry : it) list->items.push_back(str_value(vm, entry.path().filename().string()));
-  sort_list(vm, list, Value(), false);
-  return list.take();
-}
-Value makedirs(Vm& vm, Args& a) {
-  std::string path = writable(vm, a[0]);
-  std::error_code error;
-  if (fs::exists(path, error) && !truth(vm, a[2])) raise_os_error(vm, EEXIST, path);
-  fs::create_directories(path, error);
-  if (error) raise_os_error(vm, error.value(), path);
-  return Value::none();
-}
-Value mkdir_(Vm& vm, Args& a) {
-  std::string path = writable(vm, a[0], Links::Keep);
-  if (::mkdir(path.c_str(), 0777) != 0) raise_os_error(vm, errno, path);
-  return Value::none();
-}
-Value remove_(Vm& vm, Args& a) {
-  std::string path = writable(vm, a[0], Links::Keep);
-  if (::unlink(path.c_str()) != 0) raise_os_error(vm, errno, path);
-  return Value::none();
-}
-Value rename_(Vm& vm, Args& a) {
-  std::string path = writable(vm, a[0], Links::Keep);
-  std::string target = writable(vm, a[1], Links::Keep);
-  if (::rename(path.c_str(), target.c_str()) != 0) raise_os_error(vm, errno, path);
-  return Value::none();
-}
-Value getenv_(Vm& vm, Args& a) {
-  check_grant(vm, Grant::Environment, "os.getenv()");
-  const char* text = std::getenv(std::string(text_of(vm, a[0])).c_str());
-  return text ? str_value(vm, text) : a[1];
-}
-Value getpid_(Vm& vm, Args&) {
-  check_grant(vm, Grant::Process, "os.getpid()");
-  return Value::integer(::getpid());
-}
-Value cpu_count(Vm&, Args&) { return Value::integer(std::thread::hardware_concurrency()); }
-
-Value join_paths(Vm& vm, Args& a) {
-  std::string out = path_of(vm, a[0]);
-  for (const Value& v : cast<TupleObject>(a[1])->span()) {
-    std::string part = path_of(vm, v);
-    if (!part.empty() && part[0] == '/') out = part;
-    else if (out.empty() || out.back() == '/') out += part;
-    else out += "/" + part;
-  }
-  return str_value(vm, out);
-}
-Value basename(Vm& vm, Args& a) {
-  std::string p = path_of(vm, a[0]);
-  return str_value(vm, p.substr(p.rfind('/') + 1));
-}
-std::string directory(const std::string& p) {
-  size_t slash = p.rfind('/');
-  if (slash == std::string::npos) return "";
-  std::string head = p.substr(0, slash + 1);
-  while (head.size() > 1 && head.back() == '/') head.pop_back();
-  return head;
-}
-Value dirname(Vm& vm, Args& a) { return str_value(vm, directory(path_of(vm, a[0]))); }
-Value split_path(Vm& vm, Args& a) {
-  std::string p = path_of(vm, a[0]);
-  return make_tuple(vm, std::vector<Value>{str_value(vm, directory(p)), str_value(vm, p.substr(p.rfind('/') + 1))})
-      .take();
-}
-Value splitext(Vm& vm, Args& a) {
-  std::string p = path_of(vm, a[0]);
-  size_t name = p.rfind('/') + 1, dot = p.rfind('.');
-  size_t first = name;
-  while (first < p.size() && p[first] == '.') ++first;
-  if (dot == std::string::npos || dot < first) dot = p.size();
-  return make_tuple(vm, std::vector<Value>{str_value(vm, p.substr(0, dot)), str_value(vm, p.substr(dot))})
-      .take();
-}
-template <bool (*test)(const fs::path&, std::error_code&)>
-Value path_test(Vm& vm, Args& a) {
-  std::error_code error;
-  return Value::boolean(test(readable(vm, a[0]), error));
-}
-bool exists_path(const fs::path& p, std::error_code& e) { return fs::exists(p, e); }
-bool is_file(const fs::path& p, std::error_code& e) { return fs::is_regular_file(p, e); }
-bool is_dir(const fs::path& p, std::error_code& e) { return fs::is_directory(p, e); }
-Value abspath(Vm& vm, Args& a) {
-  const std::string given = path_of(vm, a[0]);
-  if (given.empty() || given[0] != '/') check_read(vm, fs::current_path().string());
-  std::string p = fs::absolute(given).lexically_normal().string();
-  if (p.size() > 1 && p.back() == '/') p.pop_back();
-  return str_value(vm, p);
-}
-Value normpath(Vm& vm, Args& a) {
-  std::string p = fs::path(path_of(vm, a[0])).lexically_normal().string();
-  if (p.size() > 1 && p.back() == '/') p.pop_back();
-  return str_value(vm, p.empty() ? "." : p);
-}
-Value isabs(Vm& vm, Args& a) { return Value::boolean(path_of(vm, a[0]).substr(0, 1) == "/"); }
-Value getsize(Vm& vm, Args& a) {
-  std::string p = readable(vm, a[0]);
-  struct stat s;
-  if (::stat(p.c_str(), &s) != 0) raise_os_error(vm, errno, p);
-  return Value::integer(s.st_size);
-}
-Value expanduser(Vm& vm, Args& a) {
-  std::string p = path_of(vm, a[0]);
-  const char* home = vm.config().grants.has(Grant::Environment) ? std::getenv("HOME") : nullptr;
-  if (home && (p == "~" || p.substr(0, 2) == "~/")) p = home + p.substr(1);
-  return str_value(vm, p);
-}
-
 }  // namespace
 
 Local<ModuleObject> make_time_module(Vm& vm) {
-  ModuleBuilder m(vm, "time");
+  ModuleBuilder m(vm, "_time");
   m.function("time", "", wall)
       .function("time_ns", "", wall_ns)
       .function("perf_counter", "", monotonic)
@@ -267,7 +173,10 @@ Local<ModuleObject> make_time_module(Vm& vm) {
       .function("monotonic_ns", "", monotonic_ns)
       .function("process_time", "", process_time)
       .function("sleep", "secs, /", sleep)
-      .function("strftime", "format, t=?, /", strftime_);
+      .function("localtime", "seconds=None, /", localtime_)
+      .function("gmtime", "seconds=None, /", gmtime_)
+      .function("mktime", "t, /", mktime_)
+      .function("strftime", "format, t, /", strftime_);
   return m.finish();
 }
 
@@ -303,55 +212,6 @@ Local<ModuleObject> make_gc_module(Vm& vm) {
       .function("enable", "", enable)
       .function("disable", "", disable)
       .function("isenabled", "", isenabled);
-  return m.finish();
-}
-
-Local<ModuleObject> make_os_path_module(Vm& vm) {
-  ModuleBuilder m(vm, "os.path");
-  m.function("join", "path, *paths", join_paths)
-      .function("basename", "p", basename)
-      .function("dirname", "p", dirname)
-      .function("split", "p", split_path)
-      .function("splitext", "p", splitext)
-      .function("exists", "path", path_test<exists_path>)
-      .function("isfile", "path", path_test<is_file>)
-      .function("isdir", "path", path_test<is_dir>)
-      .function("abspath", "path", abspath)
-      .function("realpath", "path", abspath)
-      .function("normpath", "path", normpath)
-      .function("isabs", "path", isabs)
-      .function("getsize", "path", getsize)
-      .function("expanduser", "path", expanduser)
-      .value("sep", str_value(vm, "/"));
-  return m.finish();
-}
-
-Local<ModuleObject> make_os_module(Vm& vm) {
-  ModuleBuilder m(vm, "os");
-  Local<DictObject> environment = make_dict(vm);
-  if (vm.config().grants.has(Grant::Environment))
-    for (char** e = environ; *e; ++e) {
-      std::string_view text(*e);
-      size_t equals = text.find('=');
-      if (equals == std::string_view::npos) continue;
-      dict_set(vm, environment, text.substr(0, equals), str_value(vm, text.substr(equals + 1)));
-    }
-  m.function("getcwd", "", getcwd_)
-      .function("listdir", "path='.'", listdir)
-      .function("makedirs", "name, mode=511, exist_ok=False", makedirs)
-      .function("mkdir", "path, mode=511", mkdir_)
-      .function("remove", "path", remove_)
-      .function("unlink", "path", remove_)
-      .function("rename", "src, dst", rename_)
-      .function("replace", "src, dst", rename_)
-      .function("getenv", "key, default=None", getenv_)
-      .function("getpid", "", getpid_)
-      .function("cpu_count", "", cpu_count)
-      .value("environ", environment.take())
-      .value("sep", str_value(vm, "/"))
-      .value("linesep", str_value(vm, "\n"))
-      .value("name", str_value(vm, "posix"))
-      .value("path", vm.importer().import_native("os.path"));
   return m.finish();
 }
 

@@ -72,6 +72,10 @@ void choose_layout(Vm& vm, Type* type) {
     Type* native = native_ancestor(base);
     Type* chosen = native_ancestor(best);
     if (native == object || native == chosen || chosen->is_subtype_of(native)) continue;
+    // Exceptions share one layout: the first of them decides.
+    if (chosen->layout == Kind::Exception && native->layout == Kind::Exception &&
+        !native->is_subtype_of(chosen))
+      continue;
     if (chosen != object && !native->is_subtype_of(chosen))
       raise_type_error(vm, "multiple bases have instance lay-out conflict");
     best = base;

@@ -27,7 +27,6 @@ void init_file_type(Vm& vm);
 void init_builtin_functions(Vm& vm);
 void init_native_modules(Vm& vm);
 Value make_standard_stream(Vm& vm, Stream stream);
-bool is_standard_stream(const Value& v, Stream stream);  // sys.stdout as it was made
 
 // Makes a builtin name visible everywhere.
 void add_builtin(Vm& vm, std::string_view name, const Value& value);

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/streams.h"
 #include "interpreter/vm/grants.h"
 
 namespace tsc::interp {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/streams.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 

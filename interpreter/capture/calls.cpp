@@ -5,6 +5,7 @@
 #include "interpreter/capture/native_table.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/prim_signature.h"
+#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {

@@ -82,7 +82,6 @@ enum TypeFlag : uint32_t {
   kPlainInstances = 4,    // layout Instance with generic attribute access: inline caches apply
   kExceptionType = 8,
   kPlainSetAttribute = 16,  // stores follow the generic rule (no __setattr__ in the MRO)
-  kAbstractClass = 32,    // its __abstractmethods__ is not empty: no instances
 };
 
 struct Type : Object {

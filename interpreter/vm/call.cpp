@@ -1,6 +1,7 @@
 // Calls from C++: native functions, script functions (a nested dispatch loop), classes.
 #include <algorithm>
 
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/native.h"

@@ -162,7 +162,7 @@ void pack_one(Vm& vm, std::string& out, const Item& item, const Value& v, bool b
       else if (item.code == 'e') put_bits(out, to_half(vm, d), 2, big);
       else {
         float f = static_cast<float>(d);
-        if (std::isinf(f) && std::isfinite(d)) raise(vm, vm.exceptions().OverflowError, "float too large to pack with f format");
+        if (item.align == 1 && std::isinf(f) && std::isfinite(d)) raise(vm, vm.exceptions().OverflowError, "float too large to pack with f format");
         put_bits(out, std::bit_cast<uint32_t>(f), 4, big);
       }
       break;

@@ -183,12 +183,19 @@ void Capture::call_object(const Av& callee, CallArguments arguments, uint16_t de
 
 // ---- host instructions ----
 
+// The history of a tensor is made when the region is left: what is stored, kept or printed before would
+// lack it.
+static void write_values(Capture& capture, RecipeWriter& writer, HostAction& action,
+                         const std::vector<Av>& values) {
+  for (const Av& av : values) action.values.push_back(writer.write(av));
+  if (!writer.history_values.empty())
+    capture.break_here(BreakReason::history, "a tensor with gradient history is stored or printed");
+}
+
 void Capture::host_action(HostAction action, std::vector<Av> values) {
   if (action.form == HostAction::Form::Call) flush_writes();
   RecipeWriter writer(*this, action.materials);
-  for (const Av& av : values) action.values.push_back(writer.write(av));
-  if (!writer.history_values.empty() && action.form != HostAction::Form::Call)
-    break_here(BreakReason::history, "a tensor with gradient history is stored");
+  write_values(*this, writer, action, values);
   action.origin = builder_.origin;
   std::vector<jit::Type> results;
   uint32_t id = static_cast<uint32_t>(plan_.actions.size());
@@ -199,7 +206,7 @@ void Capture::host_action(HostAction action, std::vector<Av> values) {
 Av Capture::host_action_with_result(HostAction action, std::vector<Av> values) {
   flush_writes();
   RecipeWriter writer(*this, action.materials);
-  for (const Av& av : values) action.values.push_back(writer.write(av));
+  write_values(*this, writer, action, values);
   action.origin = builder_.origin;
   jit::Type type;
   type.kind = action.result;

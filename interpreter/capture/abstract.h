@@ -118,6 +118,7 @@ struct VTensor : Virtual {
   uint32_t source = 0;         // entry source of an input
   Value host;                  // the script tensor behind an input, as it was while capturing
   std::unique_ptr<VirtualView> view;
+  std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first
   bool has_grad_overlay = false;
   Av grad;                     // valid if has_grad_overlay
 };

@@ -223,7 +223,9 @@ void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject*
   if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
     if (!is_floating(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
     tensor.requires_grad = interp::truth(vm_, value.value);
-    if (tensor.requires_grad) leaves_.push_back(share_tensor(object));
+    std::shared_ptr<VTensor> leaf = share_tensor(object);
+    std::erase(leaves_, leaf);
+    if (tensor.requires_grad) leaves_.push_back(std::move(leaf));
     return;
   }
   break_here(BreakReason::unknown_call, "store to tensor attribute " + std::string(text));

@@ -180,6 +180,7 @@ class Capture {
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
   void assign(const std::shared_ptr<VTensor>& target, const Av& value);
+  void take_views_anew(VTensor& root);
   void add_written(uint32_t source);
   bool only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to);
   void remember_history(std::span<const Av> tensors);

@@ -84,7 +84,9 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
     case Check::Float: return v.is_float();
     case Check::Tensor: {
       TensorObject* tensor = as_tensor(tensor_state(vm_), v);
-      return tensor && tensor_key(*tensor) == source.tensor_key;
+      if (!tensor) return false;
+      refresh_history(vm_, tensor);
+      return tensor_key(*tensor) == source.tensor_key;
     }
     case Check::Tuple:
       return is_kind(v, Kind::Tuple) && cast<TupleObject>(v)->size == source.length;
@@ -227,7 +229,7 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, std::v
     else number_of(v, &input.scalar);
     inputs.push_back(input);
   }
-  Materializer materializer(vm_, entry);
+  Materializer materializer(vm_, entry, plan.object_count);
   RegionHost host(vm_, *variant, materializer);
   jit::RunContext context;
   context.host = &host;
@@ -248,6 +250,7 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, std::v
   if (leaving.backward) prepare_history(leaving, materializer, exit->live, entry);
   if (leaving.form == ExitPlan::Form::Return) {
     result = materializer.build(leaving.result, leaving.materials, exit->live);
+    connect_leaves(leaving, materializer);
     *outcome = EnterResult::Returned;
     return true;
   }
@@ -277,6 +280,7 @@ void Compiler::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materi
     }
     states.push_back(std::move(state));
   }
+  connect_leaves(exit, materializer);
   frame.pc = states[0].pc;
   states[0].registers.resize(frame.register_count);
   for (uint32_t reg = 0; reg < frame.register_count; ++reg)

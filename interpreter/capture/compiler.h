@@ -89,6 +89,8 @@ class Compiler : public CompilerHooks, public Watchers {
   // The tape node of a region's call, when its results need one.
   void prepare_history(const ExitPlan& exit, Materializer& materializer,
                        std::span<const jit::RunValue> live, const std::vector<Value>& entry);
+  // After the results are built: gradients reach the leaves among them.
+  void connect_leaves(const ExitPlan& exit, Materializer& materializer);
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
   void watch(const std::shared_ptr<Variant>& variant);

@@ -103,13 +103,13 @@ void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
     recipe.attributes = tensor.view->attributes;
     recipe.parts.push_back(write_virtual(tensor.view->parent));
     for (ValueId scalar : tensor.view->scalars) recipe.parts.push_back(live(scalar));
-    return;
+  } else {
+    recipe.parts.push_back(live(tensor.id));
   }
-  recipe.parts.push_back(live(tensor.id));
-  if (recipe.has_history) {
-    history_values.push_back(tensor.id);
-    history_objects.push_back(tensor.number);
-  }
+  // A view has a history of its own: its gradient joins those of its parent at the place where it was made.
+  if (!recipe.has_history) return;
+  history_values.push_back(capture_.current(tensor));
+  history_objects.push_back(tensor.number);
 }
 
 void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
@@ -239,6 +239,25 @@ void ExitBuilder::leave_resuming(const BreakHere& reason) {
   add(plan, writer);
 }
 
+namespace {
+
+// The ops that made the values; a value that came in or was written through a view has its newest maker.
+std::vector<std::string_view> output_names(const jit::Region& region,
+                                           const std::vector<ValueId>& values) {
+  std::unordered_map<ValueId, Op> makers;
+  for (const jit::Instruction& instruction : region.body.instructions)
+    if (instruction.code == jit::Code::Op)
+      for (ValueId result : instruction.results) makers.emplace(result, instruction.op);
+  std::vector<std::string_view> names;
+  for (ValueId value : values) {
+    const auto maker = makers.find(value);
+    names.push_back(jit::node_name(maker == makers.end() ? Op::copy : maker->second));
+  }
+  return names;
+}
+
+}  // namespace
+
 // What backward() will need when it is called outside: the region's own backward, its saved values among
 // the live ones.
 void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
@@ -247,6 +266,10 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
     if (!cast<TensorObject>(tensor->host)->needs_grad()) continue;
     wrt.push_back(tensor->input);
     plan.wrt_sources.push_back(tensor->source);
+  }
+  for (const std::shared_ptr<VTensor>& tensor : leaves_) {
+    wrt.push_back(tensor->id);
+    plan.wrt_objects.push_back(tensor->number);
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const jit::ValueSet reachable(plan.materials.live.begin(), plan.materials.live.end());
@@ -257,6 +280,7 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
   plan.history->outputs = writer.history_values;
   plan.history->wrt = wrt;
   plan.history->stops = no_grad_values_;
+  plan.history->names = output_names(region_, writer.history_values);
   plan.history_objects = writer.history_objects;
   for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
   for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);
@@ -303,6 +327,7 @@ CaptureResult Capture::finish() {
   CaptureResult result;
   result.region = std::move(region_);
   result.plan = std::move(plan_);
+  result.plan.object_count = objects_made_;
   return result;
 }
 

@@ -1,6 +1,7 @@
 // Loads: how host state enters a region. Each function records what it assumed: an identity or constant is
 // watched, a number or tensor that may change becomes an input read at every entry.
 #include "interpreter/capture/capture.h"
+#include "interpreter/tensor/eager.h"
 #include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
@@ -51,6 +52,7 @@ Av Capture::add_input(uint32_t source, Check check, const Value& now) {
 Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
   EntrySource& entry = plan_.sources[source];
   entry.check = Check::Tensor;
+  refresh_history(vm_, tensor);
   entry.tensor_key = tensor_key(*tensor);
   auto found = tensor_objects_.find(tensor);
   if (found != tensor_objects_.end()) {

@@ -56,12 +56,15 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
     SmallVector<Scalar, 6> scalars;
     for (size_t i = 1; i < recipe.parts.size(); ++i)
       scalars.push_back(live[recipe.parts[i].index].scalar);
+    // Its history is a result of the region's node: its gradient takes the region's way to the parent.
     bool& grad = tensor_state(vm_).grad_enabled;
-    bool before = std::exchange(grad, recipe.has_history);
+    bool before = std::exchange(grad, false);
     TensorObject* operands[] = {cast<TensorObject>(parent)};
-    Value made = run_eager(vm_, recipe.view_op, operands, scalars, recipe.attributes).first.take();
+    Local<TensorObject> made =
+        run_eager(vm_, recipe.view_op, operands, scalars, recipe.attributes).first;
     grad = before;
-    return made;
+    if (made->view) made->view->number = first_number_ + recipe.number;
+    return finish_tensor(made, recipe);
   }
   Tensor elements = live[recipe.parts[0].index].tensor;
   // Two objects never share the memory of one region value, nor that of an input, and a fresh tensor is
@@ -77,7 +80,10 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
     if (other && other->tensor.storage() == elements.storage())
       elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
   }
-  Local<TensorObject> made = make_tensor(vm_, std::move(elements));
+  return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
+}
+
+Value Materializer::finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe) {
   made->requires_grad = recipe.requires_grad;
   if (auto output = outputs_.find(recipe.number); output != outputs_.end())
     made->history = {node_, output->second};

@@ -10,16 +10,25 @@ namespace tsc::interp {
 class Materializer {
  public:
   // `entry`: the value of every entry source in this run.
-  Materializer(Vm& vm, const std::vector<Value>& entry) : vm_(vm), entry_(entry) {}
+  // `object_count`: the region's objects have smaller numbers.
+  Materializer(Vm& vm, const std::vector<Value>& entry, uint32_t object_count)
+      : vm_(vm), entry_(entry), first_number_(jit::next_sequence(object_count + 1)) {}
 
   Value build(const Recipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
   // Tensors built from now on get their history from `node`, output i for object numbers[i].
   void set_history(Ref<jit::TapeNode> node, const std::vector<uint32_t>& numbers);
+  const Ref<jit::TapeNode>& history() const { return node_; }
+  // The object with this number, if it has been built.
+  Value built(uint32_t number) const {
+    const auto found = objects_.find(number);
+    return found == objects_.end() ? Value() : found->second;
+  }
 
  private:
   Value build_object(uint32_t index, const Materials& materials, std::span<const jit::RunValue> live);
   Value build_tensor(const ObjectRecipe& recipe, const Materials& materials,
                      std::span<const jit::RunValue> live);
+  Value finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe);
   Value build_plain(const ObjectRecipe& recipe, const Materials& materials,
                     std::span<const jit::RunValue> live);
   Value build_function(const ObjectRecipe& recipe, const std::vector<Value>& parts);
@@ -31,6 +40,7 @@ class Materializer {
 
   Vm& vm_;
   const std::vector<Value>& entry_;
+  uint64_t first_number_;  // views are numbered in the order in which the region made them
   std::unordered_map<uint32_t, Value> objects_;
   Ref<jit::TapeNode> node_;
   std::unordered_map<uint32_t, uint32_t> outputs_;

@@ -99,6 +99,7 @@ struct Materials {
 struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
+  std::vector<std::string_view> names;  // for each output: of the op that made it
   // By which outputs have a gradient.
   std::map<std::vector<bool>, std::shared_ptr<jit::SplitBackward>> subsets;
 };
@@ -145,7 +146,8 @@ struct ExitPlan {
   std::vector<uint32_t> history_objects;         // object numbers, in the order of the node's outputs
   std::vector<uint32_t> history_live;            // where their values stand among the live ones
   std::vector<uint32_t> saved_live;              // where the saved values stand
-  std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient
+  std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient, and then
+  std::vector<uint32_t> wrt_objects;             // leaves made in the region, by object number
   std::shared_ptr<jit::SplitBackward> backward;  // for gradients of all outputs
   std::shared_ptr<struct HistorySource> history;   // to make the one for some of them
 };
@@ -176,6 +178,7 @@ struct RegionPlan {
   uint32_t entry_pc = 0;
   bool grad_enabled = true;
   uint32_t instructions = 0;    // bytecode instructions captured
+  uint32_t object_count = 0;    // numbers of its objects are at most this
 };
 
 }  // namespace tsc::interp

@@ -26,7 +26,10 @@ class RegionNode : public jit::TapeNode {
   RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit)
       : compiler_(compiler), vm_(vm), split_(exit.backward), history_(exit.history) {}
 
-  std::string_view name() const override { return "CompiledBackward"; }
+  // The op that made the output, as on the eager tape.
+  std::string_view name(uint32_t output) const override {
+    return history_->names[output];
+  }
   uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size()); }
   void release_saved() override {
     saved.clear();
@@ -69,12 +72,12 @@ class RegionNode : public jit::TapeNode {
     jit::RunContext context;
     context.rng = &tensor_state(vm_).rng;
     jit::RunExit exit = compiler_.backward_executable(split).run(inputs, context);
+    // The contributions of some outputs are a subsequence of those of all of them.
     size_t edge = 0;
-    for (size_t wrt = 0; wrt < split->parts.size(); ++wrt) {
-      for (size_t part = 0; part < split->parts[wrt].size(); ++part)
-        input_gradients[edge + part].tensor =
-            exit.live[static_cast<size_t>(split->parts[wrt][part])].tensor;
-      edge += split_->parts[wrt].size();
+    for (size_t part = 0; part < split->parts.size(); ++part, ++edge) {
+      while (edge < split_->parts.size() && split_->parts[edge] != split->parts[part]) ++edge;
+      TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
+      input_gradients[edge].tensor = exit.live[part].tensor;
     }
   }
 
@@ -137,12 +140,13 @@ void Compiler::prepare_history(const ExitPlan& exit, Materializer& materializer,
   auto node = make_ref<RegionNode>(*this, vm_, exit);
   TensorState& state = tensor_state(vm_);
   // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
-  // those of the single operations.
-  for (size_t i = 0; i < exit.wrt_sources.size(); ++i) {
-    jit::TapeTensor input = tape_tensor(vm_, as_tensor(state, entry[exit.wrt_sources[i]]));
-    for (size_t part = 0; part < exit.backward->parts[i].size(); ++part)
-      node->edges.push_back({input.history, input.leaf});
-  }
+  // those of the single operations. Those of leaves made in the region follow when the leaves are built.
+  std::vector<jit::TapeTensor> wrt;
+  for (uint32_t source : exit.wrt_sources)
+    wrt.push_back(tape_tensor(vm_, as_tensor(state, entry[source])));
+  wrt.resize(wrt.size() + exit.wrt_objects.size());
+  for (size_t place : exit.backward->parts)
+    node->edges.push_back({wrt[place].history, wrt[place].leaf});
   for (uint32_t place : exit.saved_live) {
     node->saved.push_back(live[place]);
     const Tensor& tensor = live[place].tensor;
@@ -153,6 +157,18 @@ void Compiler::prepare_history(const ExitPlan& exit, Materializer& materializer,
     node->output_dtypes.push_back(live[place].tensor.dtype());
   }
   materializer.set_history(node, exit.history_objects);
+}
+
+void Compiler::connect_leaves(const ExitPlan& exit, Materializer& materializer) {
+  if (!materializer.history()) return;
+  for (size_t i = 0; i < exit.wrt_objects.size(); ++i) {
+    const Value leaf = materializer.built(exit.wrt_objects[i]);
+    if (leaf.is_undefined()) continue;  // nobody can ask for its gradient
+    const jit::TapeTensor target = tape_tensor(vm_, cast<TensorObject>(leaf));
+    for (size_t edge = 0; edge < exit.backward->parts.size(); ++edge)
+      if (exit.backward->parts[edge] == exit.wrt_sources.size() + i)
+        materializer.history()->edges[edge].leaf = target.leaf;
+  }
 }
 
 }  // namespace tsc::interp

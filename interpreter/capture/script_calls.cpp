@@ -179,7 +179,7 @@ void Capture::backward(const Av& loss, const Av& gradient) {
   std::vector<ValueId> wrt;
   for (const auto& list : {inputs_, leaves_}) {
     for (const std::shared_ptr<VTensor>& tensor : list) {
-      if (!tensor->requires_grad || tensor->view) continue;
+      if (!tensor->requires_grad) continue;
       leaves.push_back(tensor);
       // A written input that is no leaf any more still begins at its input value.
       wrt.push_back(tensor->leaf ? tensor->id : tensor->input);

@@ -86,6 +86,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   made->view->scalars.assign(scalars.begin(), scalars.end());
   made->view->attributes = attributes;
   made->view->root_version = root_of(*parent)->version;
+  root_of(*parent)->views.push_back(std::static_pointer_cast<VTensor>(out.object));
   made->contiguous = parent->contiguous && (op == Op::reshape || op == Op::detach);
   if (op == Op::reshape && !parent->contiguous && !only_moves_ones(region_.type(parent->id).sizes, scalars))
     root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
@@ -424,6 +425,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   if (grad_enabled && taken->requires_grad) {
     root->requires_grad = true;
     root->leaf = false;
+    take_views_anew(*root);
   }
   if (root->input != kNoValue) {
     for (const std::shared_ptr<VTensor>& t : dirty_)
@@ -432,6 +434,19 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
       if (t.get() == root) dirty_.push_back(t);
     add_written(root->source);
   }
+}
+
+// The place of a view in the history is right behind the write, as in the interpreter, and not where it is
+// needed first: the order in which gradients add up depends on it.
+void Capture::take_views_anew(VTensor& root) {
+  std::vector<std::weak_ptr<VTensor>> alive;
+  for (const std::weak_ptr<VTensor>& view : root.views) {
+    const std::shared_ptr<VTensor> tensor = view.lock();
+    if (!tensor) continue;
+    current(*tensor);
+    alive.push_back(view);
+  }
+  root.views = std::move(alive);
 }
 
 void Capture::add_written(uint32_t source) {

@@ -60,9 +60,13 @@ void remember_view(TensorObject* result, Op op, TensorObject* parent,
   for (const Scalar& s : scalars) result->view->scalars.push_back(s);
   result->view->attributes = attributes;
   result->view->parent_history = parent->history_version;
+  result->view->number = jit::next_sequence();
 }
 
-// A view whose base got a new history since: the view op is recorded again on the base's new history.
+}  // namespace
+
+// The view op is recorded again on the base's new history, as if all views of the base had been taken anew
+// right after the write, in the order in which they were made.
 void refresh_history(Vm& vm, TensorObject* object) {
   std::vector<TensorObject*> chain;
   for (TensorObject* t = object; t->view; t = t->view->parent.get()) chain.push_back(t);
@@ -73,10 +77,20 @@ void refresh_history(Vm& vm, TensorObject* object) {
     jit::TapeTensor input{parent->tensor, parent->history, nullptr};
     if (parent->requires_grad) input.leaf = leaf_of(vm, parent);
     const Tensor results[] = {t->tensor};
-    t->history = jit::record(t->view->op, {&input, 1}, t->view->scalars, t->view->attributes, results);
+    const jit::TapeOrder order{parent->history_written, t->view->number};
+    t->history = jit::record(t->view->op, {&input, 1}, t->view->scalars, t->view->attributes, results,
+                             &order);
+    t->history_written = parent->history_written;
     t->view->parent_history = parent->history_version;
     ++t->history_version;
   }
+}
+
+namespace {
+
+void note_new_history(TensorObject* written) {
+  ++written->history_version;
+  written->history_written = jit::next_sequence();
 }
 
 // The history of `base` after its elements under `view` became those of `value`.
@@ -93,7 +107,7 @@ void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::Tape
   const jit::TapeTensor inputs[] = {before, value};
   const Tensor results[] = {base->tensor};
   base->history = jit::record(Op::store, inputs, scalars, {}, results);
-  ++base->history_version;
+  note_new_history(base);
   refresh_history(vm, view);
 }
 
@@ -146,7 +160,7 @@ Tensor scalar_tensor(const Scalar& value, DType dtype) {
 }
 
 jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
-  if (object->view) refresh_history(vm, object);
+  refresh_history(vm, object);
   jit::TapeTensor out{object->tensor, object->history, nullptr};
   if (!object->history.node && object->requires_grad) out.leaf = leaf_of(vm, object);
   return out;
@@ -316,7 +330,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value) {
   } else {
     x->history = taped.history;
   }
-  ++x->history_version;
+  note_new_history(x);
 }
 
 }  // namespace tsc::interp

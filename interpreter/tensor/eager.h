@@ -22,7 +22,9 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands);
 // RuntimeError for an expanded x, a leaf that requires grad, a shape that does not broadcast.
 void assign(Vm& vm, TensorObject* x, const Value& value);
 
-// History of a tensor, made anew for a view whose base was written in place.
+// Makes the history of a view anew when its base was written in place since.
+void refresh_history(Vm& vm, TensorObject* object);
+// The tensor with its history, refreshed.
 jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object);
 Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value);
 

@@ -9,7 +9,7 @@ std::string tensor_text(Vm& vm, TensorObject* object) {
   jit::TapeTensor taped = tape_tensor(vm, object);
   std::string extra;
   if (taped.history.node)
-    extra = "grad_fn=<" + std::string(taped.history.node->name()) + ">";
+    extra = "grad_fn=<" + std::string(taped.history.node->name(taped.history.output)) + ">";
   else if (object->requires_grad)
     extra = "requires_grad=True";
   std::string text = tensor_repr(object->tensor, extra);

@@ -22,6 +22,7 @@ struct ViewOrigin {
   SmallVector<Scalar, 6> scalars;
   OpAttributes attributes;
   uint32_t parent_history = 0;  // the parent's history_version when the view's history was made
+  uint64_t number = 0;          // later views have larger numbers
 };
 
 struct TensorObject : Instance {
@@ -30,6 +31,7 @@ struct TensorObject : Instance {
   // Gradient history: which result of which tape node made this value; empty for leaves.
   jit::TapeValue history;
   uint32_t history_version = 0;  // counts in-place writes that changed the history
+  uint64_t history_written = 0;  // when the last of them happened (jit::next_sequence)
   bool requires_grad = false;    // of leaves; derived tensors ask `history`
   Value grad;                    // Undefined: None
   std::unique_ptr<ViewOrigin> view;

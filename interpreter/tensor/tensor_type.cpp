@@ -214,7 +214,7 @@ Value get_is_leaf(Vm& vm, const Value& self) {
 Value get_grad_fn(Vm& vm, const Value& self) {
   jit::TapeTensor t = tape_tensor(vm, self_of(self));
   if (!t.history.node) return Value::none();
-  return str_value(vm, "<" + std::string(t.history.node->name()) + ">");
+  return str_value(vm, "<" + std::string(t.history.node->name(t.history.output)) + ">");
 }
 Value get_data(Vm& vm, const Value& self) {
   return make_tensor(vm, self_of(self)->tensor).take();

@@ -1,5 +1,5 @@
-// The backward pass over the tape: nodes in the reverse of the order in which they were made, so that
-// gradients add up in the same order as in a compiled region.
+// The backward pass over the tape: nodes in the reverse of program order, so that gradients add up in the
+// same order as in a compiled region.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -45,7 +45,7 @@ class Pass {
 
   void run(bool into_leaves) {
     std::sort(nodes_.begin(), nodes_.end(), [](const Ref<TapeNode>& a, const Ref<TapeNode>& b) {
-      return a->sequence() < b->sequence();
+      return a->order() < b->order();
     });
     if (only_inputs_) find_useful();
     while (!nodes_.empty()) {

@@ -13,13 +13,11 @@ class Backward {
   Backward(RegionBuilder& builder, const ValueSet& stops)
       : builder_(builder), region_(builder.region()), stops_(stops) {}
 
-  std::vector<std::vector<ValueId>> run_parts(std::span<const GradientSeed> seeds,
-                                              std::span<const ValueId> wrt) {
-    for (ValueId value : wrt) parts_[value];
+  std::vector<Contribution> run_parts(std::span<const GradientSeed> seeds,
+                                      std::span<const ValueId> wrt) {
+    for (size_t i = 0; i < wrt.size(); ++i) separate_.emplace(wrt[i], i);
     run(seeds, wrt);
-    std::vector<std::vector<ValueId>> parts;
-    for (ValueId value : wrt) parts.push_back(parts_[value]);
-    return parts;
+    return std::move(parts_);
   }
 
   std::vector<ValueId> run(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
@@ -60,8 +58,8 @@ class Backward {
     return found == gradients_.end() ? kNoValue : found->second;
   }
   void add(ValueId value, ValueId gradient) {
-    if (const auto parts = parts_.find(value); parts != parts_.end()) {
-      parts->second.push_back(gradient);
+    if (const auto place = separate_.find(value); place != separate_.end()) {
+      parts_.push_back({place->second, gradient});
       return;
     }
     const auto [place, fresh] = gradients_.emplace(value, gradient);
@@ -113,7 +111,8 @@ class Backward {
   const ValueSet& stops_;
   ValueSet needed_;
   std::unordered_map<ValueId, ValueId> gradients_;
-  std::unordered_map<ValueId, std::vector<ValueId>> parts_;  // of wrt values, when asked for
+  std::unordered_map<ValueId, size_t> separate_;  // places of the wrt values whose terms stay apart
+  std::vector<Contribution> parts_;
 };
 
 }  // namespace
@@ -123,10 +122,10 @@ std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const Gra
   return Backward(builder, stops).run(seeds, wrt);
 }
 
-std::vector<std::vector<ValueId>> append_backward_parts(RegionBuilder& builder,
-                                                        std::span<const GradientSeed> seeds,
-                                                        std::span<const ValueId> wrt,
-                                                        const ValueSet& stops) {
+std::vector<Contribution> append_backward_parts(RegionBuilder& builder,
+                                                std::span<const GradientSeed> seeds,
+                                                std::span<const ValueId> wrt,
+                                                const ValueSet& stops) {
   return Backward(builder, stops).run_parts(seeds, wrt);
 }
 

@@ -21,11 +21,17 @@ using ValueSet = std::unordered_set<ValueId>;
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops = {});
 
-// The same, but the contributions to each wrt value are not added up: they come in the order in which the
+// One term of the gradient of wrt[`wrt`].
+struct Contribution {
+  size_t wrt;
+  ValueId gradient;
+};
+
+// The same, but the contributions to the wrt values are not added up: they come in the order in which the
 // eager tape would add them, so that a call's gradients join those of other nodes with the same bits.
-std::vector<std::vector<ValueId>> append_backward_parts(RegionBuilder& builder,
-                                                        std::span<const GradientSeed> seeds,
-                                                        std::span<const ValueId> wrt,
-                                                        const ValueSet& stops = {});
+std::vector<Contribution> append_backward_parts(RegionBuilder& builder,
+                                                std::span<const GradientSeed> seeds,
+                                                std::span<const ValueId> wrt,
+                                                const ValueSet& stops = {});
 
 }  // namespace tsc::jit

@@ -35,9 +35,9 @@ class Splitter {
       gradient_set_.insert(seeds.back().gradient);
     }
     if (reachable) {
-      for (const auto& parts : append_backward_parts(builder, seeds, wrt, stops)) {
-        part_counts_.push_back(parts.size());
-        results_.insert(results_.end(), parts.begin(), parts.end());
+      for (const Contribution& part : append_backward_parts(builder, seeds, wrt, stops)) {
+        parts_.push_back(part.wrt);
+        results_.push_back(part.gradient);
       }
     } else {
       results_ = append_backward(builder, seeds, wrt, stops);
@@ -305,15 +305,6 @@ class Splitter {
                 std::make_move_iterator(constants.end()));
   }
 
-  void number_parts(SplitBackward& split) const {
-    int place = 0;
-    for (size_t count : part_counts_) {
-      split.parts.emplace_back();
-      for (size_t i = 0; i < count; ++i) split.parts.back().push_back(place++);
-    }
-    split.gradients.clear();
-  }
-
   // In the joint region's order, so that sums add up as there.
   SplitBackward build() {
     SplitBackward split;
@@ -323,7 +314,8 @@ class Splitter {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
       if (result != kNoValue) live.push_back(tensor(result));
     }
-    if (reachable_) number_parts(split);
+    if (reachable_) split.gradients.clear();
+    split.parts = parts_;
     carry_facts();
     Instruction& exit = out_.body.instructions.emplace_back();
     exit.code = Code::Exit;
@@ -336,7 +328,7 @@ class Splitter {
   }
 
   const ValueSet* reachable_;
-  std::vector<size_t> part_counts_;
+  std::vector<size_t> parts_;
   Region joint_, out_;
   size_t first_backward_ = 0;
   std::unordered_map<ValueId, size_t> definition_;  // value -> instruction of the joint region

@@ -15,16 +15,17 @@ struct SplitBackward {
   // exit #0(the gradients of those wrt values that are connected)
   Region backward;
   std::vector<ValueId> saved;           // values of the forward: tensors first, then scalars
-  std::vector<int> gradients;           // for each wrt value: its place among the exit's values, or -1
-  std::vector<std::vector<int>> parts;  // instead, with `reachable`: the places of its contributions
+  std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
+  std::vector<size_t> parts;   // instead, with `reachable`: for each of the exit's values, its wrt value
 };
 
 // `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says
 // which outputs have a gradient (empty: all); `saved` of a call with all present serves every subset:
 // pass it back as `keep` and the result saves exactly these. `reachable` is given for a call's history: the
 // values that the program can get hold of once the call is over. They are never made again, because a write
-// to one before backward() must be the error that it is without compiling; and contributions to a wrt value
-// stay apart, in the order of the eager tape (see append_backward_parts).
+// to one before backward() must be the error that it is without compiling; and contributions to the wrt
+// values stay apart, in the order of the eager tape (see append_backward_parts); those of a subset of the
+// outputs are a subsequence of those of all.
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops = {},
                              const std::vector<bool>& present = {},

@@ -42,22 +42,23 @@ std::string camel_case(std::string_view name) {
   return text;
 }
 
-// "MulBackward" and so on, made once.
-const std::string& node_name(Op op) {
+// Of every op, made once.
+const std::vector<std::string>& node_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
     for (const OpRow& row : op_rows()) list.push_back(camel_case(row.name) + "Backward");
     return list;
   }();
-  return names[static_cast<size_t>(op)];
+  return names;
 }
 
 // A recorded primitive.
 class OpNode final : public TapeNode {
  public:
   OpNode(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
-         const OpAttributes& attributes, std::span<const Tensor> results)
-      : op_(op),
+         const OpAttributes& attributes, std::span<const Tensor> results, TapeOrder order)
+      : TapeNode(order),
+        op_(op),
         scalars_(scalars.begin(), scalars.end()),
         attributes_(attributes) {
     SmallVector<bool, 8> wanted;
@@ -74,7 +75,7 @@ class OpNode final : public TapeNode {
     saves_ = set != 0;
   }
 
-  std::string_view name() const override { return node_name(op_); }
+  std::string_view name(uint32_t) const override { return node_name(op_); }
   uint32_t outputs() const override { return static_cast<uint32_t>(results_.size()); }
 
   void backward(std::span<const TapeTensor> output_gradients,
@@ -116,7 +117,7 @@ class OpNode final : public TapeNode {
                   "one of the variables needed for gradient computation has been modified by an "
                   "inplace operation: [torch." +
                       std::string(dtype_name(saved.dtype)) + " " + shape_text(saved.sizes) +
-                      "], saved by " + node_name(op_) + ", is at version " + std::to_string(now) +
+                      "], saved by " + std::string(node_name(op_)) + ", is at version " + std::to_string(now) +
                       "; expected version " + std::to_string(saved.version) +
                       " instead. Hint: write to a clone() instead, or write before the value is "
                       "used.");
@@ -147,12 +148,6 @@ class SmallTensors {
   std::vector<Tensor> many_;
 };
 
-// Only the order of these numbers is ever looked at, and only within one graph.
-uint64_t next_sequence() {
-  static std::atomic<uint64_t> counter{0};
-  return counter.fetch_add(1, std::memory_order_relaxed);
-}
-
 bool flows(Op op, std::span<const TapeTensor> inputs) {
   if (!is_differentiable(op)) return false;
   for (const TapeTensor& input : inputs)
@@ -162,7 +157,13 @@ bool flows(Op op, std::span<const TapeTensor> inputs) {
 
 }  // namespace
 
-TapeNode::TapeNode() : sequence_(next_sequence()) {}
+// Only the order of these numbers is ever looked at, and only within one graph.
+uint64_t next_sequence(uint64_t count) {
+  static std::atomic<uint64_t> counter{0};
+  return counter.fetch_add(count, std::memory_order_relaxed);
+}
+
+std::string_view node_name(Op op) { return node_names()[static_cast<size_t>(op)]; }
 
 // A chain of nodes would free itself recursively: take the links of dying nodes out first.
 TapeNode::~TapeNode() {
@@ -177,9 +178,11 @@ TapeNode::~TapeNode() {
 }
 
 TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
-                 const OpAttributes& attributes, std::span<const Tensor> results) {
+                 const OpAttributes& attributes, std::span<const Tensor> results,
+                 const TapeOrder* order) {
   if (!flows(op, inputs) || !is_floating(results[0].dtype())) return {};
-  return {Ref<TapeNode>(new OpNode(op, inputs, scalars, attributes, results)), 0};
+  const TapeOrder place = order ? *order : TapeOrder{next_sequence(), 0};
+  return {Ref<TapeNode>(new OpNode(op, inputs, scalars, attributes, results, place)), 0};
 }
 
 TapeResults run_taped(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,

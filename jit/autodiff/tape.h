@@ -4,6 +4,7 @@
 // Knows tensors, the op table and the rules. Must not know script objects: leaves are LeafSinks.
 // Keeps: no recursion over the graph (a chain of 10^6 nodes is legal); nodes hold saved tensors with the
 // storage version they had, and a changed version is RuntimeError at backward, as in PyTorch.
+#include <compare>
 #include <memory>
 #include <span>
 #include <string>
@@ -49,6 +50,17 @@ class GradientHook {
   virtual TapeTensor on_gradient(const TapeTensor& gradient) = 0;
 };
 
+// The place of a step in the program, which decides the order of the backward pass: later steps first, and
+// the terms of a gradient are added in the order in which they arrive. A step takes the next number when it
+// is made; a step that stands for an earlier place (the view of a tensor, seen anew because its base was
+// written) names that place, so that the order does not depend on when it was needed first.
+struct TapeOrder {
+  uint64_t major = 0, minor = 0;
+  auto operator<=>(const TapeOrder&) const = default;
+};
+// The next number; `count` of them, the first of which is returned.
+uint64_t next_sequence(uint64_t count = 1);
+
 // One step of the history. Recorded primitives are nodes of tape.cpp's own kind; a compiled region's call
 // is a node of the embedder's kind. `edges[i]` says where the gradient of input i goes (neither node nor
 // leaf: nowhere).
@@ -68,11 +80,12 @@ class TapeNode : public RefCounted {
   };
   std::vector<Hook> hooks;
 
-  TapeNode();
+  TapeNode() : TapeNode({next_sequence(), 0}) {}
+  explicit TapeNode(TapeOrder order) : order_(order) {}
   ~TapeNode() override;
-  // Later nodes have larger numbers: the order of the backward pass, and so of its additions.
-  uint64_t sequence() const { return sequence_; }
-  virtual std::string_view name() const = 0;  // "MulBackward"
+  const TapeOrder& order() const { return order_; }
+  // What made an output: "MulBackward".
+  virtual std::string_view name(uint32_t output) const = 0;
   virtual uint32_t outputs() const = 0;
   // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
   // With create_graph the gradients carry their own history.
@@ -82,8 +95,11 @@ class TapeNode : public RefCounted {
   virtual void release_saved() = 0;
 
  private:
-  uint64_t sequence_;
+  TapeOrder order_;
 };
+
+// "MulBackward" and so on.
+std::string_view node_name(Op op);
 
 struct TapeResults {
   TapeTensor first, second;  // `second` of ops with two results
@@ -94,9 +110,10 @@ TapeResults run_taped(Op op, std::span<const TapeTensor> inputs, std::span<const
                       const OpAttributes& attributes, bool record);
 
 // Records a primitive whose results exist already (an in-place write seen as `store`, a view whose base
-// has a new version). Empty when no input needs a gradient.
+// has a new version). Empty when no input needs a gradient. `order`: its place, if it is not here and now.
 TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
-                 const OpAttributes& attributes, std::span<const Tensor> results);
+                 const OpAttributes& attributes, std::span<const Tensor> results,
+                 const TapeOrder* order = nullptr);
 
 struct BackwardOptions {
   bool retain_graph = false;

@@ -29,7 +29,7 @@ struct Variant {
   uint64_t runs = 0;
 };
 
-// torch.compile's mark on a function.
+// The mark on what torch.compile returned.
 struct CompiledMark : CompiledEntry {
   bool fullgraph = false;
   bool never = false;            // torch.compiler.disable
@@ -48,6 +48,7 @@ class Compiler : public CompilerHooks, public Watchers {
   jit::Report& report() { return report_; }
   // The compiled backward of a region whose results left with a history.
   jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split);
+  void report_taped_backward(const std::string& region);
   // Forgets every variant.
   void reset();
   // Text of every backward region so far, for --emit=backward.

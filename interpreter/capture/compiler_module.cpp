@@ -15,12 +15,29 @@ FunctionObject* function_of(Vm& vm, const Value& v) {
   raise_type_error(vm, "expected a script function or method, not '" + type_name(vm, v) + "'");
 }
 
-Value mark_compiled(Vm& vm, Args& args) {
-  FunctionObject* function = function_of(vm, args[0]);
+// A function of its own with the mark: the one that was given stays uncompiled. Of a bound method: a bound
+// method.
+Value compiled_copy(Vm& vm, Args& args) {
+  const FunctionObject* from = function_of(vm, args[0]);
+  Local<FunctionObject> copy = vm.heap().make<FunctionObject>(vm.types().function);
+  copy->code = from->code;
+  copy->module = from->module;
+  copy->defaults = from->defaults;
+  copy->keyword_defaults = from->keyword_defaults;
+  copy->closure = from->closure;
+  copy->name = from->name;
+  copy->qualified_name = from->qualified_name;
+  copy->doc = from->doc;
+  copy->annotations = from->annotations;
+  copy->attributes = make_dict(vm);
+  if (from->attributes) copy->attributes->table.copy_from(from->attributes->table);
+  dict_set(vm, copy->attributes.get(), "__wrapped__", args[0]);
   auto mark = std::make_shared<CompiledMark>();
   mark->fullgraph = truth(vm, args[1]);
-  function->compiled = mark;
-  return args[0];
+  copy->compiled = mark;
+  if (BoundMethod* bound = try_cast<BoundMethod>(args[0]))
+    return make_bound_method(vm, copy.value(), bound->self);
+  return copy.take();
 }
 
 Value mark_never(Vm& vm, Args& args) {
@@ -96,7 +113,7 @@ Value load_cache_artifacts(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
-  module.function("compile", "function, fullgraph=False", mark_compiled)
+  module.function("compile", "function, fullgraph=False", compiled_copy)
       .function("disable", "function", mark_never)
       .function("reset", "", reset)
       .function("set_enabled", "mode", set_enabled)

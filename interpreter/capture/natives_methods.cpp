@@ -143,6 +143,12 @@ Av prim_assign(Capture& capture, Arguments& arguments) {
   return at(arguments, 0);
 }
 
+Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
+  if (capture.grad_enabled && capture.share_tensor(at(arguments, 0))->requires_grad)
+    capture.break_here(BreakReason::write, "a tensor with gradient history is written in place");
+  return at(arguments, 0);
+}
+
 Av prim_rng_bits(Capture& capture, Arguments& arguments) {
   OpAttributes attributes;
   attributes.dtype = expect_dtype(capture.vm(), at(arguments, 1).value, "dtype");
@@ -254,6 +260,7 @@ constexpr NativeRow kMethods[] = {
 
 constexpr NativeRow kTensorNatives[] = {
     {"_prims.assign_", prim_assign},
+    {"_prims.in_place_operand", prim_in_place_operand},
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},

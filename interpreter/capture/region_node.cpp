@@ -6,6 +6,7 @@
 #include "interpreter/capture/compiler.h"
 #include "interpreter/tensor/eager.h"
 #include "jit/autodiff/split.h"
+#include "jit/autodiff/taped_region.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -21,6 +22,8 @@ std::vector<bool> used_inputs(const jit::Region& region) {
   return out;
 }
 
+// Outputs: the results that left with a history, then the saved tensors. The latter get a gradient only from
+// the history of a gradient (create_graph), which is a function of them.
 class RegionNode : public jit::TapeNode {
  public:
   RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit)
@@ -28,56 +31,41 @@ class RegionNode : public jit::TapeNode {
 
   // The op that made the output, as on the eager tape.
   std::string_view name(uint32_t output) const override {
-    return history_->names[output];
+    return output < history_->names.size() ? history_->names[output] : "SavedBackward";
   }
-  uint32_t outputs() const override { return static_cast<uint32_t>(history_->outputs.size()); }
+  uint32_t outputs() const override {
+    return static_cast<uint32_t>(history_->outputs.size() + saved_tensors());
+  }
+  // Of the ops that the last backward went through; those of others are still good.
   void release_saved() override {
-    saved.clear();
-    released_ = true;
+    freed_.insert(last_->saving.begin(), last_->saving.end());
+    if (freed_.size() < split_->saving.size()) return;
+    for (jit::RunValue& value : saved)
+      if (value.tensor.defined()) value.tensor = Tensor();
   }
 
   void backward(std::span<const jit::TapeTensor> output_gradients,
                 std::span<jit::TapeTensor> input_gradients, bool create_graph) override {
-    if (released_)
-      throw Error(ErrorKind::RuntimeError,
-                  "Trying to backward through the graph a second time (or directly access saved tensors "
-                  "after they have already been freed). Specify retain_graph=True if you need to "
-                  "backward through the graph a second time");
-    if (create_graph)
-      throw Error(ErrorKind::RuntimeError,
-                  "create_graph=True is not supported through a compiled function; call it uncompiled");
     std::vector<bool> present;
     for (const jit::TapeTensor& gradient : output_gradients) present.push_back(gradient.tensor.defined());
     std::shared_ptr<jit::SplitBackward> split = split_for(present);
-    std::vector<Tensor> zeros(present.size());
+    std::vector<jit::TapeTensor> gradients(output_gradients.begin(), output_gradients.end());
     if (!split) {  // the subset needs more than was saved: missing gradients are zeros
       split = split_;
-      for (size_t i = 0; i < present.size(); ++i)
-        if (!present[i]) zeros[i] = zero_gradient(i);
+      gradients.resize(history_->outputs.size());
+      for (size_t i = 0; i < gradients.size(); ++i)
+        if (!present[i]) gradients[i].tensor = zero_gradient(i);
     }
-    check_versions(*split);
-    std::vector<jit::RunInput> inputs;
-    for (const jit::RunValue& value : saved) {
-      jit::RunInput input;
-      if (value.kind == jit::ValueKind::Tensor) input.tensor = &value.tensor;
-      input.scalar = value.scalar;
-      inputs.push_back(input);
-    }
-    for (size_t i = 0; i < present.size(); ++i) {
-      if (!present[i] && !zeros[i].defined()) continue;
-      jit::RunInput input;
-      input.tensor = present[i] ? &output_gradients[i].tensor : &zeros[i];
-      inputs.push_back(input);
-    }
-    jit::RunContext context;
-    context.rng = &tensor_state(vm_).rng;
-    jit::RunExit exit = compiler_.backward_executable(split).run(inputs, context);
+    check_saved(*split);
+    last_ = split;
+    const std::vector<jit::TapeTensor> found =
+        create_graph ? run_taped_backward(*split, gradients) : run_compiled(split, gradients);
     // The contributions of some outputs are a subsequence of those of all of them.
     size_t edge = 0;
     for (size_t part = 0; part < split->parts.size(); ++part, ++edge) {
       while (edge < split_->parts.size() && split_->parts[edge] != split->parts[part]) ++edge;
       TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
-      input_gradients[edge].tensor = exit.live[part].tensor;
+      input_gradients[edge] = found[part];
     }
   }
 
@@ -87,19 +75,88 @@ class RegionNode : public jit::TapeNode {
   std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
 
  private:
+  size_t saved_tensors() const {
+    size_t count = 0;
+    while (count < split_->saved.size() &&
+           history_->forward.type(split_->saved[count]).kind == jit::ValueKind::Tensor)
+      ++count;
+    return count;
+  }
+
   // The backward for exactly the outputs that have a gradient: the others contribute nothing, not zeros.
   std::shared_ptr<jit::SplitBackward> split_for(const std::vector<bool>& present) {
-    if (std::find(present.begin(), present.end(), false) == present.end()) return split_;
+    const auto results = present.begin() + static_cast<std::ptrdiff_t>(history_->outputs.size());
+    const bool all = std::find(present.begin(), results, false) == results;
+    const bool any_saved = std::find(results, present.end(), true) != present.end();
+    if (all && !any_saved) return split_;
     std::shared_ptr<jit::SplitBackward>& made = history_->subsets[present];
     if (!made) try {
       const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
-      made = std::make_shared<jit::SplitBackward>(
-          jit::split_backward(history_->forward, history_->outputs, history_->wrt, stops, present,
-                              &split_->saved, &reachable));
+      std::vector<ValueId> outputs = history_->outputs;
+      outputs.insert(outputs.end(), split_->saved.begin(),
+                     split_->saved.begin() + static_cast<std::ptrdiff_t>(saved_tensors()));
+      made = std::make_shared<jit::SplitBackward>(jit::split_backward(
+          history_->forward, outputs, history_->wrt, stops, present, &split_->saved, &reachable));
     } catch (const InternalFault&) {
+      if (any_saved) throw;
       return nullptr;
     }
     return made;
+  }
+
+  std::vector<jit::TapeTensor> run_compiled(const std::shared_ptr<jit::SplitBackward>& split,
+                                            std::span<const jit::TapeTensor> gradients) {
+    std::vector<jit::RunInput> inputs;
+    for (const jit::RunValue& value : saved) {
+      jit::RunInput input;
+      if (value.kind == jit::ValueKind::Tensor) input.tensor = &value.tensor;
+      input.scalar = value.scalar;
+      inputs.push_back(input);
+    }
+    for (const jit::TapeTensor& gradient : gradients) {
+      if (!gradient.tensor.defined()) continue;
+      jit::RunInput input;
+      input.tensor = &gradient.tensor;
+      inputs.push_back(input);
+    }
+    jit::RunContext context;
+    context.rng = &tensor_state(vm_).rng;
+    jit::RunExit exit = compiler_.backward_executable(split).run(inputs, context);
+    std::vector<jit::TapeTensor> found(exit.live.size());
+    for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
+    return found;
+  }
+
+  // The same, op by op on the tape: a gradient with a history of its own.
+  std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
+                                                  std::span<const jit::TapeTensor> gradients) {
+    compiler_.report_taped_backward(history_->forward.name);
+    std::vector<jit::TapedInput> inputs;
+    for (size_t i = 0; i < saved.size(); ++i)
+      inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
+    for (size_t i = 0; i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
+    for (const jit::TapeTensor& gradient : gradients)
+      if (gradient.tensor.defined()) inputs.push_back({gradient, {}});
+    return jit::run_region_taped(split.backward, inputs);
+  }
+
+  // An input that was saved is itself; what was made in the region is an output of this node.
+  jit::TapeTensor with_history(size_t place) {
+    jit::TapeTensor value{saved[place].tensor, {}, nullptr};
+    if (!is_floating(history_->forward.type(split_->saved[place]).dtype)) return value;
+    const auto wrt = std::find(history_->wrt.begin(), history_->wrt.end(), split_->saved[place]);
+    if (wrt == history_->wrt.end()) {
+      value.history = {Ref<jit::TapeNode>(this),
+                       static_cast<uint32_t>(history_->outputs.size() + place)};
+      return value;
+    }
+    const auto number = static_cast<size_t>(wrt - history_->wrt.begin());
+    const auto part = std::find(split_->parts.begin(), split_->parts.end(), number);
+    if (part == split_->parts.end()) return value;
+    const Edge& edge = edges[static_cast<size_t>(part - split_->parts.begin())];
+    value.history = edge.to;
+    value.leaf = edge.leaf;
+    return value;
   }
 
   Tensor zero_gradient(size_t output) const {
@@ -110,21 +167,25 @@ class RegionNode : public jit::TapeNode {
     return run_op(Op::full, {}, scalars, attributes).first;
   }
 
-  void check_versions(const jit::SplitBackward& split) const {
+  void check_saved(const jit::SplitBackward& split) const {
+    for (ValueId op : split.saving)
+      if (freed_.count(op)) jit::throw_history_freed();
     const std::vector<bool> used = used_inputs(split.backward);
-    for (size_t i = 0; i < saved.size(); ++i)
-      if (used[i] && saved[i].tensor.defined() && saved[i].tensor.storage()->version != versions[i])
+    for (size_t i = 0; i < saved_tensors(); ++i) {
+      if (used[i] && saved[i].tensor.storage()->version != versions[i])
         throw Error(ErrorKind::RuntimeError,
                     "one of the variables needed for gradient computation has been modified by an "
                     "inplace operation: a tensor saved by a compiled function was written before "
                     "backward()");
+    }
   }
 
   Compiler& compiler_;
   Vm& vm_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
-  bool released_ = false;
+  std::shared_ptr<jit::SplitBackward> last_;
+  jit::ValueSet freed_;
 };
 
 }  // namespace

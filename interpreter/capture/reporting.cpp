@@ -80,6 +80,17 @@ void Compiler::report_recompile(const Variant& variant, const Site& site, const 
   report_.add(std::move(event));
 }
 
+// backward(create_graph=True) through a compiled call.
+void Compiler::report_taped_backward(const std::string& region) {
+  jit::Event event;
+  event.kind = jit::EventKind::Fallback;
+  event.region = region;
+  event.id = "create_graph";
+  event.reason = "the gradient of a gradient is recorded: the backward of the call runs op by op";
+  event.hint = "take both gradients inside the compiled function";
+  report_.add(std::move(event));
+}
+
 void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
   jit::Event event;
   event.kind = jit::EventKind::Fallback;

@@ -88,17 +88,58 @@ void refresh_history(Vm& vm, TensorObject* object) {
 
 namespace {
 
+Tensor reshaped(const Tensor& x, const Sizes& sizes) {
+  SmallVector<Scalar, 6> scalars;
+  for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
+  return run_op(Op::reshape, {&x, 1}, scalars, {}).first;
+}
+
 void note_new_history(TensorObject* written) {
   ++written->history_version;
   written->history_written = jit::next_sequence();
 }
 
+// For each element of `view`, its row-major place among those of `base`: the view's ops applied to the places.
+Tensor places_in_base(TensorObject* base, TensorObject* view) {
+  std::vector<TensorObject*> chain;
+  for (TensorObject* t = view; t != base; t = t->view->parent.get()) chain.push_back(t);
+  const Scalar count = Scalar::of_int(base->tensor.numel());
+  OpAttributes attributes;
+  attributes.dtype = DType::I64;
+  attributes.axes = {0};
+  Tensor places = reshaped(run_op(Op::iota, {}, {&count, 1}, attributes).first, base->tensor.sizes());
+  for (size_t i = chain.size(); i-- > 0;) {
+    const ViewOrigin& origin = *chain[i]->view;
+    places = run_op(origin.op, {&places, 1}, origin.scalars, origin.attributes).first;
+  }
+  return reshaped(places, {places.numel()});
+}
+
+// A base that is not row-major: its elements in row-major order, with those of the view put in their places.
+jit::TapeValue scattered_history(TensorObject* base, TensorObject* view,
+                                 const jit::TapeTensor& value) {
+  const auto taped_reshape = [](const jit::TapeTensor& x, const Sizes& sizes) {
+    SmallVector<Scalar, 6> scalars;
+    for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
+    return jit::run_taped(Op::reshape, {&x, 1}, scalars, {}, true).first;
+  };
+  const jit::TapeTensor inputs[] = {
+      taped_reshape({base->tensor, base->history, nullptr}, {base->tensor.numel()}),
+      {places_in_base(base, view), {}, nullptr},
+      taped_reshape(value, {value.tensor.numel()})};
+  OpAttributes attributes;
+  attributes.axes = {0};
+  const jit::TapeTensor written = jit::run_taped(Op::scatter, inputs, {}, attributes, true).first;
+  return taped_reshape(written, base->tensor.sizes()).history;
+}
+
 // The history of `base` after its elements under `view` became those of `value`.
 void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
-  if (!base->tensor.is_contiguous())
-    throw Error(ErrorKind::RuntimeError,
-                "an in-place write to a view of a tensor that is not contiguous cannot be differentiated; "
-                "call contiguous() on the tensor first");
+  if (!base->tensor.is_contiguous()) {
+    base->history = scattered_history(base, view, value);
+    note_new_history(base);
+    return refresh_history(vm, view);
+  }
   jit::TapeTensor before{base->tensor, base->history, nullptr};
   SmallVector<Scalar, 6> scalars;
   scalars.push_back(Scalar::of_int(view->tensor.offset() - base->tensor.offset()));
@@ -286,6 +327,15 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   }
   for (size_t i = 0; i < operands.size(); ++i) arguments.push_back(held[i].get());
   return run_eager(vm, op, arguments, {}, {}).first.take();
+}
+
+Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x) {
+  const jit::TapeTensor taped = tape_tensor(vm, x);
+  if (taped.leaf) return Local<TensorObject>(x);  // the write will be refused
+  Local<TensorObject> operand =
+      make_tensor(vm, run_op(Op::copy, {&x->tensor, 1}, {}, {}).first);
+  operand->history = taped.history;
+  return operand;
 }
 
 void assign(Vm& vm, TensorObject* x, const Value& value) {

@@ -18,6 +18,10 @@ EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
 // when an operand is neither (the caller answers NotImplemented).
 Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands);
 
+// x as an operation reads it whose result will overwrite x: with x's history, and elements of its own when
+// the history will want them later.
+Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x);
+
 // x[...] = value for all of x: casts to x's dtype, broadcasts to x's sizes, writes through x's strides.
 // RuntimeError for an expanded x, a leaf that requires grad, a shape that does not broadcast.
 void assign(Vm& vm, TensorObject* x, const Value& value);

@@ -94,6 +94,12 @@ Value prim_contiguous(Vm& vm, Args& args) {
   return run_eager(vm, Op::copy, operands, {}, {}).first.take();
 }
 
+Value prim_in_place_operand(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  if (!tensor_state(vm).grad_enabled || !tape_tensor(vm, x).needs_grad()) return args[0];
+  return in_place_operand(vm, x).take();
+}
+
 Value prim_set_grad_enabled(Vm& vm, Args& args) {
   TensorState& state = tensor_state(vm);
   bool before = state.grad_enabled;
@@ -231,6 +237,7 @@ struct PrimFunction {
 constexpr PrimFunction kFunctions[] = {
     {"assign_", "x, value", prim_assign},
     {"contiguous", "x", prim_contiguous},
+    {"in_place_operand", "x", prim_in_place_operand},
     {"rng_bits", "sizes, dtype", prim_rng_bits},
     {"set_grad_enabled", "mode", prim_set_grad_enabled},
     {"grad_enabled", "", prim_grad_enabled},

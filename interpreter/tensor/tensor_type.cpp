@@ -6,6 +6,7 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/print_tensor.h"
+#include "jit/autodiff/rules.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -35,12 +36,24 @@ Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, 
   return run_elementwise(vm, primitive.op, operands);
 }
 
+// Whether the gradient of `x op other` reads the elements of x.
+bool saves_left_operand(Vm& vm, BinaryOp op, TensorObject* x, TensorObject* other) {
+  if (!tensor_state(vm).grad_enabled) return false;
+  const bool wanted[] = {tape_tensor(vm, x).needs_grad(),
+                         other != nullptr && tape_tensor(vm, other).needs_grad()};
+  if (!wanted[0] && !wanted[1]) return false;
+  const OperatorPrimitive primitive = primitive_of(op);
+  return !primitive.exists || jit::saved_set(primitive.op, wanted) & jit::kSavesX;
+}
+
 Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
   Scalar unused;
   TensorState& state = tensor_state(vm);
   if (!as_tensor(state, other) && !number_of(other, &unused)) return vm.not_implemented();
-  Value result = tensor_binary(vm, op, self, other, false);
   TensorObject* x = self_of(self);
+  Local<TensorObject> operand(x);
+  if (saves_left_operand(vm, op, x, as_tensor(state, other))) operand = in_place_operand(vm, x);
+  Value result = tensor_binary(vm, op, operand.value(), other, false);
   TensorObject* r = self_of(result);
   if (category_of(r->tensor.dtype()) > category_of(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,

@@ -13,8 +13,7 @@ class Backward {
   Backward(RegionBuilder& builder, const ValueSet& stops)
       : builder_(builder), region_(builder.region()), stops_(stops) {}
 
-  std::vector<Contribution> run_parts(std::span<const GradientSeed> seeds,
-                                      std::span<const ValueId> wrt) {
+  BackwardParts run_parts(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
     for (size_t i = 0; i < wrt.size(); ++i) separate_.emplace(wrt[i], i);
     run(seeds, wrt);
     return std::move(parts_);
@@ -59,7 +58,7 @@ class Backward {
   }
   void add(ValueId value, ValueId gradient) {
     if (const auto place = separate_.find(value); place != separate_.end()) {
-      parts_.push_back({place->second, gradient});
+      parts_.terms.push_back({place->second, gradient});
       return;
     }
     const auto [place, fresh] = gradients_.emplace(value, gradient);
@@ -98,6 +97,7 @@ class Backward {
       gradients.push_back(needed(result) ? gradient(result) : kNoValue);
     SmallVector<bool, 8> wanted;
     for (ValueId operand : operands) wanted.push_back(needed(operand));
+    if (saved_set(op, wanted)) parts_.saving.push_back(results[0]);
     std::vector<ValueId> out(count, kNoValue);
     GradientCall call{builder_,  operands,   scalars,       results,
                       gradients, attributes, wanted.data(), out.data()};
@@ -112,7 +112,7 @@ class Backward {
   ValueSet needed_;
   std::unordered_map<ValueId, ValueId> gradients_;
   std::unordered_map<ValueId, size_t> separate_;  // places of the wrt values whose terms stay apart
-  std::vector<Contribution> parts_;
+  BackwardParts parts_;
 };
 
 }  // namespace
@@ -122,10 +122,8 @@ std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const Gra
   return Backward(builder, stops).run(seeds, wrt);
 }
 
-std::vector<Contribution> append_backward_parts(RegionBuilder& builder,
-                                                std::span<const GradientSeed> seeds,
-                                                std::span<const ValueId> wrt,
-                                                const ValueSet& stops) {
+BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
+                                    std::span<const ValueId> wrt, const ValueSet& stops) {
   return Backward(builder, stops).run_parts(seeds, wrt);
 }
 

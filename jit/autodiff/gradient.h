@@ -27,11 +27,14 @@ struct Contribution {
   ValueId gradient;
 };
 
+struct BackwardParts {
+  std::vector<Contribution> terms;
+  std::vector<ValueId> saving;  // first results of the ops whose rules read saved values
+};
+
 // The same, but the contributions to the wrt values are not added up: they come in the order in which the
 // eager tape would add them, so that a call's gradients join those of other nodes with the same bits.
-std::vector<Contribution> append_backward_parts(RegionBuilder& builder,
-                                                std::span<const GradientSeed> seeds,
-                                                std::span<const ValueId> wrt,
-                                                const ValueSet& stops = {});
+BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
+                                    std::span<const ValueId> wrt, const ValueSet& stops = {});
 
 }  // namespace tsc::jit

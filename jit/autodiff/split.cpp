@@ -35,10 +35,12 @@ class Splitter {
       gradient_set_.insert(seeds.back().gradient);
     }
     if (reachable) {
-      for (const Contribution& part : append_backward_parts(builder, seeds, wrt, stops)) {
-        parts_.push_back(part.wrt);
-        results_.push_back(part.gradient);
+      BackwardParts parts = append_backward_parts(builder, seeds, wrt, stops);
+      for (const Contribution& term : parts.terms) {
+        parts_.push_back(term.wrt);
+        results_.push_back(term.gradient);
       }
+      saving_ = std::move(parts.saving);
     } else {
       results_ = append_backward(builder, seeds, wrt, stops);
     }
@@ -316,6 +318,7 @@ class Splitter {
     }
     if (reachable_) split.gradients.clear();
     split.parts = parts_;
+    split.saving = saving_;
     carry_facts();
     Instruction& exit = out_.body.instructions.emplace_back();
     exit.code = Code::Exit;
@@ -329,6 +332,7 @@ class Splitter {
 
   const ValueSet* reachable_;
   std::vector<size_t> parts_;
+  std::vector<ValueId> saving_;
   Region joint_, out_;
   size_t first_backward_ = 0;
   std::unordered_map<ValueId, size_t> definition_;  // value -> instruction of the joint region

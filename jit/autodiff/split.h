@@ -17,6 +17,7 @@ struct SplitBackward {
   std::vector<ValueId> saved;           // values of the forward: tensors first, then scalars
   std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
   std::vector<size_t> parts;   // instead, with `reachable`: for each of the exit's values, its wrt value
+  std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
 };
 
 // `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says

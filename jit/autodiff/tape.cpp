@@ -80,7 +80,7 @@ class OpNode final : public TapeNode {
 
   void backward(std::span<const TapeTensor> output_gradients,
                 std::span<TapeTensor> input_gradients, bool create_graph) override {
-    if (saves_ && released_) throw Error(ErrorKind::RuntimeError, kFreed);
+    if (saves_ && released_) throw_history_freed();
     EagerBuilder builder(create_graph);
     std::vector<ValueId> operands, scalars, results, gradients;
     for (size_t i = 0; i < operands_.size(); ++i)
@@ -162,6 +162,8 @@ uint64_t next_sequence(uint64_t count) {
   static std::atomic<uint64_t> counter{0};
   return counter.fetch_add(count, std::memory_order_relaxed);
 }
+
+void throw_history_freed() { throw Error(ErrorKind::RuntimeError, kFreed); }
 
 std::string_view node_name(Op op) { return node_names()[static_cast<size_t>(op)]; }
 

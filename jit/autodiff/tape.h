@@ -98,6 +98,8 @@ class TapeNode : public RefCounted {
   TapeOrder order_;
 };
 
+// RuntimeError of a backward through a history whose saved tensors are freed.
+[[noreturn]] void throw_history_freed();
 // "MulBackward" and so on.
 std::string_view node_name(Op op);
 

@@ -1,13 +1,17 @@
 #include "jit/region/scalar_eval.h"
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 
 namespace tsc::jit {
 namespace {
 
-[[noreturn]] void overflow(const char* what) {
-  throw Error(ErrorKind::OverflowError, std::string("integer ") + what + " overflows 64 bits");
+// The interpreter's words: a program may print them.
+[[noreturn]] void overflow(int64_t a, const char* symbol, int64_t b) {
+  throw Error(ErrorKind::OverflowError,
+              "integer overflow: " + std::to_string(a) + " " + symbol + " " + std::to_string(b) +
+                  " does not fit in 64 bits; use floats for values this large");
 }
 
 [[noreturn]] void domain_error() { throw Error(ErrorKind::ValueError, "math domain error"); }
@@ -22,7 +26,7 @@ int64_t floor_div_int(int64_t a, int64_t b) {
   if (b == 0)
     throw Error(ErrorKind::ZeroDivisionError, "integer division or modulo by zero");
   if (b == -1) {
-    if (a == std::numeric_limits<int64_t>::min()) overflow("division");
+    if (a == std::numeric_limits<int64_t>::min()) overflow(a, "//", b);
     return -a;
   }
   const int64_t quotient = a / b;
@@ -59,12 +63,12 @@ void divmod_float(double x, double y, double* quotient, double* rest) {
 
 double pow_float(double x, double y) {
   if (x == 0 && y < 0)
-    throw Error(ErrorKind::ZeroDivisionError, "zero to a negative power");
+    throw Error(ErrorKind::ZeroDivisionError, "0.0 cannot be raised to a negative power");
   if (x < 0 && std::isfinite(x) && std::isfinite(y) && y != std::floor(y))
     throw Error(ErrorKind::ValueError, "negative number to a fractional power is complex");
   const double result = std::pow(x, y);
   if (std::isinf(result) && std::isfinite(x) && std::isfinite(y))
-    throw Error(ErrorKind::OverflowError, "numerical result out of range");
+    throw Error(ErrorKind::OverflowError, "(34, 'Numerical result out of range')");
   return result;
 }
 
@@ -73,8 +77,12 @@ int64_t float_to_int(double x) {
   if (std::isinf(x))
     throw Error(ErrorKind::OverflowError, "cannot convert float infinity to integer");
   const double whole = std::trunc(x);
-  if (whole < -9223372036854775808.0 || whole >= 9223372036854775808.0)
-    overflow("conversion of a float");
+  if (whole < -9223372036854775808.0 || whole >= 9223372036854775808.0) {
+    char text[40];
+    const auto end = std::to_chars(text, text + sizeof text, whole, std::chars_format::scientific);
+    throw Error(ErrorKind::OverflowError,
+                "integer overflow: " + std::string(text, end.ptr) + " does not fit in 64 bits");
+  }
   return static_cast<int64_t>(whole);
 }
 
@@ -94,18 +102,18 @@ Scalar eval_int(ScalarOp op, int64_t a, int64_t b) {
   int64_t out = 0;
   switch (op) {
     case ScalarOp::add:
-      if (__builtin_add_overflow(a, b, &out)) overflow("addition");
+      if (__builtin_add_overflow(a, b, &out)) overflow(a, "+", b);
       return Scalar::of_int(out);
     case ScalarOp::sub:
-      if (__builtin_sub_overflow(a, b, &out)) overflow("subtraction");
+      if (__builtin_sub_overflow(a, b, &out)) overflow(a, "-", b);
       return Scalar::of_int(out);
     case ScalarOp::mul:
-      if (__builtin_mul_overflow(a, b, &out)) overflow("multiplication");
+      if (__builtin_mul_overflow(a, b, &out)) overflow(a, "*", b);
       return Scalar::of_int(out);
     case ScalarOp::floor_div: return Scalar::of_int(floor_div_int(a, b));
     case ScalarOp::mod: return Scalar::of_int(mod_int(a, b));
     case ScalarOp::neg:
-      if (__builtin_sub_overflow(int64_t{0}, a, &out)) overflow("negation");
+      if (__builtin_sub_overflow(int64_t{0}, a, &out)) overflow(0, "-", a);
       return Scalar::of_int(out);
     case ScalarOp::abs: return a < 0 ? eval_int(ScalarOp::neg, a, 0) : Scalar::of_int(a);
     case ScalarOp::minimum: return Scalar::of_int(b < a ? b : a);
@@ -158,7 +166,7 @@ Scalar eval_float(ScalarOp op, double a, double b) {
     case ScalarOp::mod:
       if (b == 0) {
         throw Error(ErrorKind::ZeroDivisionError, op == ScalarOp::mod
-                                                      ? "float modulo by zero"
+                                                      ? "float modulo"
                                                       : "float floor division by zero");
       }
       divmod_float(a, b, &quotient, &rest);

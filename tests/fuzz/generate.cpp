@@ -85,6 +85,7 @@ class Generator {
     out_ = "import torch\nimport torch.nn.functional as F\n\n";
     gradients_ = random_.chance(50);
     if (random_.chance(40)) helper();
+    helpers_of_history();
     const int inputs = 1 + random_.below(3);
     std::string parameters = "k, log";
     for (int i = 0; i < inputs; ++i) {
@@ -161,8 +162,23 @@ class Generator {
     has_helper_ = true;
   }
 
+  // What leaves the compiler, and a second compiled function, which makes the history one of two calls.
+  void helpers_of_history() {
+    out_ +=
+        "leaves = []\n\n"
+        "@torch.compiler.disable\n"
+        "def opaque(x):\n"
+        "    return torch.sin(x) + x * 0.25\n\n"
+        "@torch.compile\n"
+        "def after(a):\n"
+        "    b = torch.tanh(a)\n"
+        "    c = b.reshape(-1)\n"
+        "    d = a * b + b\n"
+        "    return d, c, a.unsqueeze(0)\n\n";
+  }
+
   void statement(int depth) {
-    switch (random_.below(depth < 2 ? 17 : 11)) {
+    switch (random_.below(depth < 2 ? 20 : 14)) {
       case 0:
       case 1:
       case 2:
@@ -184,12 +200,18 @@ class Generator {
       case 10:
         return call_helper();
       case 11:
-        return branch_on_number(depth);
+        return leave();
       case 12:
-        return branch_on_tensor(depth);
+        return leaf();
       case 13:
-        return loop(depth);
+        return view();
       case 14:
+        return branch_on_number(depth);
+      case 15:
+        return branch_on_tensor(depth);
+      case 16:
+        return loop(depth);
+      case 17:
         return guarded(depth);
       default:
         return binary();
@@ -265,10 +287,33 @@ class Generator {
 
   void in_place() {
     Variable& v = variable();
-    static constexpr const char* kForms[] = {"{}.mul_(0.5)", "{}.add_({})", "{} += 1"};
+    static constexpr const char* kForms[] = {"{}.mul_(0.5)", "{}.add_({})", "{} += 1", "{}.mul_({})",
+                                             "{} -= {}", "{}[...] = {}", "{}.sin_()"};
     // An argument may be a leaf with a gradient, which may not be written.
     if (v.name[0] == 'x') return elementwise();
-    line(fill(random_.pick(kForms), v.name, "0.25"));
+    line(fill(random_.pick(kForms), v.name, random_.chance(50) ? "0.25" : tensor_partner(v.shape)));
+  }
+
+  // The compiler is left in the middle: what follows is another region.
+  void leave() {
+    const Variable v = variable();
+    switch (random_.below(3)) {
+      case 0:
+        return define("opaque(" + v.name + ")", v.shape);
+      case 1:
+        return line("print(" + v.name + ".sum())");
+      default:
+        return line("log.append(" + v.name + ".sum() * 0.5)");
+    }
+  }
+
+  // A leaf of the function's own.
+  void leaf() {
+    if (!gradients_) return elementwise();
+    const Variable v = variable();
+    line("own = torch.ones(" + tuple(v.shape) + ").requires_grad_()");
+    line("leaves.append(own)");
+    define("(" + v.name + " * own)", v.shape);
   }
 
   void row_function() {
@@ -354,6 +399,15 @@ class Generator {
     return text;
   }
 
+  // Uses of the results, each more than once: uncompiled, compiled, or both.
+  void history_of_results() {
+    if (random_.chance(40)) line("results = results + tuple(torch.cos(r) * r for r in results)");
+    if (random_.chance(60)) line("results = results + after(results[0])");
+    if (random_.chance(30)) line("results = results + after(results[-1])");
+    if (random_.chance(30)) line("results = results + (results[0] * 2, results[0].exp() * 0.1)");
+    if (random_.chance(30)) line("results = results + tuple(x for x in log if not isinstance(x, int))");
+  }
+
   void calls() {
     line("def show(name, value):");
     line("    print(name, value.dtype, tuple(value.shape), value.tolist())");
@@ -368,16 +422,19 @@ class Generator {
         if (gradients_) line(v.name + ".requires_grad_()");
         arguments += ", " + v.name;
       }
+      line("log.clear()");
       line("results = f(" + arguments + ")");
       if (returns_ == 1) line("results = (results,)");
       line("for r in results: show('result', r.detach())");
       if (!gradients_) continue;
-      line("loss = sum(r.sum() for r in results)");
+      history_of_results();
+      line("loss = sum((r * r * 0.5).sum() for r in results)");
       line("if loss.requires_grad:");
       line("    loss.backward()");
       for (const Variable& v : arguments_)
         line("    if " + v.name + ".grad is not None: show('grad', " + v.name + ".grad)");
     }
+    line("for own in leaves: print('own', None if own.grad is None else own.grad.tolist())");
     line("print([x if isinstance(x, int) else x.detach().item() for x in log])");
     if (has_helper_) line("print(block.calls)");
   }

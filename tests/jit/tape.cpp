@@ -263,7 +263,7 @@ TEST_CASE("hooks see and replace the whole gradient of an output") {
 TEST_CASE("an embedder's node takes part") {
   class Times final : public TapeNode {
    public:
-    std::string_view name() const override { return "TimesBackward"; }
+    std::string_view name(uint32_t) const override { return "TimesBackward"; }
     uint32_t outputs() const override { return 2; }
     void backward(std::span<const TapeTensor> outputs, std::span<TapeTensor> inputs,
                   bool) override {

@@ -71,7 +71,7 @@ struct Av {
 
 // What kind of thing a virtual object is; one struct each below.
 enum class VirtualKind : uint8_t {
-  Tensor, Tuple, List, Dict, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text
+  Tensor, Tuple, List, Set, Dict, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text
 };
 
 struct Virtual {
@@ -136,6 +136,13 @@ struct VList : Virtual {
   std::vector<Av> items;
 };
 
+// Of constants; the order of iteration is the interpreter's.
+struct VSet : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Set;
+  VSet() : Virtual(kKind) {}
+  std::vector<Av> items;
+};
+
 struct VDict : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Dict;
   VDict() : Virtual(kKind) {}
@@ -174,11 +181,16 @@ struct VBoundMethod : Virtual {
 struct VIterator : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Iterator;
   VIterator() : Virtual(kKind) {}
-  enum class Form : uint8_t { Items, Live, Enumerate, Zip } form = Form::Items;
+  enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator } form = Form::Items;
   std::vector<Av> items;      // Items: the sequence itself; Live: one VList read as it is now
   size_t position = 0;
   int64_t count = 0;          // Enumerate: the next number
-  std::vector<Av> inner;      // Enumerate, Zip: iterators
+  std::vector<Av> inner;      // Enumerate, Zip, Map, Filter: iterators
+  Av function;                // Map, Filter
+  std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
+  bool running = false;
+  Local<CodeObject> made_in;  // Map, Filter, Generator: the instruction that made it
+  uint32_t made_at = 0;
 };
 
 struct VRange : Virtual {

@@ -44,6 +44,7 @@ Type* Capture::type_of_av(const Av& av) {
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
   if (as<VList>(av)) return vm_.types().list;
   if (as<VDict>(av)) return vm_.types().dict;
+  if (as<VSet>(av)) return vm_.types().set;
   if (as<VRange>(av)) return vm_.types().range;
   if (as<VSlice>(av)) return vm_.types().slice;
   if (as<VText>(av)) return vm_.types().str;

@@ -115,7 +115,7 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
   if (!known.known)
     break_here(BreakReason::unknown_call,
                (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
-  may_raise();
+  effect_may_raise();
   HostAction action;
   action.reason = known.reason;
   action.has_result = known.has_result;

@@ -68,11 +68,11 @@ CaptureResult Capture::run() {
     try {
       step();
     } catch (const BreakHere& reason) {
-      leave_with_break(reason);
+      leave_or_refuse(reason);
     } catch (const Error& error) {
-      leave_with_break({BreakReason::raises, error.message()});
+      leave_or_refuse({BreakReason::raises, error.message()});
     } catch (const ScriptException& raised) {
-      leave_with_break({BreakReason::raises, exception_line(vm_, raised.exception())});
+      leave_or_refuse({BreakReason::raises, exception_line(vm_, raised.exception())});
     }
   }
   CaptureResult result = finish();
@@ -91,6 +91,9 @@ void Capture::step() {
   uint32_t pc = frame.pc;
   if (break_everywhere && plan_.instructions && frames_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
+  if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
+    break_here(refusal->reason, refusal->detail);
+  advanced_ = false;
   size_t depth = frames_.size();
   step_handler(instruction.op)(*this, instruction);
   ++plan_.instructions;
@@ -113,7 +116,10 @@ const Av& Capture::read(uint16_t reg) {
   return av;
 }
 
-void Capture::write(uint16_t reg, Av value) { frame().registers[reg] = std::move(value); }
+void Capture::write(uint16_t reg, Av value) {
+  if (reg == kNestedDestination) nested_result_ = std::move(value);
+  else frame().registers[reg] = std::move(value);
+}
 
 uint32_t Capture::current_origin() {
   AFrame& frame = frames_.back();
@@ -201,7 +207,9 @@ void Capture::push_call(const Av& function, AFrame frame, CallArguments& argumen
                         uint16_t destination, bool discard_result) {
   if (frames_.size() >= kMaxDepth) break_here(BreakReason::too_large, "call depth");
   const lang::CodeObject& code = *frame.code->code;
-  if (code.is_generator) break_here(BreakReason::instruction, "generator");
+  // One that is dropped half way runs its handlers then; capture does not know when.
+  if (code.is_generator && !code.exceptions.empty())
+    break_here(BreakReason::instruction, "a generator with try or with");
   frame.function = function;
   frame.registers.resize(code.register_count);
   frame.destination = destination;
@@ -220,6 +228,12 @@ void Capture::push_call(const Av& function, AFrame frame, CallArguments& argumen
       frame.closure.push_back(Av::constant(cell.value()));
   }
   bind_arguments(code, frame, arguments, defaults, keyword_defaults, code.name);
+  if (code.is_generator) {
+    std::shared_ptr<VIterator> generator = make_lazy(VIterator::Form::Generator);
+    generator->suspended = std::make_shared<AFrame>(std::move(frame));
+    if (!discard_result) write(destination, Av::of(generator));
+    return;
+  }
   frames_.push_back(std::move(frame));
 }
 
@@ -266,10 +280,14 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
 void Capture::return_from(const Av& result) {
   AFrame finished = std::move(frames_.back());
   frames_.pop_back();
+  origin_pc_ = ~0u;
+  if (finished.generator) {
+    nested_result_ = Av();
+    return;
+  }
   if (!finished.constructed.is_undefined()) write(finished.destination, finished.constructed);
   else if (!finished.discard_result) write(finished.destination, result);
-  ++frames_.back().pc;
-  origin_pc_ = ~0u;
+  if (finished.destination != kNestedDestination) ++frames_.back().pc;
 }
 
 void Capture::leave_with_return(const Av& result) {
@@ -278,6 +296,12 @@ void Capture::leave_with_return(const Av& result) {
   builder_.origin = current_origin();
   ExitBuilder(*this).leave_returning(result);
   done_ = true;
+}
+
+// An instruction that took items from an iterator cannot be left as if it had not begun.
+void Capture::leave_or_refuse(const BreakHere& reason) {
+  if (advanced_) refuse(frame().code.get(), frame().pc, reason);
+  leave_with_break(reason);
 }
 
 void Capture::leave_with_break(const BreakHere& reason) {

@@ -34,13 +34,25 @@ struct CaptureMemory {
     bool operator==(const Cell&) const = default;
   };
   std::vector<Cell> dynamic;
+  // Instructions at which the region is left: one ran script code that had to leave, or made an iterator
+  // that outlived the region.
+  struct Refusal {
+    const CodeObject* code;
+    uint32_t pc;
+    BreakReason reason;
+    std::string detail;
+  };
+  std::vector<Refusal> refused;
+  const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
+  bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);
 };
 
-// A call whose result nobody takes.
+// A call whose result nobody takes; one whose result goes to the instruction that is running.
 inline constexpr uint16_t kNoDestination = 0xFFFF;
+inline constexpr uint16_t kNestedDestination = 0xFFFE;
 
 struct AFrame {
   Av function;                    // constant function or VFunction; Undefined for the entered frame
@@ -54,6 +66,7 @@ struct AFrame {
   bool discard_result = false;    // __init__ (the instance is in `constructed`) or __setitem__
   Av constructed;
   uint32_t call_origin = 0;       // origin of the caller's call instruction
+  VIterator* generator = nullptr; // whose body this is
 };
 
 // The builder asks capture when two sizes must be equal; capture records an entry condition.
@@ -125,15 +138,22 @@ class Capture {
   Av dict_find(const Av& dict, const Av& key);  // Undefined: absent
   std::shared_ptr<VSlice> slice_of(const Av& key);  // null: no slice
   void set_item(const Av& container, const Av& key, const Av& value);
+  void delete_item(const Av& container, const Av& key);
   // Starts a call whose result goes to `destination`; returns at once for natives (the result is written),
   // pushes an abstract frame for script functions.
   void call(const Av& callee, CallArguments arguments, uint16_t destination,
             bool discard_result = false);
   Av call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination);
+  // Runs a call to its end and gives the result (nested.cpp).
+  Av call_now(const Av& callee, CallArguments arguments);
+  // An iterator whose items are made when they are asked for.
+  std::shared_ptr<VIterator> make_lazy(VIterator::Form form);
+  void yield_value(uint16_t sent, Av value);
 
   // Calls made behind the scenes (script_calls.cpp).
   void call_library(const char* name, std::vector<Av> arguments, uint16_t destination);
-  bool call_binary_dunder(BinaryOp op, const Av& left, const Av& right, uint16_t destination);
+  bool is_script_instance(const Av& av) const;
+  Av binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right);
   bool call_item_dunder(const Av& object, std::vector<Av> arguments, const char* name,
                         uint16_t destination);
   Av call_dunder(const Av& self, Type* type, const char* name);
@@ -190,7 +210,11 @@ class Capture {
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
-  void may_raise();  // breaks inside try/with, where a raise must find its handler
+  // Inside try or with, where a raise must find its handler: an effect breaks; an operation may stay as
+  // long as the region has no effect, since the interpreter can then run it all again.
+  bool is_protected() const;
+  void effect_may_raise();
+  void operation_may_raise();
   Av shape_of(VTensor& tensor);
   Av int_av(ValueId id);
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
@@ -248,6 +272,7 @@ class Capture {
   std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);
   std::vector<Av> unbind(const Av& av, VTensor& tensor);
   Av slice_items(const std::vector<Av>& items, const VSlice& slice, bool list);
+  SliceRange slice_range(const VSlice& slice, size_t size);
   size_t checked_index(const Av& key, size_t size);
   void store_dict(const Av& container, const Av& key, const Av& value);
   void written_by_region(const OverlayKey& place, const Value& holder);
@@ -256,6 +281,14 @@ class Capture {
   void step();
   bool begins_statement(const AFrame& frame) const;
   void leave_with_break(const BreakHere& reason);
+  void leave_or_refuse(const BreakHere& reason);
+  [[noreturn]] void refuse(CodeObject* code, uint32_t pc, const BreakHere& reason);
+  [[noreturn]] void refuse_making(const VIterator& iterator);
+  void run_above(size_t base, const std::function<void()>& start);
+  bool resume(VIterator& generator, Av* out);
+  bool next_mapped(VIterator& iterator, Av* out);
+  bool next_filtered(VIterator& iterator, Av* out);
+  Av try_operator(const Av& self, const char* name, const Av& other);
   void return_from(const Av& result);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
   bool is_tuple_class(Type* type);
@@ -286,6 +319,9 @@ class Capture {
   std::vector<Value> forbidden_;
   uint32_t objects_made_ = 0;
   bool done_ = false;
+  uint32_t nested_ = 0;    // how many instructions wait for script code that they run
+  Av nested_result_;
+  bool advanced_ = false;  // the instruction took items from an iterator
   uint32_t steps_ = 0;
 
   struct OverlayHash {

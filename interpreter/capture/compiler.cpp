@@ -237,9 +237,15 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, std::v
   std::optional<jit::RunExit> exit;
   {
     RunningScope running(*variant);
+    const jit::RngState random = state.rng;
     try {
       exit = variant->executable->run(inputs, context);
     } catch (const jit::RunError& error) {
+      if (plan.run_again) {  // the handler may be here: the interpreter raises it at its place
+        state.rng = random;
+        *outcome = EnterResult::Interpret;
+        return true;
+      }
       raise_from_region(*variant, frame, error);
     }
   }

@@ -119,6 +119,7 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
       recipe.type = static_cast<const VTuple&>(object).type;
       return write_all(static_cast<const VTuple&>(object).items, recipe);
     case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
+    case VirtualKind::Set: return write_all(static_cast<const VSet&>(object).items, recipe);
     case VirtualKind::Dict: return fill_dict(static_cast<const VDict&>(object), recipe);
     case VirtualKind::Instance: return fill_instance(static_cast<const VInstance&>(object), recipe);
     case VirtualKind::Function: return fill_function(static_cast<const VFunction&>(object), recipe);
@@ -174,6 +175,7 @@ void RecipeWriter::fill_function(const VFunction& function, ObjectRecipe& recipe
 }
 
 void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe) {
+  if (iterator.made_in) capture_.refuse_making(iterator);
   recipe.iterator = iterator.form;
   recipe.position = iterator.form == VIterator::Form::Enumerate
                         ? iterator.count
@@ -289,6 +291,10 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
 // Scalars that the entry conditions need, then the conditions, then the program. All of it is pure and
 // depends on inputs only, so it may stand in front.
 CaptureResult Capture::finish() {
+  if (plan_.run_again && (!plan_.actions.empty() || !plan_.written_sources.empty())) {
+    memory_.has_effects = true;
+    throw CaptureRestart{};
+  }
   ExitPlan miss;
   miss.form = ExitPlan::Form::Miss;
   if (!conditions_.empty()) plan_.exits.insert(plan_.exits.begin(), std::move(miss));

@@ -44,6 +44,7 @@ Value Materializer::build_object(uint32_t index, const Materials& materials,
     case VirtualKind::List:
     case VirtualKind::Dict:
     case VirtualKind::Instance:
+    case VirtualKind::Set:
     case VirtualKind::Cell: return build_container(recipe, materials, live);
     default: return objects_[recipe.number] = build_plain(recipe, materials, live);
   }
@@ -99,6 +100,12 @@ Value Materializer::build_container(const ObjectRecipe& recipe, const Materials&
       objects_[recipe.number] = list.value();
       for (size_t i = 0; i < recipe.parts.size(); ++i) list_append(vm_, list.get(), part(i));
       return list.take();
+    }
+    case VirtualKind::Set: {
+      Local<SetObject> set = make_set(vm_);
+      objects_[recipe.number] = set.value();
+      for (size_t i = 0; i < recipe.parts.size(); ++i) set_add(vm_, set.get(), part(i));
+      return set.take();
     }
     case VirtualKind::Dict: {
       Local<DictObject> dict = make_dict(vm_);
@@ -183,6 +190,7 @@ Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector
       Value zip = dict_get(vm_, vm_.builtins()->globals.get(), "zip");
       return call(vm_, zip, parts);
     }
+    default: break;  // lazy ones never leave
   }
   return Value();
 }

@@ -12,6 +12,7 @@ struct NativeRow {
 };
 
 std::span<const NativeRow> builtin_natives();
+std::span<const NativeRow> iteration_natives();
 std::span<const NativeRow> method_natives();
 std::span<const NativeRow> tensor_natives();
 

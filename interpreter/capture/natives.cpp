@@ -24,6 +24,7 @@ Av call_len(Capture& capture, Arguments& arguments) {
   if (av.is_constant() && capture.is_plain_data(av.value))
     return Av::integer(length(capture.vm(), av.value));
   if (VInstance* instance = as<VInstance>(av)) return capture.call_dunder(Av::of(av.object), instance->type.get(), "__len__");
+  if (VSet* set = as<VSet>(av)) return Av::integer(static_cast<int64_t>(set->items.size()));
   if (av.is_constant() && is_kind(av.value, Kind::Instance))
     return capture.call_dunder(av, av.value.object()->type, "__len__");
   return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
@@ -204,17 +205,6 @@ Av call_sum(Capture& capture, Arguments& arguments) {
   return total;
 }
 
-Av call_any(Capture& capture, Arguments& arguments) {
-  for (const Av& item : capture.items_of(at(arguments, 0)))
-    if (capture.truth(item)) return Av::boolean(true);
-  return Av::boolean(false);
-}
-Av call_all(Capture& capture, Arguments& arguments) {
-  for (const Av& item : capture.items_of(at(arguments, 0)))
-    if (!capture.truth(item)) return Av::boolean(false);
-  return Av::boolean(true);
-}
-
 StrObject* name_argument(Capture& capture, const Av& av, Local<StrObject>* held) {
   if (!av.is_constant() || !is_kind(av.value, Kind::Str))
     capture.break_here(BreakReason::unknown_number, "attribute name");
@@ -288,31 +278,13 @@ Av call_slice(Capture& capture, Arguments& arguments) {
   return Av::of(slice);
 }
 
-Av call_map(Capture& capture, Arguments& arguments) {
-  // Handled only for natives: a script function would have to be called between two items.
-  Av function = at(arguments, 0);
-  if (!function.is_constant() || !is_kind(function.value, Kind::Type))
-    capture.break_here(BreakReason::unknown_call, "map()");
-  NativeHandler handler = find_type_handler(capture.vm(), cast<Type>(function.value));
-  if (!handler || arguments.positional.size() != 2)
-    capture.break_here(BreakReason::unknown_call, "map()");
-  auto iterator = capture.make<VIterator>();
-  for (const Av& item : capture.items_of(at(arguments, 1))) {
-    Arguments one;
-    one.positional = {item};
-    iterator->items.push_back(handler(capture, one));
-  }
-  return Av::of(iterator);
-}
-
 constexpr NativeRow kBuiltins[] = {
     {"len", call_len},           {"isinstance", call_isinstance}, {"iter", call_iter},
     {"next", call_next},         {"abs", call_abs},               {"min", call_min},
-    {"max", call_max},           {"sum", call_sum},               {"any", call_any},
-    {"all", call_all},           {"getattr", call_getattr},       {"hasattr", call_hasattr},
-    {"setattr", call_setattr},   {"callable", call_callable},     {"range", call_range},
-    {"enumerate", call_enumerate}, {"zip", call_zip},             {"reversed", call_reversed},
-    {"map", call_map},           {"sorted", nullptr},
+    {"max", call_max},           {"sum", call_sum},               {"getattr", call_getattr},
+    {"hasattr", call_hasattr},   {"setattr", call_setattr},       {"callable", call_callable},
+    {"range", call_range},       {"enumerate", call_enumerate},   {"zip", call_zip},
+    {"reversed", call_reversed},
 };
 
 }  // namespace
@@ -332,8 +304,9 @@ NativeHandler find_type_handler(Vm& vm, Type* type) {
   if (type == types.type) return call_type;
   if (type == tensor_state(vm).size_type) return call_size;
   if (type->type_flags & kScriptClass) return nullptr;
-  for (const NativeRow& row : kBuiltins)
-    if (type->name == row.name) return row.handler;
+  for (std::span<const NativeRow> table : {builtin_natives(), iteration_natives()})
+    for (const NativeRow& row : table)
+      if (type->name == row.name) return row.handler;
   return nullptr;
 }
 

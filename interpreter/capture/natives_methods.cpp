@@ -21,7 +21,7 @@ Av host_method(Capture& capture, const char* name, Arguments& arguments) {
   // A list of the host: the interpreter does it in place, in order; later reads here would be stale.
   const Av& self = arguments.positional[0];
   if (!self.is_constant()) capture.break_here(BreakReason::unknown_object, name);
-  capture.may_raise();
+  capture.effect_may_raise();
   HostAction action;
   action.reason = BreakReason::host_call;
   const Value* method = lookup_in_type(self.value.object()->type,
@@ -310,7 +310,8 @@ std::span<const NativeRow> tensor_natives() { return kTensorNatives; }
 
 NativeHandler find_native_handler(const NativeFunction* function) {
   std::string name = full_name(function);
-  for (std::span<const NativeRow> table : {builtin_natives(), method_natives(), tensor_natives()})
+  for (std::span<const NativeRow> table : {builtin_natives(), iteration_natives(), method_natives(),
+                                           tensor_natives()})
     for (const NativeRow& row : table)
       if (name == row.name) return row.handler;
   return nullptr;

@@ -177,6 +177,7 @@ struct RegionPlan {
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;
   bool grad_enabled = true;
+  bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
   uint32_t instructions = 0;    // bytecode instructions captured
   uint32_t object_count = 0;    // numbers of its objects are at most this
 };

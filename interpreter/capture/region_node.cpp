@@ -22,6 +22,17 @@ std::vector<bool> used_inputs(const jit::Region& region) {
   return out;
 }
 
+// A tensor of the same sizes in the memory of one element.
+Tensor shape_of(const Tensor& x) {
+  OpAttributes attributes;
+  attributes.dtype = x.dtype();
+  const Scalar zero = is_floating(x.dtype()) ? Scalar::of_float(0) : Scalar::of_int(0);
+  const Tensor element = run_op(Op::full, {}, {&zero, 1}, attributes).first;
+  std::vector<Scalar> sizes;
+  for (int64_t size : x.sizes()) sizes.push_back(Scalar::of_int(size));
+  return run_op(Op::broadcast, {&element, 1}, sizes, {}).first;
+}
+
 // Outputs: the results that left with a history, then the saved tensors. The latter get a gradient only from
 // the history of a gradient (create_graph), which is a function of them.
 class RegionNode : public jit::TapeNode {
@@ -41,7 +52,7 @@ class RegionNode : public jit::TapeNode {
     freed_.insert(last_->saving.begin(), last_->saving.end());
     if (freed_.size() < split_->saving.size()) return;
     for (jit::RunValue& value : saved)
-      if (value.tensor.defined()) value.tensor = Tensor();
+      if (value.tensor.defined()) value.tensor = shape_of(value.tensor);
   }
 
   void backward(std::span<const jit::TapeTensor> output_gradients,

@@ -27,17 +27,6 @@ Type* script_type_of(Capture& capture, const Av& av) {
 
 }  // namespace
 
-// Operators of script classes: only the plain case, the left operand's method. True: the call started.
-bool Capture::call_binary_dunder(BinaryOp op, const Av& left, const Av& right, uint16_t destination) {
-  Type* type = script_type_of(*this, left);
-  if (!type) {
-    if (script_type_of(*this, right)) break_here(BreakReason::unknown_call, "reflected operator");
-    return false;
-  }
-  break_here(BreakReason::unknown_call, kBinaryOps[static_cast<int>(op)].method);
-  (void)destination;
-}
-
 bool Capture::call_item_dunder(const Av& object, std::vector<Av> arguments, const char* name,
                                uint16_t destination) {
   Type* type = script_type_of(*this, object);

@@ -125,7 +125,11 @@ Av Capture::iterate(const Av& av) {
 }
 
 bool Capture::next(VIterator& iterator, Av* out) {
+  advanced_ = true;
   switch (iterator.form) {
+    case VIterator::Form::Map: return next_mapped(iterator, out);
+    case VIterator::Form::Filter: return next_filtered(iterator, out);
+    case VIterator::Form::Generator: return resume(iterator, out);
     case VIterator::Form::Items:
       if (iterator.position >= iterator.items.size()) return false;
       *out = iterator.items[iterator.position++];
@@ -159,12 +163,16 @@ bool Capture::next(VIterator& iterator, Av* out) {
 
 // ---- items ----
 
-Av Capture::slice_items(const std::vector<Av>& items, const VSlice& slice, bool list) {
+SliceRange Capture::slice_range(const VSlice& slice, size_t size) {
   auto part = [&](const Av& av) {
     return av.is_none() ? Value::none() : Value::integer(concrete_int(av));
   };
   Local<SliceObject> host = make_slice(vm_, part(slice.start), part(slice.stop), part(slice.step));
-  SliceRange range = resolve_slice(vm_, host.get(), static_cast<int64_t>(items.size()));
+  return resolve_slice(vm_, host.get(), static_cast<int64_t>(size));
+}
+
+Av Capture::slice_items(const std::vector<Av>& items, const VSlice& slice, bool list) {
+  const SliceRange range = slice_range(slice, items.size());
   std::vector<Av> out;
   for (int64_t i = 0; i < range.count; ++i)
     out.push_back(items[static_cast<size_t>(range.start + i * range.step)]);
@@ -263,6 +271,34 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
     return host_action(std::move(action), {container, Av::integer(static_cast<int64_t>(index)), value});
   }
   break_here(BreakReason::unknown_object, "store into a value the compiler does not know");
+}
+
+void Capture::delete_item(const Av& container, const Av& key) {
+  if (VDict* dict = as<VDict>(container)) {
+    if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
+    for (size_t i = 0; i < dict->items.size(); ++i)
+      if (equal(vm_, dict->items[i].first.value, key.value)) {
+        dict->items.erase(dict->items.begin() + static_cast<std::ptrdiff_t>(i));
+        return;
+      }
+    break_here(BreakReason::raises, "KeyError");
+  }
+  VList* list = as<VList>(container);
+  if (!list) break_here(BreakReason::unknown_object, "del of an item of a value from outside the region");
+  if (std::shared_ptr<VSlice> slice = slice_of(key)) {
+    const SliceRange range = slice_range(*slice, list->items.size());
+    std::vector<Av> kept;
+    for (size_t i = 0; i < list->items.size(); ++i) {
+      const int64_t from_start = static_cast<int64_t>(i) - range.start;
+      const bool hit = from_start % range.step == 0 && from_start / range.step >= 0 &&
+                       from_start / range.step < range.count;
+      if (!hit) kept.push_back(list->items[i]);
+    }
+    list->items = std::move(kept);
+    return;
+  }
+  list->items.erase(list->items.begin() +
+                    static_cast<std::ptrdiff_t>(checked_index(key, list->items.size())));
 }
 
 void Capture::store_dict(const Av& container, const Av& key, const Av& value) {

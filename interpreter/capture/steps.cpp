@@ -70,6 +70,8 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
   Av right = form.constant ? Av::constant(c.frame().code->constants[i.c]) : c.read(i.c);
   Av left = c.read(i.b);
   bool tensors = c.tensor_of(left) || c.tensor_of(right);
+  if (tensors && c.is_script_instance(c.tensor_of(left) ? right : left))
+    return c.write(i.a, c.binary_dunder(form.op, form.in_place, left, right));
   if (form.in_place && c.tensor_of(left)) {
     std::shared_ptr<VTensor> target = c.share_tensor(left);
     if (form.op == BinaryOp::MatMul || form.op == BinaryOp::Pow) {
@@ -89,7 +91,8 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
     list->items.insert(list->items.end(), more.begin(), more.end());
     return c.write(i.a, left);
   }
-  if (c.call_binary_dunder(form.op, left, right, i.a)) return;
+  if (Av result = c.binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
+    return c.write(i.a, result);
   c.write(i.a, c.binary(form.op, left, right));
 }
 
@@ -122,7 +125,10 @@ bool contains(Capture& c, const Av& item, const Av& container) {
   if (container.is_constant() && item.is_constant() && c.is_plain_data(container.value) &&
       c.is_plain_data(item.value))
     return interp::contains(c.vm(), container.value, item.value);
-  for (const Av& one : c.items_of(container)) {
+  VSet* set = as<VSet>(container);
+  if (set && !item.is_constant() && !item.is_number())
+    c.break_here(BreakReason::unknown_object, "a set and a value that is no constant");
+  for (const Av& one : set ? set->items : c.items_of(container)) {
     bool identical = one.is_constant() && item.is_constant() && one.value.is(item.value);
     if (identical || c.truth(c.compare(CompareOp::Eq, one, item))) return true;
   }

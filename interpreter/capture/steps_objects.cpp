@@ -89,6 +89,12 @@ void step_store_subscr(Capture& c, const Instruction& i) {
   c.set_item(container, key, value);
 }
 
+void step_delete_subscr(Capture& c, const Instruction& i) {
+  c.delete_item(c.read(i.a), c.read(i.b));
+}
+
+void step_yield(Capture& c, const Instruction& i) { c.yield_value(i.a, c.read(i.b)); }
+
 // ---- building ----
 
 void step_build_tuple(Capture& c, const Instruction& i) {
@@ -111,6 +117,29 @@ void step_build_map(Capture& c, const Instruction& i) {
     c.set_item(made, window.values[k], window.values[k + 1]);
   window.done();
   c.write(i.a, made);
+}
+
+void add_to_set(Capture& c, VSet& set, const Av& item) {
+  if (!item.is_constant() || !c.is_plain_data(item.value))
+    c.break_here(BreakReason::unknown_number, "a set of values that only running can tell");
+  interp::hash(c.vm(), item.value);  // raises for what cannot be in a set
+  for (const Av& one : set.items)
+    if (equal(c.vm(), one.value, item.value)) return;
+  set.items.push_back(item);
+}
+
+void step_build_set(Capture& c, const Instruction& i) {
+  Window window(c, i.b, i.c);
+  auto set = c.make<VSet>();
+  for (const Av& item : window.values) add_to_set(c, *set, item);
+  window.done();
+  c.write(i.a, Av::of(set));
+}
+
+void step_set_add(Capture& c, const Instruction& i) {
+  VSet* set = as<VSet>(c.read(i.a));
+  if (!set) c.break_here(BreakReason::unknown_object, "a set that was begun outside the region");
+  add_to_set(c, *set, c.read(i.b));
 }
 
 void step_build_slice(Capture& c, const Instruction& i) {
@@ -332,6 +361,10 @@ constexpr StepRow kRows[] = {
     {lang::Op::BuildTuple, step_build_tuple},
     {lang::Op::BuildList, step_build_list},
     {lang::Op::BuildMap, step_build_map},
+    {lang::Op::BuildSet, step_build_set},
+    {lang::Op::SetAdd, step_set_add},
+    {lang::Op::DeleteSubscr, step_delete_subscr},
+    {lang::Op::Yield, step_yield},
     {lang::Op::BuildSlice, step_build_slice},
     {lang::Op::BuildString, step_build_string},
     {lang::Op::FormatValue, step_format_value},

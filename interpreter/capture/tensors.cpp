@@ -69,7 +69,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
     ids.push_back(current(*tensor));
     any_grad |= tensor->requires_grad;
   }
-  if (op_row(op).flags & kMayRaise && op_row(op).family != Family::Reduce) may_raise();
+  if (op_row(op).flags & kMayRaise && op_row(op).family != Family::Reduce) operation_may_raise();
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);
@@ -134,10 +134,20 @@ std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes
   return {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
 }
 
-// An operation that may raise while running has to find its handler; there the interpreter runs it.
-void Capture::may_raise() {
+bool Capture::is_protected() const {
   for (const AFrame& frame : frames_)
-    if (lang::find_handler(*frame.code->code, frame.pc)) break_here(BreakReason::protected_raise);
+    if (lang::find_handler(*frame.code->code, frame.pc)) return true;
+  return false;
+}
+
+void Capture::effect_may_raise() {
+  if (is_protected()) break_here(BreakReason::protected_raise);
+}
+
+void Capture::operation_may_raise() {
+  if (!is_protected()) return;
+  if (memory_.has_effects) break_here(BreakReason::protected_raise);
+  plan_.run_again = true;
 }
 
 namespace {

@@ -99,7 +99,8 @@ void note_new_history(TensorObject* written) {
   written->history_written = jit::next_sequence();
 }
 
-// For each element of `view`, its row-major place among those of `base`: the view's ops applied to the places.
+// For each element of `view`, its row-major place among those of `base`: the view's ops applied to the
+// places.
 Tensor places_in_base(TensorObject* base, TensorObject* view) {
   std::vector<TensorObject*> chain;
   for (TensorObject* t = view; t != base; t = t->view->parent.get()) chain.push_back(t);

@@ -1,0 +1,174 @@
+// Script code that an instruction runs before it is done: the function of a map, the body of a generator
+// between two items, an operator's method. Their frames stand on top of the instruction's frame until the
+// result is there. A region cannot be left in the middle of an instruction, so when that code has to leave,
+// the whole capture starts again and leaves in front of the instruction.
+#include "interpreter/capture/capture.h"
+
+namespace tsc::interp {
+
+const CaptureMemory::Refusal* CaptureMemory::refusal(const CodeObject* code, uint32_t pc) const {
+  for (const Refusal& one : refused)
+    if (one.code == code && one.pc == pc) return &one;
+  return nullptr;
+}
+
+void Capture::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
+  memory_.refused.push_back({code, pc, reason.reason, reason.detail});
+  memory_.keep_alive.push_back(Value(code));
+  throw CaptureRestart{};
+}
+
+// Runs until no frame stands above the first `base` ones.
+void Capture::run_above(size_t base, const std::function<void()>& start) {
+  const bool outermost = nested_++ == 0;
+  const uint32_t origin = builder_.origin;
+  const auto leave = [&](const BreakHere& reason) {
+    refuse(frames_[base - 1].code.get(), frames_[base - 1].pc, reason);
+  };
+  try {
+    start();
+    while (frames_.size() > base) step();
+  } catch (const BreakHere& reason) {
+    if (!outermost) throw;
+    leave(reason);
+  } catch (const Error& error) {
+    if (!outermost) throw;
+    leave({BreakReason::raises, error.message()});
+  } catch (const ScriptException& raised) {
+    if (!outermost) throw;
+    leave({BreakReason::raises, exception_line(vm_, raised.exception())});
+  }
+  --nested_;
+  builder_.origin = origin;
+  origin_pc_ = ~0u;
+}
+
+Av Capture::call_now(const Av& callee, CallArguments arguments) {
+  nested_result_ = Av();
+  run_above(frames_.size(), [&] { call(callee, std::move(arguments), kNestedDestination); });
+  return std::move(nested_result_);
+}
+
+// ---- generators and other lazy iterators ----
+
+// They can be built nowhere but here: when one is alive where the region ends, the instruction that makes it
+// leaves the region instead.
+std::shared_ptr<VIterator> Capture::make_lazy(VIterator::Form form) {
+  auto iterator = make<VIterator>();
+  iterator->form = form;
+  iterator->made_in = frame().code;
+  iterator->made_at = frame().pc;
+  return iterator;
+}
+
+void Capture::refuse_making(const VIterator& iterator) {
+  refuse(iterator.made_in.get(), iterator.made_at,
+         {BreakReason::instruction, "an iterator that is used after the region"});
+}
+
+bool Capture::resume(VIterator& generator, Av* out) {
+  if (generator.running) break_here(BreakReason::raises, "ValueError: generator already executing");
+  if (!generator.suspended) return false;
+  AFrame body = std::move(*generator.suspended);
+  generator.suspended.reset();
+  generator.running = true;
+  body.generator = &generator;
+  body.destination = kNestedDestination;
+  body.call_origin = current_origin();
+  run_above(frames_.size(), [&] { frames_.push_back(std::move(body)); });
+  generator.running = false;
+  *out = std::move(nested_result_);
+  return generator.suspended != nullptr;
+}
+
+void Capture::yield_value(uint16_t sent, Av value) {
+  if (!frame().generator) break_here(BreakReason::instruction, "yield");
+  write(sent, Av::none());
+  ++frame().pc;
+  nested_result_ = std::move(value);
+  VIterator& generator = *frame().generator;
+  generator.suspended = std::make_shared<AFrame>(std::move(frames_.back()));
+  frames_.pop_back();
+  origin_pc_ = ~0u;
+}
+
+bool Capture::next_mapped(VIterator& iterator, Av* out) {
+  CallArguments arguments;
+  for (const Av& inner : iterator.inner) {
+    Av item;
+    if (!next(*as<VIterator>(inner), &item)) return false;
+    arguments.positional.push_back(std::move(item));
+  }
+  *out = call_now(iterator.function, std::move(arguments));
+  return true;
+}
+
+bool Capture::next_filtered(VIterator& iterator, Av* out) {
+  while (next(*as<VIterator>(iterator.inner[0]), out)) {
+    if (iterator.function.is_none()) {
+      if (truth(*out)) return true;
+      continue;
+    }
+    CallArguments arguments;
+    arguments.positional = {*out};
+    if (truth(call_now(iterator.function, std::move(arguments)))) return true;
+  }
+  return false;
+}
+
+// ---- operators of script classes ----
+
+namespace {
+
+Type* script_type_of(const Av& av) {
+  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
+  if (av.is_constant() && is_kind(av.value, Kind::Instance)) return av.value.object()->type;
+  return nullptr;
+}
+
+}  // namespace
+
+bool Capture::is_script_instance(const Av& av) const { return script_type_of(av) != nullptr; }
+
+// The method's result; Undefined when there is none or it answers NotImplemented.
+Av Capture::try_operator(const Av& self, const char* name, const Av& other) {
+  Type* type = script_type_of(self);
+  if (!type) return Av();
+  Local<StrObject> key = intern(vm_, name);
+  const Value* method = class_attribute(type, key.get(), nullptr);
+  if (!method) return Av();
+  if (!is_kind(*method, Kind::Function)) break_here(BreakReason::unknown_call, name);
+  CallArguments arguments;
+  arguments.positional = {self, other};
+  Av result = call_now(Av::constant(*method), std::move(arguments));
+  if (result.is_constant() && result.value.is(vm_.not_implemented())) return Av();
+  return result;
+}
+
+// Undefined: neither operand is of a script class.
+Av Capture::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right) {
+  Type* left_type = script_type_of(left);
+  Type* right_type = script_type_of(right);
+  if (!left_type && !right_type) return Av();
+  // What a native left operand does with an object of a script class is the interpreter's to know, but for
+  // numbers and tensors, which leave it to the right one.
+  if (!left_type && !tensor_of(left) && !left.is_number() &&
+      !(left.is_constant() && !left.value.is_object()))
+    break_here(BreakReason::unknown_call, "reflected operator");
+  const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
+  if (in_place)
+    if (Av result = try_operator(left, info.in_place, right); !result.is_undefined())
+      return result;
+  const bool right_first = left_type && right_type && right_type != left_type &&
+                           right_type->is_subtype_of(left_type);
+  if (right_first)
+    if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
+      return result;
+  if (Av result = try_operator(left, info.method, right); !result.is_undefined()) return result;
+  if (!right_first && right_type != left_type)
+    if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
+      return result;
+  break_here(BreakReason::raises, std::string("TypeError: operand types of ") + info.symbol);
+}
+
+}  // namespace tsc::interp

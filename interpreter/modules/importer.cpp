@@ -4,7 +4,9 @@
 #include <sstream>
 
 #include "interpreter/vm/native.h"
+#include "lang/bytecode/serialize.h"
 #include "lang/diagnostic.h"
+#include "stdlib/embedded.h"
 
 namespace tsc::interp {
 
@@ -28,11 +30,11 @@ std::optional<std::string> read_file(const std::string& path) {
 bool Importer::locate_on_disk(const std::string& folder, const std::string& tail, Location& out) {
   std::string base = folder.empty() ? tail : folder + "/" + tail;
   if (auto text = read_file(base + "/__init__.tsc")) {
-    out = {true, true, base + "/__init__.tsc", std::move(*text), base};
+    out = {true, true, base + "/__init__.tsc", std::move(*text), base, {}};
     return true;
   }
   if (auto text = read_file(base + ".tsc")) {
-    out = {true, false, base + ".tsc", std::move(*text), ""};
+    out = {true, false, base + ".tsc", std::move(*text), "", {}};
     return true;
   }
   return false;
@@ -48,7 +50,8 @@ bool Importer::locate_embedded(const std::string& name, Location& out) {
     for (size_t i = 0; i < config.embedded_count; ++i)
       if (config.embedded[i].name == wanted) {
         out = {true, ending[0] == '/', "<stdlib>/" + wanted, std::string(config.embedded[i].text),
-               "<stdlib>/" + path};
+               "<stdlib>/" + path, {}};
+        if (const stdlib::EmbeddedFile* file = stdlib::find(wanted)) out.bytecode = file->bytecode;
         return true;
       }
   }
@@ -60,7 +63,7 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   if (auto it = sources_.find(name); it != sources_.end()) {
     bool package = false;
     for (auto& [other, text] : sources_) package |= other.compare(0, name.size() + 1, name + ".") == 0;
-    return {true, package, name + ".tsc", it->second, ""};
+    return {true, package, name + ".tsc", it->second, "", {}};
   }
   std::string tail = name.substr(name.rfind('.') + 1);
   const std::vector<std::string>& folders = parent ? parent->path : vm_.config().module_path;
@@ -97,6 +100,16 @@ void Importer::not_found(const std::string& name, ModuleObject* parent) {
   throw ScriptException(std::move(e));
 }
 
+Local<CodeObject> Importer::code_of(const Location& found) {
+  if (!found.bytecode.empty()) {
+    // Bytecode of another text or format (a host brought its own library) is no fault: compile.
+    auto source = std::make_shared<const lang::Source>(found.file, found.text);
+    if (lang::CodeRef code = lang::deserialize(found.bytecode, source).code)
+      return make_code(vm_, std::move(code));
+  }
+  return compile_source(vm_, found.text, found.file);
+}
+
 Value Importer::load(const std::string& name, ModuleObject* parent) {
   if (auto it = natives_.find(name); it != natives_.end()) {
     Value module = it->second(vm_).take();
@@ -105,7 +118,7 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
   }
   Location found = locate(name, parent);
   if (!found.found) not_found(name, parent);
-  Local<CodeObject> code = compile_source(vm_, found.text, found.file);
+  Local<CodeObject> code = code_of(found);
   Local<ModuleObject> module = make_module(vm_, name);
   module->file = found.file;
   module->is_package = found.is_package;

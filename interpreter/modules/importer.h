@@ -35,11 +35,14 @@ class Importer {
     std::string file;   // for tracebacks
     std::string text;
     std::string folder;  // of a package: where submodules are searched
+    std::string_view bytecode;  // of a library file, as the build stored it; may be of another text
   };
   Value import_one(const std::string& name, ModuleObject* parent);
   Location locate(const std::string& name, ModuleObject* parent);
   bool locate_on_disk(const std::string& folder, const std::string& tail, Location& out);
   bool locate_embedded(const std::string& name, Location& out);
+  // From the bytecode when it is that of the text, else compiled.
+  Local<CodeObject> code_of(const Location& found);
   Value load(const std::string& name, ModuleObject* parent);
   std::string resolve_relative(ModuleObject* from, std::string_view name, uint32_t level);
   [[noreturn]] void not_found(const std::string& name, ModuleObject* parent);

@@ -1,5 +1,7 @@
 // The rules of bytecode.def, checked on a finished CodeObject. Tests verify everything they
-// compile; the emitter is trusted at run time.
+// compile; the emitter is trusted at run time, stored bytecode as far as its references go.
+#include <array>
+
 #include "lang/bytecode/control_flow.h"
 #include "lang/bytecode/disassemble.h"
 #include "lang/bytecode/liveness.h"
@@ -9,13 +11,20 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const CodeObject& code) : code_(code) {}
+  explicit Verifier(const CodeObject& code) : code_(code) { set_limits(); }
 
-  std::vector<std::string> run() {
+  std::vector<std::string> references() {
     if (code_.instructions.empty()) return {"no instruction"};
     if (code_.spans.size() != code_.instructions.size()) report(0, "one span per instruction");
+    check_names();
+    check_registers();
     for (uint32_t pc = 0; pc < code_.instructions.size(); ++pc) check_instruction(pc);
     check_tables();
+    return std::move(faults_);
+  }
+
+  std::vector<std::string> run() {
+    faults_ = references();
     if (faults_.empty()) {
       check_windows();
       check_bound();
@@ -31,34 +40,29 @@ class Verifier {
     faults_.push_back(code_.qualname + " pc " + std::to_string(pc) + ": " + what);
   }
 
-  size_t limit_of(OperandKind kind) const {
-    switch (kind) {
-      case OperandKind::Dst:
-      case OperandKind::Src:
-      case OperandKind::Upd:
-        return code_.register_count;
-      case OperandKind::Const:
-      case OperandKind::Wide:
-        return code_.constants.size();
-      case OperandKind::Name:
-        return code_.names.size();
-      case OperandKind::Site:
-        return code_.sites.size();
-      case OperandKind::Code:
-        return code_.codes.size();
-      case OperandKind::Shape:
-        return code_.call_shapes.size();
-      case OperandKind::Free:
-        return code_.free_names.size();
-      default:
-        return SIZE_MAX;
-    }
+  void set_limit(OperandKind kind, size_t limit) { limits_[static_cast<size_t>(kind)] = limit; }
+
+  // What an operand of each kind stays below.
+  void set_limits() {
+    limits_.fill(SIZE_MAX);
+    for (OperandKind kind : {OperandKind::Dst, OperandKind::Src, OperandKind::Upd})
+      set_limit(kind, code_.register_count);
+    for (OperandKind kind : {OperandKind::Const, OperandKind::Wide})
+      set_limit(kind, code_.constants.size());
+    set_limit(OperandKind::Name, code_.names.size());
+    set_limit(OperandKind::Site, code_.sites.size());
+    set_limit(OperandKind::Code, code_.codes.size());
+    set_limit(OperandKind::Shape, code_.call_shapes.size());
+    set_limit(OperandKind::Free, code_.free_names.size());
   }
 
   void check_instruction(uint32_t pc) {
     const Instruction& instruction = code_.instructions[pc];
     if (static_cast<size_t>(instruction.op) >= kOpCount) return report(pc, "unknown opcode");
     const OpInfo& info = op_info(instruction.op);
+    // The shape tells the length of a window.
+    if (info.c == OperandKind::Shape && instruction.c >= code_.call_shapes.size())
+      return report(pc, "operand out of range");
     check_operand(pc, info.a, instruction.a, instruction.flags & kReleaseA);
     check_operand(pc, info.b, info.b == OperandKind::Wide ? instruction.wide() : instruction.b,
                   instruction.flags & kReleaseB);
@@ -75,8 +79,9 @@ class Verifier {
   }
 
   void check_operand(uint32_t pc, OperandKind kind, uint32_t value, bool released) {
+    if (kind == OperandKind::None && !released) return;
     const Instruction& instruction = code_.instructions[pc];
-    if (value >= limit_of(kind)) return report(pc, "operand out of range");
+    if (value >= limits_[static_cast<size_t>(kind)]) return report(pc, "operand out of range");
     uint64_t last = value;
     if (kind == OperandKind::Out) last += out_count(instruction);
     if (kind == OperandKind::Win) last += window_count(code_, instruction);
@@ -87,6 +92,26 @@ class Verifier {
     if (value < code_.register_names.size()) report(pc, "release of a named register");
     bool writes_a = op_info(instruction.op).a == OperandKind::Dst;
     if (writes_a && instruction.a == value) report(pc, "release of the register that is written");
+  }
+
+  void check_names() {
+    for (const Site& site : code_.sites)
+      if (site.name >= code_.names.size()) report(0, "a site without a name");
+    for (const CallShape& shape : code_.call_shapes)
+      for (uint32_t name : shape.keywords)
+        if (name >= code_.names.size()) report(0, "a keyword without a name");
+  }
+
+  void check_registers() {
+    const ParameterList& parameters = code_.parameters;
+    uint32_t parameter_count = uint32_t{parameters.positional} + parameters.keyword_only +
+                               parameters.has_varargs + parameters.has_varkwargs;
+    if (parameter_count != parameters.count() || parameters.positional_only > parameters.positional)
+      report(0, "parameters and their names differ");
+    if (parameters.count() > code_.register_count) report(0, "a parameter beyond the frame");
+    if (code_.register_names.size() > code_.register_count) report(0, "a name beyond the frame");
+    if (code_.cell_begin > code_.cell_end || code_.cell_end > code_.register_count)
+      report(0, "a cell beyond the frame");
   }
 
   void check_tables() {
@@ -104,6 +129,10 @@ class Verifier {
       const Statement& inner = code_.statements[i];
       if (inner.begin >= inner.end || inner.end > count) report(inner.begin, "statement range");
       if (inner.parent < 0) continue;
+      if (static_cast<size_t>(inner.parent) >= i) {
+        report(inner.begin, "a statement before the one around it");
+        continue;
+      }
       const Statement& outer = code_.statements[static_cast<size_t>(inner.parent)];
       if (inner.begin < outer.begin || inner.end > outer.end)
         report(inner.begin, "statement nesting");
@@ -138,11 +167,15 @@ class Verifier {
   }
 
   const CodeObject& code_;
+  std::array<size_t, static_cast<size_t>(OperandKind::Far) + 1> limits_;
   std::vector<std::string> faults_;
 };
 
 }  // namespace
 
 std::vector<std::string> verify(const CodeObject& code) { return Verifier(code).run(); }
+std::vector<std::string> verify_references(const CodeObject& code) {
+  return Verifier(code).references();
+}
 
 }  // namespace tsc::lang

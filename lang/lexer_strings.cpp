@@ -90,14 +90,17 @@ Token Lexer::fstring_text() {
   const FString f = fstrings_.back();
   const uint32_t begin = at_;
   const bool in_spec = in_field();
+  auto text = [&](uint32_t from) {
+    Token token = make(TokenKind::FSTRING_MIDDLE, from);
+    token.raw = f.raw;
+    return token;
+  };
   for (;;) {
     const char c = peek();
     const bool has_text = at_ > begin;
-    if (at_quotes(f))
-      return has_text ? make(TokenKind::FSTRING_MIDDLE, begin)
-                      : fstring_end(begin, f.triple ? 3 : 1);
+    if (at_quotes(f)) return has_text ? text(begin) : fstring_end(begin, f.triple ? 3 : 1);
     if ((c == '\0' && at_end()) || (!f.triple && is_line_break(c))) {
-      if (has_text) return make(TokenKind::FSTRING_MIDDLE, begin);
+      if (has_text) return text(begin);
       unterminated(f.start, f.triple, true);
       return {TokenKind::END, true, false, {begin, at_}};
     }
@@ -106,7 +109,7 @@ Token Lexer::fstring_text() {
         at_ += 2;
         continue;
       }
-      return has_text ? make(TokenKind::FSTRING_MIDDLE, begin) : fstring_brace(begin, in_spec);
+      return has_text ? text(begin) : fstring_brace(begin, in_spec);
     }
     ++at_;
     if (c != '\\' || at_end()) continue;

@@ -24,6 +24,7 @@ void init_index_iterator(Vm& vm);
 void init_generator_type(Vm& vm);
 void init_exception_types(Vm& vm);
 void init_file_type(Vm& vm);
+void init_alias_types(Vm& vm);
 void init_builtin_functions(Vm& vm);
 void init_native_modules(Vm& vm);
 Value make_standard_stream(Vm& vm, Stream stream);
@@ -34,11 +35,27 @@ void add_builtin(Vm& vm, std::string_view name, const Value& value);
 void add_str_search_methods(TypeBuilder& type);
 void add_str_case_methods(TypeBuilder& type);
 void add_str_format_methods(TypeBuilder& type);
+// Classes of characters, as Python's str sees them.
+bool is_printable(uint32_t code_point);
+bool is_space(uint32_t code_point);
+int decimal_digit(uint32_t code_point);  // 0 to 9; -1: no decimal
+void add_bytes_methods(TypeBuilder& type);
+// Raise UnicodeEncodeError, UnicodeDecodeError, or LookupError for an unknown encoding.
+std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
+                        std::string_view errors);
+std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding,
+                         std::string_view errors);
 
 // Layouts with text or items behind them; needed before their types are complete.
 void str_destroy(Vm& vm, Object* o);
 void tuple_destroy(Vm& vm, Object* o);
 Value dir_of(Vm& vm, const Value& v);
+// What a traceback or generator shows as its frame: the code and the line.
+Value make_frame_view(Vm& vm, const Value& code, int64_t line);
+Value make_mapping_proxy(Vm& vm, const Value& mapping);  // a view that refuses writing
+Value make_generic_alias(Vm& vm, const Value& origin, const Value& parameters);  // list[int]
+// int | None: Undefined when one of them cannot stand in a union.
+Value make_union(Vm& vm, const Value& left, const Value& right);
 // Stable; `key` Undefined or a callable.
 void sort_list(Vm& vm, ListObject* list, const Value& key, bool reverse);
 
@@ -66,7 +83,7 @@ class ReprGuard {
 std::string join_reprs(Vm& vm, std::span<const Value> items);
 bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b);
 // %-formatting and str.format.
-std::string percent_format(Vm& vm, std::string_view text, const Value& args);
+std::string percent_format(Vm& vm, std::string_view text, const Value& args, bool bytes = false);
 std::string str_format(Vm& vm, std::string_view text, Args& args);
 // The mini-language for the basic types.
 std::string format_int(Vm& vm, int64_t value, std::string_view spec, const char* type_name);

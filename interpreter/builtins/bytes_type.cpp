@@ -1,4 +1,4 @@
-// bytes: the minimum that model and data code needs.
+// bytes: the slots.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/iteration.h"
 #include "runtime/base/hash.h"
@@ -15,7 +15,9 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
   if (!v[0]) return make_bytes(vm, "").take();
   if (is_kind(v[0], Kind::Str)) {
     if (!v[1]) raise_type_error(vm, "string argument without an encoding");
-    return call_method(vm, v[0], "encode", {v[1]});
+    return make_bytes(vm, encode_text(vm, v[0], text_of(vm, v[1], "encoding"),
+                                      v[2] ? text_of(vm, v[2], "errors") : "strict"))
+        .take();
   }
   if (is_kind(v[0], Kind::Bytes)) return v[0];
   if (is_integer_like(v[0])) {
@@ -24,6 +26,11 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
     if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
     return make_bytes(vm, std::string(static_cast<size_t>(n), '\0')).take();
   }
+  if (const Value* method = lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__")))
+    return call(vm, bind_attribute(vm, *method, v[0], type_of(vm, v[0])));
+  const TypeSlots& slots = type_of(vm, v[0])->slots;
+  if (!slots.iterate && !slots.get_item)
+    raise_type_error(vm, "cannot convert '" + type_name(vm, v[0]) + "' object to bytes");
   std::string data;
   for_each(vm, v[0], [&](const Value& item) {
     int64_t b = to_index(vm, item);
@@ -64,7 +71,11 @@ Value bytes_get(Vm& vm, const Value& self, const Value& key) {
 }
 bool bytes_contains(Vm& vm, const Value& self, const Value& item) {
   if (is_kind(item, Kind::Bytes)) return data_of(self).find(data_of(item)) != std::string::npos;
-  return data_of(self).find(static_cast<char>(to_index(vm, item))) != std::string::npos;
+  if (!is_integer_like(item))
+    raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, item) + "'");
+  if (item.as_int() < 0 || item.as_int() > 255)
+    raise_value_error(vm, "byte must be in range(0, 256)");
+  return data_of(self).find(static_cast<char>(item.as_int())) != std::string::npos;
 }
 Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes))
@@ -79,6 +90,8 @@ Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool ref
     for (int64_t i = 0; i < n.as_int(); ++i) out += piece;
     return make_bytes(vm, std::move(out)).take();
   }
+  if (op == BinaryOp::Mod && !reflected && is_kind(a, Kind::Bytes))
+    return make_bytes(vm, percent_format(vm, data_of(a), b, true)).take();
   return vm.not_implemented();
 }
 Value bytes_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
@@ -103,40 +116,6 @@ Value bytes_iterate(Vm& vm, const Value& self) {
   return it.take();
 }
 
-bool valid_utf8(std::string_view s) {
-  for (size_t i = 0; i < s.size();) {
-    uint8_t c = static_cast<uint8_t>(s[i]);
-    size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
-    if (!n || i + n > s.size()) return false;
-    for (size_t k = 1; k < n; ++k)
-      if ((static_cast<uint8_t>(s[i + k]) & 0xC0) != 0x80) return false;
-    size_t at = i;
-    uint32_t point = decode_utf8(s, at);
-    if ((n == 3 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) ||
-        (n == 4 && (point < 0x10000 || point > 0x10FFFF)))
-      return false;
-    i += n;
-  }
-  return true;
-}
-Value decode(Vm& vm, Args& a) {
-  if (!valid_utf8(data_of(a[0])))
-    raise(vm, vm.exceptions().UnicodeDecodeError, "'utf-8' codec can't decode bytes: invalid data");
-  return str_value(vm, data_of(a[0]));
-}
-Value hex(Vm& vm, Args& a) {
-  std::string out;
-  char digits[4];
-  for (char c : data_of(a[0])) {
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<uint8_t>(c));
-    out += digits;
-  }
-  return str_value(vm, out);
-}
-Value startswith(Vm&, Args& a) {
-  return Value::boolean(is_kind(a[1], Kind::Bytes) && data_of(a[0]).compare(0, data_of(a[1]).size(), data_of(a[1])) == 0);
-}
-
 }  // namespace
 
 void init_bytes_type(Vm& vm) {
@@ -152,9 +131,7 @@ void init_bytes_type(Vm& vm) {
   s.binary = bytes_binary;
   s.compare = bytes_compare;
   s.iterate = bytes_iterate;
-  b.method("decode", "self, encoding='utf-8', errors='strict'", decode)
-      .method("hex", "self", hex)
-      .method("startswith", "self, prefix, /", startswith);
+  add_bytes_methods(b);
   VmAccess::types(vm).bytes = b.finish();
   vm.extension(&kBytesExtension) =
       std::make_shared<Type*>(make_iterator_type<BytesIterator>(vm, "bytes_iterator"));

@@ -82,7 +82,11 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   DictObject* dict = try_cast<DictObject>(args[2]);
   if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
                                       type_name(vm, args[2]));
-  request.namespace_ = Local<DictObject>(dict);
+  request.namespace_ = make_dict(vm);
+  request.namespace_->table.copy_from(dict->table);
+  if (Frame* frame = vm.current_frame(); frame && !dict_get(vm, dict, "__module__"))
+    if (Value module = dict_get(vm, frame->globals, "__name__"))
+      dict_set(vm, request.namespace_, "__module__", module);
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     request.keywords.emplace_back(args.keyword_names[i], args.keyword_values[i]);
   return type == vm.types().type ? build_class(vm, request) : make_class(vm, type, request);
@@ -126,14 +130,11 @@ Value type_base_get(Vm&, const Value& self) {
   return base ? Value(base) : Value::none();
 }
 Value type_dict_get(Vm& vm, const Value& self) {
-  // A copy: writing to a class goes through setattr.
-  Local<DictObject> copy = make_dict(vm);
-  copy->table.copy_from(cast<Type>(self)->attributes->table);
-  return copy.take();
+  return make_mapping_proxy(vm, Value(cast<Type>(self)->attributes));
 }
 Value type_module_get(Vm& vm, const Value& self) {
   const Value* own = lookup_in_type(cast<Type>(self), vm.names().module);
-  return own ? *own : str_value(vm, "builtins");
+  return own && is_kind(*own, Kind::Str) ? *own : str_value(vm, "builtins");
 }
 Value type_doc_get(Vm& vm, const Value& self) {
   Value v = dict_get(vm, cast<Type>(self)->attributes, Value(vm.names().doc.get()));
@@ -232,11 +233,17 @@ Value object_init_subclass(Vm& vm, Args& a) {
 Value object_class(Vm& vm, const Value& self) { return Value(type_of(vm, self)); }
 void object_set_class(Vm& vm, const Value& self, const Value& value) {
   Type* type = try_cast<Type>(value);
-  if (!type) raise_type_error(vm, "__class__ must be set to a class");
+  if (!type)
+    raise_type_error(vm, "__class__ must be set to a class, not '" + type_name(vm, value) +
+                             "' object");
+  if (!(type->type_flags & kScriptClass))
+    raise_type_error(vm,
+                     "__class__ assignment only supported for mutable types or ModuleType subclasses");
   Object* o = self.is_object() ? self.object() : nullptr;
   if (!o || !(o->type->type_flags & kScriptClass) || !(type->type_flags & kScriptClass) ||
       type->layout != o->type->layout || type->instance_offset != o->type->instance_offset)
-    raise_type_error(vm, "__class__ assignment only supported for instances of similar classes");
+    raise_type_error(vm, "__class__ assignment: '" + type->name +
+                             "' object layout differs from '" + type_name(vm, self) + "'");
   note_store(vm, o, Value());
   Local<DictObject> attributes = attribute_dict(vm, o);
   ++type->reference_count;
@@ -247,7 +254,8 @@ void object_set_class(Vm& vm, const Value& self, const Value& value) {
   if (--old->reference_count == 0) destroy_object(old);
 }
 Value object_dict(Vm& vm, const Value& self) {
-  if (!self.is_object() || !instance_state(self.object()))
+  if (!self.is_object() || !instance_state(self.object()) ||
+      (self.object()->type->type_flags & kSlotsOnly))
     raise_attribute_error(vm, self, vm.names().dict);
   return attribute_dict(vm, self.object()).take();
 }

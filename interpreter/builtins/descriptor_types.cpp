@@ -1,5 +1,6 @@
 // property, staticmethod, classmethod, super, and the getters of native types.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/class_builder.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
@@ -15,6 +16,7 @@ void property_traverse(Object* o, Visitor& visit) {
   visit(p->setter);
   visit(p->deleter);
   visit(p->doc);
+  visit(p->name);
 }
 void property_clear(Vm&, Object* o) {
   auto* p = static_cast<PropertyObject*>(o);
@@ -24,8 +26,8 @@ void property_clear(Vm&, Object* o) {
 }
 std::string property_name(Vm& vm, const Value& self) {
   PropertyObject* p = property_of(self);
+  if (p->name) return repr(vm, p->name) + " ";
   if (auto* f = try_cast<FunctionObject>(p->getter)) return "'" + std::string(f->name->view()) + "' ";
-  (void)vm;
   return "";
 }
 Value property_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
@@ -69,7 +71,12 @@ Local<PropertyObject> copy_property(Vm& vm, const Value& self) {
   p->setter = from->setter;
   p->deleter = from->deleter;
   p->doc = from->doc;
+  p->name = from->name;
   return p;
+}
+Value property_set_name(Vm&, Args& a) {
+  property_of(a[0])->name = a[2];
+  return Value::none();
 }
 Value property_getter(Vm& vm, Args& a) {
   auto p = copy_property(vm, a[0]);
@@ -89,7 +96,9 @@ Value property_deleter(Vm& vm, Args& a) {
 Value or_none(const Value& v) { return v ? v : Value::none(); }
 Value property_fget(Vm&, const Value& v) { return or_none(property_of(v)->getter); }
 Value property_fset(Vm&, const Value& v) { return or_none(property_of(v)->setter); }
+Value property_fdel(Vm&, const Value& v) { return or_none(property_of(v)->deleter); }
 Value property_doc(Vm&, const Value& v) { return or_none(property_of(v)->doc); }
+void property_set_doc(Vm&, const Value& v, const Value& doc) { property_of(v)->doc = doc; }
 
 // --- getters of native types ---------------------------------------------------------------------------
 
@@ -103,6 +112,19 @@ void native_property_set(Vm& vm, const Value& self, const Value& instance, const
     raise(vm, vm.exceptions().AttributeError,
           "attribute '" + p->name + "' of '" + type_name(vm, instance) + "' objects is not writable");
   p->set(vm, instance, value);
+}
+
+// Found only when the instance has no value of its own under the name.
+Value member_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
+  if (!instance) return self;
+  Local<StrObject> name = intern(vm, static_cast<NativeProperty*>(self.object())->name);
+  raise_attribute_error(vm, instance, name.get());
+}
+Value member_repr(Vm& vm, const Value& self) {
+  return str_value(vm, "<member '" + static_cast<NativeProperty*>(self.object())->name + "'>");
+}
+Value native_property_name(Vm& vm, const Value& self) {
+  return str_value(vm, static_cast<NativeProperty*>(self.object())->name);
 }
 
 // --- staticmethod, classmethod ---------------------------------------------------------------------------
@@ -151,8 +173,11 @@ Value super_get(Vm& vm, const Value& v, StrObject* name) {
     Value found = mro[i]->attributes->table.entry(static_cast<uint32_t>(place)).value;
     return bind_attribute(vm, found, of_class ? Value() : s->self, s->self_type);
   }
-  return Value();
+  return generic_get_attribute(vm, v, name);
 }
+Value super_start(Vm&, const Value& v) { return cast<SuperObject>(v)->start.value(); }
+Value super_self(Vm&, const Value& v) { return cast<SuperObject>(v)->self; }
+Value super_self_class(Vm&, const Value& v) { return Value(cast<SuperObject>(v)->self_type); }
 Value make_super(Vm& vm, Type* start, const Value& self) {
   Local<SuperObject> s = vm.heap().make<SuperObject>(vm.types().super);
   s->start = Local<Type>(start);
@@ -207,8 +232,21 @@ Value super_repr(Vm& vm, const Value& v) {
 
 }  // namespace
 
+Value make_member(Vm& vm, std::string_view name) {
+  Local<NativeProperty> member = vm.heap().make<NativeProperty>(vm.types().member_descriptor);
+  member->name = std::string(name);
+  return member.take();
+}
+
 void init_descriptor_types(Vm& vm) {
   Types& t = VmAccess::types(vm);
+  TypeBuilder m(vm, "member_descriptor", Kind::NativeProperty);
+  m.slots().destroy = destroy_as<NativeProperty>;
+  m.slots().bind = member_bind;
+  m.slots().repr = member_repr;
+  m.getter("__name__", native_property_name);
+  t.member_descriptor = m.finish();
+  TypeBuilder::existing(vm, t.native_property).getter("__name__", native_property_name);
   t.native_property->slots.destroy = destroy_as<NativeProperty>;
   t.native_property->slots.bind = native_property_bind;
   t.native_property->slots.bind_set = native_property_set;
@@ -237,7 +275,9 @@ void init_descriptor_types(Vm& vm) {
       .method("deleter", "self, f", property_deleter)
       .getter("fget", property_fget)
       .getter("fset", property_fset)
-      .getter("__doc__", property_doc);
+      .getter("fdel", property_fdel)
+      .getter("__doc__", property_doc, property_set_doc)
+      .method("__set_name__", "self, owner, name", property_set_name);
   t.property = p.finish();
 
   TypeBuilder s(vm, "super", Kind::Super);
@@ -246,6 +286,9 @@ void init_descriptor_types(Vm& vm) {
   s.slots().get_attribute = super_get;
   s.slots().construct = super_construct;
   s.slots().repr = super_repr;
+  s.getter("__thisclass__", super_start)
+      .getter("__self__", super_self)
+      .getter("__self_class__", super_self_class);
   t.super = s.finish();
   add_builtin(vm, "property", Value(t.property));
   add_builtin(vm, "classmethod", Value(t.class_method));

@@ -307,6 +307,12 @@ Value fromkeys(Vm& vm, Args& a) {
   return dict;
 }
 
+Value view_isdisjoint(Vm& vm, Args& a) {
+  bool disjoint = true;
+  for_each(vm, a[1], [&](const Value& v) { return disjoint = !contains(vm, a[0], v); });
+  return Value::boolean(disjoint);
+}
+
 Type* make_view_type(Vm& vm, const char* name) {
   TypeBuilder b(vm, name, Kind::DictView);
   b.slots().destroy = destroy_as<DictView>;
@@ -319,6 +325,8 @@ Type* make_view_type(Vm& vm, const char* name) {
   b.slots().compare = view_compare;
   b.slots().hash = nullptr;
   b.method("__reversed__", "self", view_reversed);
+  if (std::string_view(name) != "dict_values")
+    b.method("isdisjoint", "self, other, /", view_isdisjoint);
   return b.finish();
 }
 

@@ -12,34 +12,83 @@ void exception_traverse(Object* o, Visitor& visit) {
   visit(e->args.get());
   visit(e->cause);
   visit(e->context);
+  visit(e->name);
+  visit(e->subject);
   traverse_instance(o, visit);
 }
 void exception_clear(Vm& vm, Object* o) {
   auto* e = static_cast<ExceptionObject*>(o);
   e->cause.reset();
   e->context.reset();
+  e->subject.reset();
   clear_instance(vm, o);
 }
+void settle_os_error(Vm& vm, ExceptionObject* e) {
+  if (e->args->size < 3) return;
+  e->subject = e->args->items[2];
+  e->args = make_tuple(vm, e->args->span().first(2));
+}
 Value exception_construct(Vm& vm, Type* type, Args& args) {
-  return make_exception(vm, type, args.span()).take();
+  bool os_error = type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2 && args.count <= 5;
+  if (!os_error) return make_exception(vm, type, args.span()).take();
+  // OSError(number, text, file) becomes the subclass for the number; the file is no part of args.
+  if (type == vm.exceptions().OSError && is_integer_like(args[0]))
+    type = os_error_type(vm, args[0].as_int());
+  Local<ExceptionObject> e = make_exception(vm, type, args.span());
+  settle_os_error(vm, e);
+  return e.take();
+}
+// `name`, and `obj` or `path`, of the exceptions about something that was not found.
+void take_keyword(Vm& vm, ExceptionObject* e, std::string_view keyword, const Value& value) {
+  const ExceptionTypes& types = vm.exceptions();
+  auto is = [&](const Type* type) { return e->type->is_subtype_of(type); };
+  bool about_name = is(types.ImportError) || is(types.AttributeError) || is(types.NameError);
+  if (!about_name) raise_type_error(vm, e->type->name + "() takes no keyword arguments");
+  const char* second = is(types.ImportError) ? "path" : is(types.AttributeError) ? "obj" : "name";
+  if (keyword == "name") e->name = value;
+  else if (keyword == second) e->subject = value;
+  else
+    raise_type_error(vm, "'" + std::string(keyword) + "' is an invalid keyword argument for " +
+                             e->type->name);
 }
 void exception_initialize(Vm& vm, const Value& self, Args& args) {
   ExceptionObject* e = exception_of(self);
   bool same = e->args && e->args->size == args.count;
   for (uint32_t i = 0; same && i < args.count; ++i) same = e->args->items[i].is(args[i]);
-  if (!same) e->args = make_tuple(vm, args.span());
-  bool accepts = e->type->is_subtype_of(vm.exceptions().ImportError) ||
-                 e->type->is_subtype_of(vm.exceptions().AttributeError) ||
-                 e->type->is_subtype_of(vm.exceptions().NameError);
-  if (args.keyword_count && !accepts)
-    raise_type_error(vm, e->type->name + "() takes no keyword arguments");
+  bool os_error = e->type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2;
+  if (!same && !(os_error && e->subject)) e->args = make_tuple(vm, args.span());
   for (uint32_t i = 0; i < args.keyword_count; ++i)
-    set_own_attribute(vm, e, args.keyword_names[i], args.keyword_values[i]);
+    take_keyword(vm, e, args.keyword_names[i]->view(), args.keyword_values[i]);
 }
 Value exception_repr(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);
   std::string text = e->type->name + "(" + join_reprs(vm, e->args->span()) + ")";
   return str_value(vm, text);
+}
+// "'ascii' codec can't encode character '\xe9' in position 0: ordinal not in range(128)"
+std::string unicode_error_text(Vm& vm, ExceptionObject* e) {
+  auto part = [&](uint32_t i) { return to_string(vm, e->args->items[i]); };
+  int64_t start = to_index(vm, e->args->items[2]), end = to_index(vm, e->args->items[3]);
+  const Value& object = e->args->items[1];
+  bool decoding = is_kind(object, Kind::Bytes);
+  std::string verb = decoding ? "decode byte" : "encode character", place = "position ";
+  std::string what;
+  char text[16];
+  if (end - start != 1) {
+    what = "s in " + place + std::to_string(start) + "-" + std::to_string(end - 1);
+  } else {
+    if (decoding) {
+      uint8_t byte = static_cast<uint8_t>(cast<BytesObject>(object)->data[static_cast<size_t>(start)]);
+      std::snprintf(text, sizeof text, " 0x%02x", byte);
+    } else {
+      size_t offset = byte_offset(cast<StrObject>(object), start);
+      uint32_t c = decode_utf8(cast<StrObject>(object)->view(), offset);
+      std::snprintf(text, sizeof text,
+                    c < 0x100 ? " '\\x%02x'" : c < 0x10000 ? " '\\u%04x'" : " '\\U%08x'", c);
+    }
+    what = std::string(text) + " in " + place + std::to_string(start);
+  }
+  return "'" + part(0) + "' codec can't " + verb + what + ": " + part(4);
 }
 Value exception_str(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);
@@ -48,10 +97,12 @@ Value exception_str(Vm& vm, const Value& self) {
     bool key_error = e->type->is_subtype_of(vm.exceptions().KeyError);
     return str_value(vm, key_error ? repr(vm, e->args->items[0]) : to_string(vm, e->args->items[0]));
   }
-  if (e->type->is_subtype_of(vm.exceptions().OSError) && e->args->size <= 3) {
+  if (e->type->is_subtype_of(vm.exceptions().UnicodeError) && e->args->size == 5)
+    return str_value(vm, unicode_error_text(vm, e));
+  if (e->type->is_subtype_of(vm.exceptions().OSError) && e->args->size == 2) {
     std::string text = "[Errno " + to_string(vm, e->args->items[0]) + "] " +
                        to_string(vm, e->args->items[1]);
-    if (e->args->size == 3) text += ": " + repr(vm, e->args->items[2]);
+    if (e->subject && !e->subject.is_none()) text += ": " + repr(vm, e->subject);
     return str_value(vm, text);
   }
   return str_value(vm, repr(vm, e->args.value()));
@@ -77,12 +128,18 @@ Value argument(const Value& v, uint32_t i) {
   return i < e->args->size ? e->args->items[i] : Value::none();
 }
 Value get_value(Vm&, const Value& v) { return argument(v, 0); }
+Value get_name(Vm&, const Value& v) { return or_none(exception_of(v)->name); }
+Value get_subject(Vm&, const Value& v) { return or_none(exception_of(v)->subject); }
 Value os_part(const Value& v, uint32_t i) {
   return exception_of(v)->args->size >= 2 ? argument(v, i) : Value::none();
 }
 Value get_errno(Vm&, const Value& v) { return os_part(v, 0); }
 Value get_strerror(Vm&, const Value& v) { return os_part(v, 1); }
-Value get_filename(Vm&, const Value& v) { return os_part(v, 2); }
+Value get_start(Vm&, const Value& v) { return argument(v, 2); }
+Value get_end(Vm&, const Value& v) { return argument(v, 3); }
+Value get_encoding(Vm&, const Value& v) { return argument(v, 0); }
+Value get_object(Vm&, const Value& v) { return argument(v, 1); }
+Value get_reason(Vm&, const Value& v) { return argument(v, 4); }
 
 // --- tracebacks -----------------------------------------------------------------------------------------
 
@@ -119,7 +176,8 @@ Value with_traceback(Vm& vm, Args& a) {
   return a[0];
 }
 Value add_note(Vm& vm, Args& a) {
-  text_of(vm, a[1], "note");
+  if (!is_kind(a[1], Kind::Str))
+    raise_type_error(vm, "note must be a str, not '" + type_name(vm, a[1]) + "'");
   Local<StrObject> name = intern(vm, "__notes__");
   Value notes = get_own_attribute(vm, a[0].object(), name);
   if (!notes) {
@@ -150,12 +208,42 @@ Value traceback_source(Vm& vm, const Value& v) {
   return str_value(vm, e ? e->source_line() : "");
 }
 
+struct FrameView : Object {
+  Value code;
+  int64_t line = 0;
+  FrameView() : Object(Kind::Iterator) {}
+};
+const char kFrameView = 0;
+FrameView* frame_view_of(const Value& v) { return static_cast<FrameView*>(v.object()); }
+Value frame_code(Vm&, const Value& v) { return frame_view_of(v)->code; }
+Value frame_line(Vm&, const Value& v) { return Value::integer(frame_view_of(v)->line); }
+void init_frame_view(Vm& vm) {
+  TypeBuilder f(vm, "frame", Kind::Iterator);
+  f.slots().destroy = destroy_as<FrameView>;
+  f.getter("f_code", frame_code).getter("f_lineno", frame_line);
+  vm.extension(&kFrameView) = std::make_shared<Type*>(f.finish());
+}
+Value traceback_frame(Vm& vm, const Value& v) {
+  const TracebackEntry* e = cast<TracebackObject>(v)->entry();
+  return e ? make_frame_view(vm, make_code(vm, e->code).take(), e->line()) : Value::none();
+}
+
 void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   (void)vm;
   if (name == "StopIteration") b.getter("value", get_value);
   if (name == "SystemExit") b.getter("code", get_value);
+  if (name == "AttributeError") b.getter("name", get_name).getter("obj", get_subject);
+  if (name == "NameError") b.getter("name", get_name);
+  if (name == "ImportError")
+    b.getter("name", get_name).getter("path", get_subject).getter("msg", get_value);
   if (name == "OSError")
-    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_filename);
+    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject);
+  if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")
+    b.getter("encoding", get_encoding)
+        .getter("object", get_object)
+        .getter("start", get_start)
+        .getter("end", get_end)
+        .getter("reason", get_reason);
 }
 
 Type* make_exception_type(Vm& vm, std::string_view name, Type* base) {
@@ -195,7 +283,16 @@ Type* make_base_exception(Vm& vm) {
 
 }  // namespace
 
+Value make_frame_view(Vm& vm, const Value& code, int64_t line) {
+  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kFrameView));
+  Local<FrameView> view = vm.heap().make<FrameView>(type);
+  view->code = code;
+  view->line = line;
+  return view.take();
+}
+
 void init_exception_types(Vm& vm) {
+  init_frame_view(vm);
   ExceptionTypes& e = VmAccess::exceptions(vm);
   e.BaseException = make_base_exception(vm);
 #define EXCEPTION(name, base) e.name = make_exception_type(vm, #name, e.base);
@@ -221,6 +318,7 @@ void init_exception_types(Vm& vm) {
     visit(static_cast<TracebackObject*>(o)->exception);
   };
   t.getter("tb_next", traceback_next)
+      .getter("tb_frame", traceback_frame)
       .getter("tb_lineno", traceback_line)
       .getter("filename", traceback_file)
       .getter("name", traceback_name)

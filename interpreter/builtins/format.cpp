@@ -10,7 +10,7 @@ namespace {
 
 struct FormatSpec {
   std::string fill = " ";
-  char align = 0, sign = '-', grouping = 0, type = 0;
+  char align = 0, sign = 0, grouping = 0, type = 0;
   bool alternate = false, zero = false, no_negative_zero = false;
   int64_t width = 0, precision = -1;
 };
@@ -54,6 +54,9 @@ FormatSpec parse_spec(std::string_view s, const char* type_name) {
   }
   spec.width = parse_number(s, i);
   if (i < s.size() && (s[i] == ',' || s[i] == '_')) spec.grouping = s[i++];
+  if (spec.grouping && i < s.size() && (s[i] == ',' || s[i] == '_'))
+    bad_spec(s[i] == spec.grouping ? std::string("Cannot specify '") + s[i] + "' with '" + s[i] + "'."
+                                   : "Cannot specify both ',' and '_'.");
   if (i < s.size() && s[i] == '.') {
     size_t begin = ++i;
     spec.precision = parse_number(s, i);
@@ -99,7 +102,7 @@ std::string finish_number(bool negative, const std::string& prefix, std::string 
                           const FormatSpec& spec, size_t group_every) {
   std::string head;
   if (negative) head = "-";
-  else if (spec.sign != '-') head = std::string(1, spec.sign);
+  else if (spec.sign == '+' || spec.sign == ' ') head = std::string(1, spec.sign);
   head += prefix;
   if (spec.grouping && spec.align == '=' && spec.fill == "0") {
     // Zero padding takes part in the grouping.
@@ -171,6 +174,7 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   FormatSpec spec = parse_spec(text, "float");
   char type = spec.type ? spec.type : 0;
   if (type && std::string_view("eEfFgGn%").find(type) == std::string_view::npos) unknown_code(type, "float");
+  if (spec.grouping && type == 'n') bad_spec(std::string("Cannot specify '") + spec.grouping + "' with 'n'.");
   bool upper = type == 'E' || type == 'F' || type == 'G';
   char lower = type == 'n' ? 'g' : static_cast<char>(std::tolower(type));
   if (spec.precision > 100000) bad_spec("precision too big");
@@ -206,7 +210,11 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
     return format_float(vm, static_cast<double>(value), text);
   if (std::string_view("bcdnoxX").find(type) == std::string_view::npos) unknown_code(type, type_name);
   if (spec.precision >= 0) bad_spec("Precision not allowed in integer format specifier");
+  if (spec.grouping && (type == 'c' || type == 'n'))
+    bad_spec(std::string("Cannot specify '") + spec.grouping + "' with '" + type + "'.");
   if (type == 'c') {
+    if (spec.sign) bad_spec("Sign not allowed with integer format specifier 'c'");
+    if (spec.alternate) bad_spec("Alternate form (#) not allowed with integer format specifier 'c'");
     if (value < 0 || value >= 0x110000) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
     std::string point;
     append_utf8(point, static_cast<uint32_t>(value));
@@ -230,7 +238,9 @@ std::string format_text(std::string_view value, std::string_view text) {
   FormatSpec spec = parse_spec(text, "str");
   if (spec.type && spec.type != 's') unknown_code(spec.type, "str");
   if (spec.align == '=' && !spec.zero) bad_spec("'=' alignment not allowed in string format specifier");
-  if (spec.sign != '-') bad_spec("Sign not allowed in string format specifier");
+  if (spec.sign)
+    bad_spec(spec.sign == ' ' ? "Space not allowed in string format specifier"
+                              : "Sign not allowed in string format specifier");
   if (spec.grouping) bad_spec(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
   if (spec.alternate) bad_spec("Alternate form (#) not allowed in string format specifier");
   if (spec.align == '=') spec.align = '<';

@@ -141,6 +141,29 @@ Value function_kwdefaults(Vm& vm, const Value& v) {
                f->keyword_defaults[i]);
   return dict->table.size() ? dict.take() : Value::none();
 }
+void function_set_defaults(Vm& vm, const Value& v, const Value& value) {
+  auto* f = cast<FunctionObject>(v);
+  const bool none = !value || value.is_none();
+  if (!none && !is_kind(value, Kind::Tuple))
+    raise_type_error(vm, "__defaults__ must be set to a tuple object");
+  note_store(vm, f, Value());
+  std::vector<Value> old = std::move(f->defaults);
+  f->defaults.clear();
+  if (!none) f->defaults.assign(cast<TupleObject>(value)->span().begin(), cast<TupleObject>(value)->span().end());
+}
+void function_set_kwdefaults(Vm& vm, const Value& v, const Value& value) {
+  auto* f = cast<FunctionObject>(v);
+  const bool none = !value || value.is_none();
+  if (!none && !is_kind(value, Kind::Dict))
+    raise_type_error(vm, "__kwdefaults__ must be set to a dict object");
+  note_store(vm, f, Value());
+  const lang::ParameterList& parameters = f->code->code->parameters;
+  std::vector<Value> fresh(parameters.keyword_only);
+  for (uint32_t i = 0; !none && i < parameters.keyword_only; ++i)
+    fresh[i] = dict_get(vm, cast<DictObject>(value),
+                        Value(f->code->parameter_names[parameters.positional + i].get()));
+  std::swap(f->keyword_defaults, fresh);
+}
 Value function_globals(Vm&, const Value& v) { return cast<FunctionObject>(v)->module->globals.value(); }
 Value function_closure(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
@@ -191,9 +214,11 @@ Value method_repr(Vm& vm, const Value& self) {
   return str_value(vm, "<bound method " + name + " of " + repr(vm, m->self) + ">");
 }
 Value method_get(Vm& vm, const Value& self, StrObject* name) {
-  const Value* own = lookup_in_type(vm.types().bound_method, name);
-  if (own) return bind_attribute(vm, *own, self, vm.types().bound_method);
-  return find_attribute(vm, cast<BoundMethod>(self)->function, name);
+  Type* owner = nullptr;
+  const Value* own = lookup_in_type(vm.types().bound_method, name, &owner);
+  bool of_function = name == vm.names().doc.get() || name == vm.names().module.get();
+  if (own && !of_function) return bind_attribute(vm, *own, self, vm.types().bound_method);
+  return get_attribute(vm, cast<BoundMethod>(self)->function, name);
 }
 Value method_construct(Vm& vm, Type*, Args& args) {
   if (args.count != 2)
@@ -234,6 +259,11 @@ Value code_argcount(Vm&, const Value& v) {
 Value code_varnames(Vm& vm, const Value& v) {
   std::vector<Value> names;
   for (const auto& name : cast<CodeObject>(v)->parameter_names) names.push_back(name.value());
+  return make_tuple(vm, names).take();
+}
+Value code_freevars(Vm& vm, const Value& v) {
+  std::vector<Value> names;
+  for (const std::string& name : cast<CodeObject>(v)->code->free_names) names.push_back(str_value(vm, name));
   return make_tuple(vm, names).take();
 }
 Value code_filename(Vm& vm, const Value& v) { return str_value(vm, cast<CodeObject>(v)->code->file()); }
@@ -332,7 +362,10 @@ Value generator_next_method(Vm& vm, Args& a) {
 }
 Value generator_throw_method(Vm& vm, Args& a) {
   Value e = a[1];
-  if (is_kind(e, Kind::Type)) e = a.has(2) ? call(vm, e, {a[2]}) : call(vm, e);
+  if (is_kind(e, Kind::Type)) {
+    if (a.has(2) && is_kind(a[2], Kind::Exception)) e = a[2];
+    else e = a.has(2) && !a[2].is_none() ? call(vm, e, {a[2]}) : call(vm, e);
+  }
   if (!is_kind(e, Kind::Exception))
     raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " +
                              type_name(vm, e));
@@ -345,10 +378,25 @@ Value generator_close_method(Vm& vm, Args& a) {
   generator_close(vm, generator_of(a[0]));
   return Value::none();
 }
+// The names outlive the frame, which goes when the generator ends.
+Value generator_name(Vm&, const Value& v) { return generator_of(v)->name.value(); }
+Value generator_qualname(Vm&, const Value& v) { return generator_of(v)->qualified_name.value(); }
+Value generator_running(Vm&, const Value& v) {
+  return Value::boolean(generator_of(v)->state == GeneratorObject::State::Running);
+}
+Value generator_frame(Vm& vm, const Value& v) {
+  GeneratorObject* g = generator_of(v);
+  if (!g->frame.function) return Value::none();
+  return make_frame_view(vm, Value(g->frame.code), g->frame.code->code->line_of(g->frame.pc));
+}
+Value generator_code(Vm&, const Value& v) {
+  GeneratorObject* g = generator_of(v);
+  return g->frame.function ? Value(g->frame.code) : Value::none();
+}
 Value generator_repr(Vm& vm, const Value& self) {
   auto* g = generator_of(self);
-  std::string name = g->frame.function ? std::string(g->frame.function->qualified_name->view()) : "?";
-  return str_value(vm, "<generator object " + name + " at " + address_of(g) + ">");
+  return str_value(vm, "<generator object " + std::string(g->qualified_name->view()) + " at " +
+                           address_of(g) + ">");
 }
 
 }  // namespace
@@ -364,7 +412,12 @@ void init_generator_type(Vm& vm) {
   g.method("send", "self, value", generator_send_method)
       .method("throw", "self, exception, value=?, traceback=?", generator_throw_method)
       .method("close", "self", generator_close_method)
-      .method("__next__", "self", generator_next_method);
+      .method("__next__", "self", generator_next_method)
+      .getter("__name__", generator_name)
+      .getter("__qualname__", generator_qualname)
+      .getter("gi_running", generator_running)
+      .getter("gi_frame", generator_frame)
+      .getter("gi_code", generator_code);
   VmAccess::types(vm).generator = g.finish();
 }
 
@@ -378,6 +431,7 @@ static void init_code_and_modules(Vm& vm) {
       .getter("co_argcount", code_argcount)
       .getter("co_kwonlyargcount", code_kwonly)
       .getter("co_varnames", code_varnames)
+      .getter("co_freevars", code_freevars)
       .getter("co_filename", code_filename)
       .getter("co_firstlineno", code_firstline)
       .getter("co_flags", code_flags);
@@ -430,8 +484,8 @@ void init_function_types(Vm& vm) {
       .getter("__dict__", function_dict)
       .getter("__annotations__", function_annotations, function_set_annotations)
       .getter("__code__", function_code)
-      .getter("__defaults__", function_defaults)
-      .getter("__kwdefaults__", function_kwdefaults)
+      .getter("__defaults__", function_defaults, function_set_defaults)
+      .getter("__kwdefaults__", function_kwdefaults, function_set_kwdefaults)
       .getter("__globals__", function_globals)
       .getter("__closure__", function_closure);
   t.function = f.finish();

@@ -5,6 +5,7 @@
 #include "interpreter/builtins/streams.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
+#include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
 
@@ -43,7 +44,6 @@ bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
   Type* own = type_of(vm, classes);
   if (const Value* hook = lookup_in_type(own, intern(vm, "__instancecheck__")))
     return truth(vm, call(vm, bind_attribute(vm, *hook, classes, own), {v}));
-  if (classes.is_none()) return v.is_none();  // int | None, from a union's parts
   raise_type_error(vm, "isinstance() arg 2 must be a type, a tuple of types, or a union");
 }
 
@@ -133,12 +133,7 @@ Value getattr(Vm& vm, Args& a) {
   return v ? v : a[2];
 }
 Value hasattr(Vm& vm, Args& a) {
-  try {
-    return Value::boolean(bool(find_attribute(vm, a[0], attribute_name(vm, a[1]))));
-  } catch (const ScriptException& e) {
-    if (!e.exception()->type->is_subtype_of(vm.exceptions().AttributeError)) throw;
-    return Value::boolean(false);
-  }
+  return Value::boolean(bool(find_attribute(vm, a[0], attribute_name(vm, a[1]))));
 }
 Value setattr(Vm& vm, Args& a) {
   set_attribute(vm, a[0], attribute_name(vm, a[1]), a[2]);
@@ -233,10 +228,24 @@ Value sorted(Vm& vm, Args& a) {
   sort_list(vm, list, a[1].is_none() ? Value() : a[1], truth(vm, a[2]));
   return list.take();
 }
+// What __divmod__ or __rdivmod__ of a class says; Undefined: neither wants to.
+Value divmod_method(Vm& vm, const Value& left, const Value& right) {
+  auto ask = [&](const Value& self, const Value& other, const char* name) {
+    Type* type = type_of(vm, self);
+    const Value* method = lookup_in_type(type, intern(vm, name));
+    if (!method) return Value();
+    Value r = call(vm, bind_attribute(vm, *method, self, type), {other});
+    return r.is(vm.not_implemented()) ? Value() : r;
+  };
+  Value r = ask(left, right, "__divmod__");
+  return r ? r : ask(right, left, "__rdivmod__");
+}
 Value divmod(Vm& vm, Args& a) {
   bool numbers = is_number(a[0]) && is_number(a[1]);
   if (numbers && (a[0].is_float() || a[1].is_float()) && to_double(vm, a[1]) == 0)
     raise(vm, vm.exceptions().ZeroDivisionError, "float divmod()");
+  Value special = divmod_method(vm, a[0], a[1]);
+  if (special) return special;
   bool divisible = numbers || (a[0].is_object() && !is_kind(a[0], Kind::Str)) ||
                    (a[1].is_object() && !is_kind(a[1], Kind::Str));
   if (!divisible)
@@ -246,11 +255,31 @@ Value divmod(Vm& vm, Args& a) {
                                            binary(vm, BinaryOp::Mod, a[0], a[1])})
       .take();
 }
+// x with base * x = 1 modulo `modulus`, by the extended Euclidean algorithm.
+int64_t modular_inverse(Vm& vm, int64_t base, int64_t modulus) {
+  __int128 r = floor_modulo(base, modulus), next_r = modulus, x = 1, next_x = 0;
+  while (next_r != 0) {
+    __int128 quotient = r / next_r, kept = next_r;
+    next_r = r - quotient * next_r;
+    r = kept;
+    kept = next_x;
+    next_x = x - quotient * next_x;
+    x = kept;
+  }
+  if (r != 1 && r != -1) raise_value_error(vm, "base is not invertible for the given modulus");
+  return floor_modulo(static_cast<int64_t>(x * r), modulus);
+}
 Value pow_(Vm& vm, Args& a) {
   if (a[2].is_none()) return binary(vm, BinaryOp::Pow, a[0], a[1]);
+  for (int i = 0; i < 3; ++i)
+    if (a[static_cast<size_t>(i)].is_float())
+      raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
   int64_t base = to_index(vm, a[0]), exponent = to_index(vm, a[1]), modulus = to_index(vm, a[2]);
   if (modulus == 0) raise_value_error(vm, "pow() 3rd argument cannot be 0");
-  if (exponent < 0) raise_value_error(vm, "pow() with a modulus needs an exponent >= 0");
+  if (exponent < 0) {
+    base = modular_inverse(vm, base, modulus);
+    exponent = exponent == INT64_MIN ? INT64_MAX : -exponent;
+  }
   __int128 result = 1, square = floor_modulo(base, modulus);
   for (; exponent; exponent >>= 1) {
     if (exponent & 1) result = result * square % modulus;
@@ -282,6 +311,11 @@ Value round_(Vm& vm, Args& a) {
   return a[1].is_none() ? call(vm, bound) : call(vm, bound, {a[1]});
 }
 Value ord(Vm& vm, Args& a) {
+  if (auto* bytes = try_cast<BytesObject>(a[0])) {
+    if (bytes->data.size() == 1) return Value::integer(static_cast<uint8_t>(bytes->data[0]));
+    raise_type_error(vm, "ord() expected a character, but string of length " +
+                             std::to_string(bytes->data.size()) + " found");
+  }
   if (!is_kind(a[0], Kind::Str))
     raise_type_error(vm, "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
   auto* s = cast<StrObject>(a[0]);
@@ -313,10 +347,51 @@ Value vars(Vm& vm, Args& a) {
     Frame* frame = vm.current_frame();
     return Value(frame->globals);
   }
-  if (is_kind(a[0], Kind::Module) || is_kind(a[0], Kind::Type) || is_kind(a[0], Kind::Function) ||
-      (a[0].is_object() && instance_state(a[0].object())))
-    return get_attribute(vm, a[0], vm.names().dict.get());
+  if (Value dict = find_attribute(vm, a[0], vm.names().dict)) return dict;
   raise_type_error(vm, "vars() argument must have __dict__ attribute");
+}
+// A value that lies in a cell when a nested function uses the variable.
+Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<CellObject>(v)->content : v; }
+Value locals(Vm& vm, Args&) {
+  Frame* frame = vm.current_frame();
+  if (!frame) return make_dict(vm).take();
+  if (is_kind(frame->extra, Kind::Dict)) return frame->extra;  // a class body's namespace
+  const lang::CodeObject& code = *frame->code->code;
+  Local<DictObject> dict = make_dict(vm);
+  auto add = [&](const std::string& name, const Value& v) {
+    Value content = variable_content(v);
+    if (content && !name.empty() && name[0] != '.') dict_set(vm, dict, name, content);
+  };
+  if (code.name == "<module>") {
+    dict->table.copy_from(frame->globals->table);
+    return dict.take();
+  }
+  for (size_t r = 0; r < code.register_names.size(); ++r) add(code.register_names[r], frame->registers[r]);
+  for (size_t i = 0; i < code.free_names.size(); ++i)
+    if (code.free_names[i] != "__class__") add(code.free_names[i], frame->function->closure[i].value());
+  return dict.take();
+}
+
+// Python's built-in names that the language leaves out: the reason and the replacement.
+struct Refused {
+  const char *name, *reason;
+};
+constexpr Refused kRefused[] = {
+    {"eval", "a script is checked as a whole before it runs; use json.loads for data, getattr or a "
+             "dict of functions for names"},
+    {"exec", "a script is checked as a whole before it runs; put the code into a module and import it"},
+    {"compile", "a script is checked as a whole before it runs; torch.compile compiles functions"},
+    {"complex", "complex numbers are left out; keep the real and the imaginary part as two floats"},
+    {"bytearray", "use bytes, or a list of int that becomes bytes(list)"},
+    {"memoryview", "slices of bytes are bytes; tensors share their memory"},
+    {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},
+};
+Value refuse(Vm& vm, Args& a) {
+  for (const Refused& row : kRefused)
+    if (a.callee->name == row.name)
+      raise(vm, vm.exceptions().NotImplementedError,
+            std::string(row.name) + "() is not part of the language: " + row.reason);
+  raise(vm, vm.exceptions().NotImplementedError, a.callee->name + "() is not part of the language");
 }
 Value globals(Vm& vm, Args&) {
   Local<DictObject> copy = make_dict(vm);
@@ -329,10 +404,11 @@ Value dir(Vm& vm, Args& a) {
     sort_list(vm, names, Value(), false);
     return names.take();
   }
-  // Asked of the type: a class lists itself, not its instances' rule.
   Type* type = type_of(vm, a[0]);
-  const Value* rule = lookup_in_type(type, intern(vm, "__dir__"));
-  return to_list(vm, call(vm, bind_attribute(vm, *rule, a[0], type))).take();
+  const Value* method = lookup_in_type(type, intern(vm, "__dir__"));
+  Local<ListObject> names = to_list(vm, call(vm, bind_attribute(vm, *method, a[0], type)));
+  sort_list(vm, names, Value(), false);
+  return names.take();
 }
 Value input(Vm& vm, Args& a) {
   if (a.has(0)) vm.write(Stream::Out, to_string(vm, a[0]));
@@ -381,6 +457,7 @@ constexpr Row kFunctions[] = {
     {"hex", "number, /", in_base<'x'>},
     {"vars", "object=?, /", vars},
     {"globals", "", globals},
+    {"locals", "", locals},
     {"dir", "object=?, /", dir},
     {"input", "prompt=?, /", input},
 };
@@ -397,6 +474,8 @@ void init_builtin_functions(Vm& vm) {
                                             : make_raw_native(vm, row.name, row.code);
     add_builtin(vm, row.name, f.take());
   }
+  for (const Refused& row : kRefused)
+    add_builtin(vm, row.name, make_raw_native(vm, row.name, refuse).take());
   add_builtin(vm, "__debug__", Value::boolean(true));
 }
 

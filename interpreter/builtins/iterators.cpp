@@ -175,7 +175,9 @@ Value reversed_construct(Vm& vm, Type* type, Args& args) {
     raise_type_error(vm, "reversed expected 1 argument, got " + std::to_string(args.count));
   const Value& v = args[0];
   Type* of = type_of(vm, v);
-  if (const Value* method = lookup_in_type(of, vm.names().reversed))
+  const Value* method = lookup_in_type(of, vm.names().reversed);
+  bool own_list = is_kind(v, Kind::List) && method && is_kind(*method, Kind::NativeFunction);
+  if (method && !own_list)
     return call(vm, bind_attribute(vm, *method, v, of));
   if (!of->slots.get_item || !of->slots.length || is_kind(v, Kind::Dict))
     raise_type_error(vm, "'" + of->name + "' object is not reversible");
@@ -205,6 +207,10 @@ const char kCallIterator = 0;
 }  // namespace
 
 Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel) {
+  bool callable = is_kind(function, Kind::Function) || is_kind(function, Kind::NativeFunction) ||
+                  is_kind(function, Kind::BoundMethod) || is_kind(function, Kind::Type) ||
+                  type_of(vm, function)->slots.call;
+  if (!callable) raise_type_error(vm, "iter(v, w): v must be callable");
   Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kCallIterator));
   Local<CallIterator> it = vm.heap().make<CallIterator>(type);
   it->function = function;

@@ -13,7 +13,8 @@ int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* typ
                              type_name(vm, key));
   int64_t i = to_index(vm, key);
   if (i < 0) i += length;
-  if (i < 0 || i >= length) raise_index_error(vm, std::string(type) + " index out of range");
+  if (i < 0 || i >= length) raise_index_error(vm, std::string(type[0] == 'b' ? "" : type) +
+                                                  (type[0] == 'b' ? "index out of range" : " index out of range"));
   return i;
 }
 
@@ -284,6 +285,10 @@ Value count(Vm& vm, Args& a) {
   }
   return Value::integer(n);
 }
+Value reversed_list(Vm& vm, Args& a) {
+  return call(vm, dict_get(vm, vm.builtins()->globals, "reversed"), {a[0]});
+}
+
 Value reverse(Vm& vm, Args& a) {
   note_store(vm, a[0].object(), Value());
   std::reverse(list_of(a[0])->items.begin(), list_of(a[0])->items.end());
@@ -388,6 +393,7 @@ void init_list_type(Vm& vm) {
       .method("count", "self, value, /", count)
       .method("reverse", "self", reverse)
       .method("copy", "self", copy)
+      .method("__reversed__", "self", reversed_list)
       .method("sort", "self, *, key=None, reverse=False", sort);
   VmAccess::types(vm).list = b.finish();
   add_builtin(vm, "list", Value(vm.types().list));

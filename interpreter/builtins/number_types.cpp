@@ -1,4 +1,5 @@
 // int, float, bool, None, NotImplemented, Ellipsis. Script subclasses of int and float are boxed.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -49,6 +50,26 @@ Value number_format(Vm& vm, const Value& v, StrObject* spec) {
   return str_value(vm, format(vm, unbox(v), spec->view()));
 }
 
+// Numbers may be written with the decimals of any script, and with any blanks around them.
+std::string ascii_digits(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    uint32_t c = decode_utf8(text, i);
+    int digit = c < 0x80 ? -1 : decimal_digit(c);
+    if (digit >= 0) out += static_cast<char>('0' + digit);
+    else if (c >= 0x80 && is_space(c)) out += ' ';
+    else append_utf8(out, c);
+  }
+  return out;
+}
+// The text of a str or bytes argument.
+std::string number_text(const Value& v) {
+  if (auto* bytes = try_cast<BytesObject>(v)) return bytes->data;
+  StrObject* text = cast<StrObject>(v);
+  return text->ascii ? std::string(text->view()) : ascii_digits(text->view());
+}
+bool is_number_text(const Value& v) { return is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes); }
+
 std::string_view strip(std::string_view s) {
   auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
   while (!s.empty() && blank(s.front())) s.remove_prefix(1);
@@ -70,7 +91,7 @@ bool remove_underscores(std::string_view s, std::string& out) {
 }
 
 Value parse_int(Vm& vm, const Value& text, int64_t base) {
-  std::string_view whole = cast<StrObject>(text)->view();
+  const std::string whole = number_text(text);
   std::string_view s = strip(whole);
   bool negative = false;
   if (!s.empty() && (s[0] == '+' || s[0] == '-')) {
@@ -88,10 +109,12 @@ Value parse_int(Vm& vm, const Value& text, int64_t base) {
   prefix('x', 16);
   prefix('o', 8);
   prefix('b', 2);
+  bool zero_first = stated == 0 && base == 0 && s.find_first_not_of("0_") != std::string_view::npos &&
+                    s.size() > 1 && s[0] == '0';
   if (base == 0) base = 10;
   std::string digits;
   uint64_t magnitude = 0;
-  bool ok = remove_underscores(s, digits) && !digits.empty();
+  bool ok = remove_underscores(s, digits) && !digits.empty() && !zero_first;
   if (ok) {
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
                                         static_cast<int>(base));
@@ -117,14 +140,14 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   const Value& x = v[0];
   if (v[1]) {
     int64_t base = to_index(vm, v[1]);
-    if (!is_kind(x, Kind::Str)) raise_type_error(vm, "int() can't convert non-string with explicit base");
+    if (!is_number_text(x)) raise_type_error(vm, "int() can't convert non-string with explicit base");
     if (base != 0 && (base < 2 || base > 36))
       raise_value_error(vm, "int() base must be >= 2 and <= 36, or 0");
     return box(vm, type, parse_int(vm, x, base));
   }
   if (is_integer_like(x)) return box(vm, type, Value::integer(x.as_int()));
   if (x.is_float()) return box(vm, type, Value::integer(float_to_int(vm, x.as_float())));
-  if (is_kind(x, Kind::Str)) return box(vm, type, parse_int(vm, x, 10));
+  if (is_number_text(x)) return box(vm, type, parse_int(vm, x, 10));
   const TypeSlots& slots = type_of(vm, x)->slots;
   if (slots.to_int) return box(vm, type, slots.to_int(vm, x));
   if (slots.to_index) return box(vm, type, slots.to_index(vm, x));
@@ -133,7 +156,8 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
 }
 
 Value parse_float(Vm& vm, const Value& text) {
-  std::string_view s = strip(cast<StrObject>(text)->view());
+  const std::string whole = number_text(text);
+  std::string_view s = strip(whole);
   std::string digits;
   bool ok = remove_underscores(s, digits);
   std::string lower;
@@ -161,7 +185,7 @@ Value float_construct(Vm& vm, Type* type, Args& args) {
   kSignature.bind(vm, "float", args, v);
   const Value& x = v[0];
   if (is_number(x)) return box(vm, type, Value::real(to_double(vm, x)));
-  if (is_kind(x, Kind::Str)) return box(vm, type, parse_float(vm, x));
+  if (is_number_text(x)) return box(vm, type, parse_float(vm, x));
   const TypeSlots& slots = type_of(vm, x)->slots;
   if (!slots.to_float && !slots.to_index)
     raise_type_error(vm, "float() argument must be a string or a real number, not '" +
@@ -186,7 +210,10 @@ Value int_bit_count(Vm&, Args& a) {
   return Value::integer(__builtin_popcountll(i < 0 ? 0 - static_cast<uint64_t>(i) : i));
 }
 Value number_conjugate(Vm&, Args& a) { return unbox(a[0]); }
-Value number_real(Vm&, const Value& v) { return unbox(v); }
+Value number_real(Vm&, const Value& v) {
+  Value n = unbox(v);
+  return n.is_bool() ? Value::integer(n.as_int()) : n;
+}
 Value int_numerator(Vm&, const Value& v) { return Value::integer(unbox(v).as_int()); }
 Value int_denominator(Vm&, const Value&) { return Value::integer(1); }
 Value number_imag(Vm&, const Value& v) {
@@ -199,7 +226,9 @@ Value float_is_integer(Vm&, Args& a) {
 }
 Value float_as_integer_ratio(Vm& vm, Args& a) {
   double d = to_double(vm, unbox(a[0]));
-  if (!std::isfinite(d)) raise_value_error(vm, "cannot convert NaN or infinity to integer ratio");
+  if (std::isnan(d)) raise_value_error(vm, "cannot convert NaN to integer ratio");
+  if (std::isinf(d))
+    raise(vm, vm.exceptions().OverflowError, "cannot convert Infinity to integer ratio");
   int exponent;
   double m = std::frexp(d, &exponent);
   while (m != std::floor(m)) {
@@ -214,9 +243,104 @@ Value float_as_integer_ratio(Vm& vm, Args& a) {
   return make_tuple(vm, std::vector<Value>{Value::integer(num), Value::integer(den)}).take();
 }
 Value float_hex(Vm& vm, Args& a) {
+  double d = unbox(a[0]).as_float();
+  if (!std::isfinite(d)) return str_value(vm, float_repr(d));
+  if (d == 0) return str_value(vm, std::signbit(d) ? "-0x0.0p+0" : "0x0.0p+0");
+  int exponent;
+  double m = std::frexp(std::fabs(d), &exponent) * 2;  // 1 <= m < 2, below the smallest normal less
+  --exponent;
+  if (exponent < -1022) {
+    m = std::ldexp(m, exponent + 1022);
+    exponent = -1022;
+  }
   char text[64];
-  std::snprintf(text, sizeof text, "%a", unbox(a[0]).as_float());
+  auto bits = static_cast<uint64_t>(std::ldexp(m - std::floor(m), 52));
+  std::snprintf(text, sizeof text, "%s0x%d.%013llxp%+d", d < 0 ? "-" : "", static_cast<int>(m),
+                static_cast<unsigned long long>(bits), exponent);
   return str_value(vm, text);
+}
+Value float_fromhex(Vm& vm, Args& a) {
+  std::string text(strip(text_of(vm, a[1], "fromhex() argument")));
+  size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  std::string body = text.substr(sign), lower;
+  for (char c : body) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  bool named = lower == "inf" || lower == "infinity" || lower == "nan";
+  if (!named && !lower.starts_with("0x")) lower = "0x" + lower;
+  char* end = nullptr;
+  double d = std::strtod(lower.c_str(), &end);
+  if (lower.size() < 3 || *end)
+    raise_value_error(vm, "invalid hexadecimal floating-point string");
+  if (std::isinf(d) && !named)
+    raise(vm, vm.exceptions().OverflowError, "hexadecimal value too large to represent as a float");
+  return call(vm, a[0], {Value::real(sign && text[0] == '-' ? -d : d)});
+}
+
+// --- bytes -------------------------------------------------------------------------------------------------
+
+bool is_big_endian(Vm& vm, const Value& order) {
+  std::string_view text = text_of(vm, order, "byteorder");
+  if (text != "big" && text != "little")
+    raise_value_error(vm, "byteorder must be either 'little' or 'big'");
+  return text == "big";
+}
+Value int_to_bytes(Vm& vm, Args& a) {
+  int64_t value = unbox(a[0]).as_int(), length = to_index(vm, a[1]);
+  bool big = is_big_endian(vm, a[2]), has_sign = truth(vm, a[3]);
+  if (length < 0) raise_value_error(vm, "length argument must be non-negative");
+  if (value < 0 && !has_sign)
+    raise(vm, vm.exceptions().OverflowError, "can't convert negative int to unsigned");
+  int64_t bits = 8 * length - (has_sign ? 1 : 0);
+  bool fits = bits >= 63 || (bits >= 0 && (value < 0 ? ~value : value) >> bits == 0);
+  if (!fits) raise(vm, vm.exceptions().OverflowError, "int too big to convert");
+  std::string data;
+  for (int64_t k = 0; k < length; ++k)
+    data += static_cast<char>(value >> std::min<int64_t>(8 * k, 63));
+  if (big) std::reverse(data.begin(), data.end());
+  return make_bytes(vm, std::move(data)).take();
+}
+Value int_from_bytes(Vm& vm, Args& a) {
+  Value bytes = call(vm, Value(vm.types().bytes), {a[1]});
+  std::string data = cast<BytesObject>(bytes)->data;
+  if (!is_big_endian(vm, a[2])) std::reverse(data.begin(), data.end());
+  bool negative = truth(vm, a[3]) && !data.empty() && (data[0] & 0x80);
+  const char fill = negative ? '\xff' : '\0';
+  while (data.size() > 8 && data[0] == fill) data.erase(0, 1);
+  uint64_t value = negative ? ~uint64_t{0} : 0;
+  for (char c : data) value = value << 8 | static_cast<uint8_t>(c);
+  bool fits = data.size() <= 8 && (negative ? static_cast<int64_t>(value) < 0 : value <= INT64_MAX);
+  if (!fits)
+    raise(vm, vm.exceptions().OverflowError,
+          "integer overflow: " + std::to_string(data.size()) + " bytes do not fit in 64 bits");
+  return call(vm, a[0], {Value::integer(static_cast<int64_t>(value))});
+}
+
+// --- methods that are operators under another name ----------------------------------------------------
+
+Value builtin(Vm& vm, const char* name) { return dict_get(vm, vm.builtins()->globals, name); }
+Value number_divmod(Vm& vm, Args& a) {
+  if (!numeric(a[1])) return vm.not_implemented();
+  return call(vm, builtin(vm, "divmod"), {unbox(a[0]), unbox(a[1])});
+}
+Value number_rdivmod(Vm& vm, Args& a) {
+  if (!numeric(a[1])) return vm.not_implemented();
+  return call(vm, builtin(vm, "divmod"), {unbox(a[1]), unbox(a[0])});
+}
+Value number_round(Vm& vm, Args& a) {
+  if (!a.has(1) || a[1].is_none()) return call(vm, builtin(vm, "round"), {unbox(a[0])});
+  return call(vm, builtin(vm, "round"), {unbox(a[0]), a[1]});
+}
+template <double (*f)(double)>
+Value number_rounded(Vm& vm, Args& a) {
+  Value n = unbox(a[0]);
+  return Value::integer(n.is_float() ? float_to_int(vm, f(n.as_float())) : n.as_int());
+}
+void add_number_methods(TypeBuilder& b) {
+  b.method("__divmod__", "self, value, /", number_divmod)
+      .method("__rdivmod__", "self, value, /", number_rdivmod)
+      .method("__round__", "self, ndigits=?, /", number_round)
+      .method("__trunc__", "self", number_rounded<std::trunc>)
+      .method("__floor__", "self", number_rounded<std::floor>)
+      .method("__ceil__", "self", number_rounded<std::ceil>);
 }
 
 void add_number_slots(TypeSlots& s) {
@@ -282,6 +406,9 @@ void init_number_types(Vm& vm) {
       .getter("imag", number_imag)
       .getter("numerator", int_numerator)
       .getter("denominator", int_denominator);
+  i.method("to_bytes", "self, length=1, byteorder='big', *, signed=False", int_to_bytes)
+      .class_method("from_bytes", "cls, bytes, byteorder='big', *, signed=False", int_from_bytes);
+  add_number_methods(i);
   t.integer = i.finish();
 
   TypeBuilder f(vm, "float", Kind::BoxedNumber);
@@ -292,8 +419,10 @@ void init_number_types(Vm& vm) {
       .method("as_integer_ratio", "self", float_as_integer_ratio)
       .method("conjugate", "self", number_conjugate)
       .method("hex", "self", float_hex)
+      .class_method("fromhex", "cls, string, /", float_fromhex)
       .getter("real", number_real)
       .getter("imag", number_imag);
+  add_number_methods(f);
   t.real = f.finish();
 
   TypeBuilder b(vm, "bool", Kind::BoxedNumber, t.integer);

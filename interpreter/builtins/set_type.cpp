@@ -135,7 +135,17 @@ Value set_repr(Vm& vm, const Value& self) {
   return str_value(vm, plain ? "{" + items + "}" : name + "({" + items + "})");
 }
 int64_t set_length(Vm&, const Value& v) { return static_cast<int64_t>(set_of(v)->table.size()); }
-bool set_contains(Vm& vm, const Value& self, const Value& v) { return has(vm, set_of(self), v); }
+// A set asked for in a set stands for the frozenset of its elements.
+Value element(Vm& vm, const Value& v) {
+  bool mutable_set = is_kind(v, Kind::Set) && !v.object()->type->slots.hash;
+  if (!mutable_set) return v;
+  Local<SetObject> frozen = make_set(vm, true);
+  frozen->table.copy_from(set_of(v)->table);
+  return frozen.take();
+}
+bool set_contains(Vm& vm, const Value& self, const Value& v) {
+  return has(vm, set_of(self), element(vm, v));
+}
 
 struct SetIterator final : NativeIterator {
   Local<SetObject> set;
@@ -172,11 +182,11 @@ Value add(Vm& vm, Args& a) {
   return Value::none();
 }
 Value discard(Vm& vm, Args& a) {
-  set_remove(vm, set_of(a[0]), a[1]);
+  set_remove(vm, set_of(a[0]), element(vm, a[1]));
   return Value::none();
 }
 Value remove(Vm& vm, Args& a) {
-  if (!set_remove(vm, set_of(a[0]), a[1])) raise_key_error(vm, a[1]);
+  if (!set_remove(vm, set_of(a[0]), element(vm, a[1]))) raise_key_error(vm, a[1]);
   return Value::none();
 }
 Value pop(Vm& vm, Args& a) {
@@ -194,6 +204,7 @@ Value clear(Vm& vm, Args& a) {
   return Value::none();
 }
 Value copy(Vm& vm, Args& a) {
+  if (a[0].object()->type == vm.types().frozenset) return a[0];
   Local<SetObject> r = result_like(vm, a[0]);
   r->table.copy_from(set_of(a[0])->table);
   return r.take();
@@ -216,6 +227,10 @@ Value update(Vm& vm, Args& a) {
 }
 Value symmetric_difference(Vm& vm, Args& a) {
   return combine(vm, BinaryOp::BitXor, a[0], as_set(vm, a[1]));
+}
+Value symmetric_difference_update(Vm& vm, Args& a) {
+  replace(vm, a[0], symmetric_difference(vm, a));
+  return Value::none();
 }
 Value issubset(Vm& vm, Args& a) {
   return Value::boolean(is_subset(vm, set_of(a[0]), as_set(vm, a[1])));
@@ -271,7 +286,8 @@ void init_set_types(Vm& vm) {
       .method("clear", "self", clear)
       .method("update", "self, *others", update)
       .method("intersection_update", "self, *others", combine_update<BinaryOp::BitAnd>)
-      .method("difference_update", "self, *others", combine_update<BinaryOp::Sub>);
+      .method("difference_update", "self, *others", combine_update<BinaryOp::Sub>)
+      .method("symmetric_difference_update", "self, other, /", symmetric_difference_update);
   VmAccess::types(vm).set = b.finish();
   TypeBuilder f(vm, "frozenset", Kind::Set);
   add_common(f);

@@ -9,6 +9,8 @@
 namespace tsc::interp {
 namespace {
 
+#include "interpreter/builtins/unicode_tables.inc"
+
 std::string_view self_text(Args& a) { return cast<StrObject>(a[0])->view(); }
 
 template <class F>
@@ -23,58 +25,100 @@ bool is_alpha(uint32_t c) {
   auto k = category(c);
   return k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO;
 }
-bool is_digit(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
+template <size_t n>
+bool in_ranges(const CodeRange (&ranges)[n], uint32_t c) {
+  for (const CodeRange& range : ranges)
+    if (c >= range.first && c <= range.last) return true;
+  return false;
+}
+bool is_decimal(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_ND; }
+bool is_digit(uint32_t c) { return is_decimal(c) || (c >= 0x80 && in_ranges(kOtherDigits, c)); }
 bool is_numeric(uint32_t c) {
   auto k = category(c);
-  return k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO;
+  bool number = k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO;
+  return number || (c >= 0x80 && in_ranges(kNumericLetters, c));
 }
-bool is_space(uint32_t c) {
+bool is_blank(uint32_t c) {
   return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f) || c == 0x85 ||
          category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;
 }
 bool is_upper(uint32_t c) { return to_lower(c) != c; }
 bool is_lower(uint32_t c) { return to_upper(c) != c || c == 0xDF; }
 
+const SpecialCase* special_case(uint32_t c) {
+  auto row = std::lower_bound(std::begin(kSpecialCases), std::end(kSpecialCases), c,
+                              [](const SpecialCase& r, uint32_t code) { return r.code < code; });
+  return row != std::end(kSpecialCases) && row->code == c ? row : nullptr;
+}
+void append_upper(std::string& out, uint32_t c) {
+  if (const SpecialCase* special = c < 0x80 ? nullptr : special_case(c)) out += special->upper;
+  else append_utf8(out, to_upper(c));
+}
+void append_title(std::string& out, uint32_t c) {
+  if (const SpecialCase* special = c < 0x80 ? nullptr : special_case(c)) out += special->title;
+  else append_utf8(out, static_cast<uint32_t>(utf8proc_totitle(static_cast<int32_t>(c))));
+}
+// A capital sigma at the end of a word has a form of its own; `text` around byte `at` decides.
+bool is_final_sigma(std::string_view text, size_t at) {
+  bool before = false, after = false;
+  for (size_t i = 0; i < at;) before = is_cased(decode_utf8(text, i));
+  size_t i = at;
+  decode_utf8(text, i);
+  if (i < text.size()) after = is_cased(decode_utf8(text, i));
+  return before && !after;
+}
+void append_lower(std::string& out, uint32_t c, std::string_view text, size_t at) {
+  if (c == 0x130) out += "i\xcc\x87";
+  else if (c == 0x3A3 && is_final_sigma(text, at)) append_utf8(out, 0x3C2);
+  else append_utf8(out, to_lower(c));
+}
+
+// Calls f(out, code point, its place in the text).
 template <class F>
 Value map_points(Vm& vm, Args& a, F f) {
   std::string out;
-  each_point(self_text(a), [&](uint32_t c) { append_utf8(out, f(c)); });
+  std::string_view text = self_text(a);
+  for (size_t i = 0; i < text.size();) {
+    size_t at = i;
+    f(out, decode_utf8(text, i), at);
+  }
   return str_value(vm, out);
 }
 Value upper(Vm& vm, Args& a) {
-  std::string out;
-  each_point(self_text(a), [&](uint32_t c) {
-    if (c == 0xDF) out += "SS";
-    else append_utf8(out, to_upper(c));
-  });
-  return str_value(vm, out);
+  return map_points(vm, a, [](std::string& out, uint32_t c, size_t) { append_upper(out, c); });
 }
-Value lower(Vm& vm, Args& a) { return map_points(vm, a, to_lower); }
-Value casefold(Vm& vm, Args& a) {
-  std::string out;
-  each_point(self_text(a), [&](uint32_t c) {
-    if (c == 0xDF) out += "ss";
-    else append_utf8(out, to_lower(c));
+Value lower(Vm& vm, Args& a) {
+  return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
+    append_lower(out, c, self_text(a), at);
   });
-  return str_value(vm, out);
+}
+Value casefold(Vm& vm, Args& a) {
+  std::string_view text = self_text(a);
+  utf8proc_uint8_t* folded = nullptr;
+  utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                       static_cast<utf8proc_ssize_t>(text.size()), &folded,
+                                       UTF8PROC_CASEFOLD);
+  if (size < 0) return a[0];
+  Value result = str_value(vm, {reinterpret_cast<char*>(folded), static_cast<size_t>(size)});
+  std::free(folded);
+  return result;
 }
 Value swapcase(Vm& vm, Args& a) {
-  return map_points(vm, a, [](uint32_t c) { return to_lower(c) != c ? to_lower(c) : to_upper(c); });
+  return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
+    if (to_lower(c) != c) append_lower(out, c, self_text(a), at);
+    else append_upper(out, c);
+  });
 }
 Value capitalize(Vm& vm, Args& a) {
-  bool first = true;
-  return map_points(vm, a, [&](uint32_t c) {
-    uint32_t r = first ? to_upper(c) : to_lower(c);
-    first = false;
-    return r;
+  return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
+    at == 0 ? append_title(out, c) : append_lower(out, c, self_text(a), at);
   });
 }
 Value title(Vm& vm, Args& a) {
   bool inside = false;
-  return map_points(vm, a, [&](uint32_t c) {
-    uint32_t r = inside ? to_lower(c) : to_upper(c);
+  return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
+    inside ? append_lower(out, c, self_text(a), at) : append_title(out, c);
     inside = is_cased(c);
-    return r;
   });
 }
 
@@ -86,9 +130,10 @@ Value every(Vm&, Args& a) {
 }
 bool alnum(uint32_t c) { return is_alpha(c) || is_numeric(c); }
 bool plain_ascii(uint32_t c) { return c < 0x80; }
-bool printable(uint32_t c) {
-  auto k = category(c);
-  return c == ' ' || !(k >= UTF8PROC_CATEGORY_ZS || k == UTF8PROC_CATEGORY_CN);
+Value isprintable(Vm&, Args& a) {
+  bool all = true;
+  each_point(self_text(a), [&](uint32_t c) { all = all && is_printable(c); });
+  return Value::boolean(all);
 }
 Value isascii(Vm&, Args& a) {
   bool all = true;
@@ -116,7 +161,7 @@ Value istitle(Vm&, Args& a) {
 Value isidentifier(Vm&, Args& a) {
   bool first = true, ok = !self_text(a).empty();
   each_point(self_text(a), [&](uint32_t c) {
-    ok = ok && (c == '_' || is_alpha(c) || (!first && is_digit(c)));
+    ok = ok && (c == '_' || is_alpha(c) || (!first && is_decimal(c)));
     first = false;
   });
   return Value::boolean(ok);
@@ -128,10 +173,11 @@ Value strip_with(Vm& vm, Args& a, bool left, bool right) {
   std::string_view text = self_text(a);
   std::vector<uint32_t> set;
   bool blanks = a[1].is_none();
-  if (!blanks)
-    each_point(text_of(vm, a[1], "strip arg"), [&](uint32_t c) { set.push_back(c); });
+  if (!blanks && !is_kind(a[1], Kind::Str))
+    raise_type_error(vm, a.callee->name + " arg must be None or str");
+  if (!blanks) each_point(text_of(vm, a[1]), [&](uint32_t c) { set.push_back(c); });
   auto drop = [&](uint32_t c) {
-    return blanks ? is_space(c) : std::find(set.begin(), set.end(), c) != set.end();
+    return blanks ? is_blank(c) : std::find(set.begin(), set.end(), c) != set.end();
   };
   size_t begin = 0, end = text.size();
   while (left && begin < end) {
@@ -153,11 +199,11 @@ Value strip(Vm& vm, Args& a) { return strip_with(vm, a, true, true); }
 Value lstrip(Vm& vm, Args& a) { return strip_with(vm, a, true, false); }
 Value rstrip(Vm& vm, Args& a) { return strip_with(vm, a, false, true); }
 Value removeprefix(Vm& vm, Args& a) {
-  std::string_view text = self_text(a), piece = text_of(vm, a[1]);
+  std::string_view text = self_text(a), piece = text_of(vm, a[1], "removeprefix() argument");
   return str_value(vm, text.substr(0, piece.size()) == piece ? text.substr(piece.size()) : text);
 }
 Value removesuffix(Vm& vm, Args& a) {
-  std::string_view text = self_text(a), piece = text_of(vm, a[1]);
+  std::string_view text = self_text(a), piece = text_of(vm, a[1], "removesuffix() argument");
   bool ends = !piece.empty() && text.size() >= piece.size() &&
               text.substr(text.size() - piece.size()) == piece;
   return str_value(vm, ends ? text.substr(0, text.size() - piece.size()) : text);
@@ -167,7 +213,9 @@ Value removesuffix(Vm& vm, Args& a) {
 
 Value pad(Vm& vm, Args& a, int where) {
   int64_t width = to_index(vm, a[1]), length = cast<StrObject>(a[0])->length;
-  std::string_view fill = text_of(vm, a[2], "The fill character");
+  if (!is_kind(a[2], Kind::Str))
+    raise_type_error(vm, "The fill character must be a unicode character, not " + type_name(vm, a[2]));
+  std::string_view fill = text_of(vm, a[2]);
   bool ascii;
   if (count_code_points(fill, ascii) != 1)
     raise_type_error(vm, "The fill character must be exactly one character long");
@@ -218,6 +266,8 @@ Value maketrans(Vm& vm, Args& a) {
     for (uint32_t i = 0; i < dict->table.used(); ++i) {
       const Table::Entry& e = dict->table.entry(i);
       if (!e.key) continue;
+      if (is_kind(e.key, Kind::Str) && cast<StrObject>(e.key)->length != 1)
+        raise_value_error(vm, "string keys in translate table must be of length 1");
       size_t offset = 0;
       Value key = is_kind(e.key, Kind::Str)
                       ? Value::integer(decode_utf8(cast<StrObject>(e.key)->view(), offset))
@@ -226,6 +276,8 @@ Value maketrans(Vm& vm, Args& a) {
     }
     return table.take();
   }
+  if (!a.has(1))
+    raise_type_error(vm, "if you give only one argument to maketrans it must be a dict");
   std::vector<uint32_t> from, to;
   each_point(text_of(vm, a[0]), [&](uint32_t c) { from.push_back(c); });
   each_point(text_of(vm, a[1]), [&](uint32_t c) { to.push_back(c); });
@@ -239,12 +291,21 @@ Value maketrans(Vm& vm, Args& a) {
     });
   return table.take();
 }
+// What a table that is no dict says; a LookupError means: leave the character.
+Value translated(Vm& vm, const Value& table, uint32_t c) {
+  try {
+    return get_item(vm, table, Value::integer(c));
+  } catch (const ScriptException& e) {
+    if (!e.exception()->type->is_subtype_of(vm.exceptions().LookupError)) throw;
+    return Value();
+  }
+}
 Value translate(Vm& vm, Args& a) {
   std::string out;
   each_point(self_text(a), [&](uint32_t c) {
     Value v;
     if (auto* dict = try_cast<DictObject>(a[1])) v = dict_get(vm, dict, Value::integer(c));
-    else v = get_item(vm, a[1], Value::integer(c));
+    else v = translated(vm, a[1], c);
     if (!v) append_utf8(out, c);
     else if (is_integer_like(v)) append_utf8(out, static_cast<uint32_t>(v.as_int()));
     else if (!v.is_none()) out += text_of(vm, v);
@@ -252,21 +313,25 @@ Value translate(Vm& vm, Args& a) {
   return str_value(vm, out);
 }
 Value encode(Vm& vm, Args& a) {
-  std::string name(text_of(vm, a[1], "encoding"));
-  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-    return c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  });
-  if (name == "ascii" || name == "latin-1") {
-    if (!cast<StrObject>(a[0])->ascii)
-      raise(vm, vm.exceptions().UnicodeEncodeError,
-            "'" + name + "' codec can't encode characters: not all are ASCII");
-  } else if (name != "utf-8" && name != "utf8") {
-    raise(vm, vm.exceptions().LookupError, "unknown encoding: " + name);
-  }
-  return make_bytes(vm, std::string(self_text(a))).take();
+  return make_bytes(vm, encode_text(vm, a[0], text_of(vm, a[1], "encode() argument 'encoding'"),
+                                    text_of(vm, a[2], "encode() argument 'errors'")))
+      .take();
 }
 
 }  // namespace
+
+bool is_printable(uint32_t c) {
+  auto k = category(c);
+  return c == ' ' || !(k >= UTF8PROC_CATEGORY_ZS || k == UTF8PROC_CATEGORY_CN);
+}
+bool is_space(uint32_t c) { return is_blank(c); }
+int decimal_digit(uint32_t c) {
+  if (!is_decimal(c)) return -1;
+  // Decimals come in runs whose length is a multiple of ten, zero first.
+  uint32_t first = c;
+  while (first > 0 && is_decimal(first - 1)) --first;
+  return static_cast<int>((c - first) % 10);
+}
 
 void add_str_case_methods(TypeBuilder& type) {
   type.method("upper", "self", upper)
@@ -277,11 +342,11 @@ void add_str_case_methods(TypeBuilder& type) {
       .method("title", "self", title)
       .method("isalpha", "self", every<is_alpha>)
       .method("isdigit", "self", every<is_digit>)
-      .method("isdecimal", "self", every<is_digit>)
+      .method("isdecimal", "self", every<is_decimal>)
       .method("isnumeric", "self", every<is_numeric>)
       .method("isalnum", "self", every<alnum>)
-      .method("isspace", "self", every<is_space>)
-      .method("isprintable", "self", every<printable>)
+      .method("isspace", "self", every<is_blank>)
+      .method("isprintable", "self", isprintable)
       .method("isascii", "self", isascii)
       .method("isupper", "self", all_cased<is_upper, is_lower>)
       .method("islower", "self", all_cased<is_lower, is_upper>)

@@ -80,7 +80,7 @@ struct Formatter {
     else if (conversion == 's') v = str_value(vm, to_string(vm, v));
     else if (conversion == 'a') v = str_value(vm, ascii(vm, v));
     else if (conversion)
-      raise_value_error(vm, std::string("Unknown conversion specifier '") + conversion + "'");
+      raise_value_error(vm, std::string("Unknown conversion specifier ") + conversion);
     return format(vm, v, spec);
   }
 
@@ -104,7 +104,9 @@ struct Formatter {
       for (; end < text.size() && open; ++end) open += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
       if (open)
         raise_value_error(vm, i + 1 == text.size() ? "Single '{' encountered in format string"
-                                                   : "expected '}' before end of string");
+                              : text.find(':', i) != std::string_view::npos
+                                  ? "unmatched '{' in format spec"
+                                  : "expected '}' before end of string");
       out += replacement(text.substr(i + 1, end - i - 2));
       i = end - 1;
     }
@@ -140,10 +142,12 @@ Value format_map(Vm& vm, Args& a) {
 // --- % ------------------------------------------------------------------------------------------------------
 
 struct PercentFormatter {
-  PercentFormatter(Vm& v, std::string_view t, const Value& a) : vm(v), text(t), argument(a) {}
+  PercentFormatter(Vm& v, std::string_view t, const Value& a, bool b)
+      : vm(v), text(t), argument(a), bytes(b) {}
   Vm& vm;
   std::string_view text;
   const Value& argument;
+  bool bytes;  // b"..." % values
   size_t i = 0;
   uint32_t used = 0;
   std::string out;
@@ -171,7 +175,9 @@ struct PercentFormatter {
   int64_t number_or_star() {
     if (i < text.size() && text[i] == '*') {
       ++i;
-      return to_index(vm, take(), "* argument");
+      Value star = take();
+      if (!is_integer_like(star)) raise_type_error(vm, "* wants int");
+      return star.as_int();
     }
     int64_t n = 0;
     while (i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) && n < 1000000)
@@ -204,7 +210,26 @@ struct PercentFormatter {
     convert(kind, v, flags, width, precision);
   }
 
+  // %s, %b and %c of bytes take bytes as they are.
+  void convert_bytes(char kind, const Value& v, bool left, int64_t width, int64_t precision) {
+    std::string body;
+    if (kind == 'c' && is_integer_like(v) && v.as_int() >= 0 && v.as_int() < 256)
+      body = std::string(1, static_cast<char>(v.as_int()));
+    else if (is_kind(v, Kind::Bytes))
+      body = cast<BytesObject>(v)->data;
+    else
+      raise_type_error(vm, kind == 'c'
+                               ? "%c requires an integer in range(256) or a single byte"
+                               : "%b requires a bytes-like object, or an object that implements "
+                                 "__bytes__, not '" + type_name(vm, v) + "'");
+    if (precision >= 0 && kind != 'c') body.resize(std::min(body.size(), static_cast<size_t>(precision)));
+    std::string padding(static_cast<size_t>(std::max<int64_t>(0, width - static_cast<int64_t>(body.size()))), ' ');
+    out += left ? body + padding : padding + body;
+  }
+
   void convert(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
+    if (bytes && (kind == 's' || kind == 'b' || kind == 'c'))
+      return convert_bytes(kind, v, flags.find('-') != std::string::npos, width, precision);
     auto has = [&](char c) { return flags.find(c) != std::string::npos; };
     bool textual = kind == 's' || kind == 'r' || kind == 'a' || kind == 'c';
     std::string spec(1, has('-') ? '<' : has('0') && !textual ? '=' : '>');
@@ -217,12 +242,18 @@ struct PercentFormatter {
       case 'r':
       case 'a': {
         if (precision >= 0) spec += "." + std::to_string(precision);
-        std::string body = kind == 's' ? to_string(vm, v) : kind == 'r' ? repr(vm, v) : ascii(vm, v);
+        std::string body = kind == 's' ? to_string(vm, v)
+                           : kind == 'r' && !bytes ? repr(vm, v)
+                                                   : ascii(vm, v);
         out += format_text(body, spec);
         return;
       }
       case 'c': {
         std::string point;
+        bool one = is_integer_like(v) || (is_kind(v, Kind::Str) && cast<StrObject>(v)->length == 1);
+        if (!one) raise_type_error(vm, "%c requires int or char");
+        if (is_integer_like(v) && (v.as_int() < 0 || v.as_int() > 0x10FFFF))
+          raise(vm, vm.exceptions().OverflowError, "%c arg not in range(0x110000)");
         if (is_integer_like(v)) append_utf8(point, static_cast<uint32_t>(v.as_int()));
         else point = std::string(text_of(vm, v, "%c argument"));
         out += format_text(point, spec);
@@ -293,9 +324,9 @@ struct PercentFormatter {
 
 }  // namespace
 
-std::string percent_format(Vm& vm, std::string_view text, const Value& argument) {
+std::string percent_format(Vm& vm, std::string_view text, const Value& argument, bool bytes) {
   try {
-    return PercentFormatter(vm, text, argument).run();
+    return PercentFormatter(vm, text, argument, bytes).run();
   } catch (const Error&) {
     rethrow_as_script_exception(vm);
   }

@@ -32,10 +32,7 @@ std::string repr_text(std::string_view text, bool ascii_only) {
       out += "\\r";
     } else if (c == '\t') {
       out += "\\t";
-    } else if (c < 0x20 || c == 0x7F || (c >= 0x80 && c < 0xA1) || c == 0xAD) {
-      std::snprintf(escape, sizeof escape, "\\x%02x", c);
-      out += escape;
-    } else if (c >= 0x80 && (ascii_only || (c >= 0x2028 && c <= 0x202E) || (c >= 0x200B && c <= 0x200F) || c == 0xFEFF)) {
+    } else if (c < 0x20 || c == 0x7F || (c >= 0x80 && (ascii_only || !is_printable(c)))) {
       std::snprintf(escape, sizeof escape,
                     c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
       out += escape;
@@ -72,8 +69,10 @@ Value str_construct(Vm& vm, Type* type, Args& args) {
   std::vector<Value> v;
   kSignature.bind(vm, "str", args, v);
   std::string text;
-  if (auto* bytes = try_cast<BytesObject>(v[0]); bytes && v[1]) text = bytes->data;
-  else if (v[1]) raise_type_error(vm, "decoding str is not supported");
+  if (is_kind(v[0], Kind::Bytes) && (v[1] || v[2]))
+    text = decode_bytes(vm, v[0], v[1] ? text_of(vm, v[1], "encoding") : "utf-8",
+                        v[2] ? text_of(vm, v[2], "errors") : "strict");
+  else if (v[1] || v[2]) raise_type_error(vm, "decoding str is not supported");
   else text = to_string(vm, v[0]);
   if (!(type->type_flags & kScriptClass)) return str_value(vm, text);
   Local<StrInstance> s = vm.heap().make_sized<StrInstance>(type, text.size() + 1);
@@ -194,8 +193,12 @@ int64_t points_before(StrObject* s, size_t offset) {
   bool ascii;
   return count_code_points(s->view().substr(0, offset), ascii);
 }
+std::string_view needle_of(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Str)) raise_type_error(vm, "must be str, not " + type_name(vm, v));
+  return view_of(v);
+}
 int64_t find_in(Vm& vm, Args& a, bool from_right) {
-  std::string_view needle = text_of(vm, a[1]);
+  std::string_view needle = needle_of(vm, a[1]);
   size_t begin, end;
   if (!byte_range(vm, a, 2, begin, end)) return -1;
   std::string_view part = view_of(a[0]).substr(begin, end - begin);
@@ -215,7 +218,7 @@ Value rindex(Vm& vm, Args& a) {
   return Value::integer(i);
 }
 Value count(Vm& vm, Args& a) {
-  std::string_view needle = text_of(vm, a[1]);
+  std::string_view needle = needle_of(vm, a[1]);
   size_t begin, end;
   if (!byte_range(vm, a, 2, begin, end)) return Value::integer(0);
   std::string_view part = view_of(a[0]).substr(begin, end - begin);
@@ -230,7 +233,9 @@ bool matches_end(Vm& vm, Args& a, bool at_end, const char* name) {
   bool valid = byte_range(vm, a, 2, begin, end);
   auto one = [&](const Value& v) {
     if (!is_kind(v, Kind::Str))
-      raise_type_error(vm, std::string(name) + " first arg must be str or a tuple of str, not " +
+      raise_type_error(vm, (is_kind(a[1], Kind::Tuple)
+                                ? std::string("tuple for ") + name + " must only contain str, not "
+                                : std::string(name) + " first arg must be str or a tuple of str, not ") +
                                type_name(vm, v));
     if (!valid) return false;
     std::string_view part = view_of(a[0]).substr(begin, end - begin), piece = view_of(v);
@@ -278,45 +283,46 @@ Value replace(Vm& vm, Args& a) {
 
 // --- splitting and joining -----------------------------------------------------------------------------------
 
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f); }
-
+// The words between blanks; with a limit the rest, untrimmed at its far end, is the last one.
 Value split_blank(Vm& vm, std::string_view text, int64_t limit, bool from_right) {
-  std::vector<std::string_view> parts;
-  std::string_view rest = text;
-  auto trim_front = [&] { while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1); };
-  auto trim_back = [&] { while (!rest.empty() && is_blank(rest.back())) rest.remove_suffix(1); };
-  for (;;) {
-    from_right ? trim_back() : trim_front();
-    if (rest.empty()) break;
-    if (limit-- == 0) {
-      from_right ? trim_front() : trim_back();
-      if (from_right) trim_back();
-      parts.push_back(from_right ? rest : std::string_view(rest.data(), text.data() + text.size() - rest.data()));
-      if (!from_right)
-        while (!parts.back().empty() && is_blank(parts.back().back())) parts.back().remove_suffix(1);
-      break;
-    }
-    size_t n = 0;
-    if (from_right) {
-      while (n < rest.size() && !is_blank(rest[rest.size() - 1 - n])) ++n;
-      parts.push_back(rest.substr(rest.size() - n));
-      rest.remove_suffix(n);
-    } else {
-      while (n < rest.size() && !is_blank(rest[n])) ++n;
-      parts.push_back(rest.substr(0, n));
-      rest.remove_prefix(n);
+  std::vector<std::string_view> words;
+  size_t begin = std::string_view::npos;
+  for (size_t i = 0; i < text.size();) {
+    size_t at = i;
+    bool blank = is_space(decode_utf8(text, i));
+    if (blank && begin != std::string_view::npos) {
+      words.push_back(text.substr(begin, at - begin));
+      begin = std::string_view::npos;
+    } else if (!blank && begin == std::string_view::npos) {
+      begin = at;
     }
   }
-  if (from_right) std::reverse(parts.begin(), parts.end());
-  Local<ListObject> list = make_list(vm, parts.size());
-  for (std::string_view part : parts) list->items.push_back(str_value(vm, part));
+  if (begin != std::string_view::npos) words.push_back(text.substr(begin));
+  if (limit >= 0 && words.size() > static_cast<size_t>(limit) + 1) {
+    const size_t kept = static_cast<size_t>(limit), last = words.size() - 1 - kept;
+    if (from_right) {
+      words[last] = text.substr(0, static_cast<size_t>(words[last].end() - text.begin()));
+      words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(last));
+    } else {
+      words[kept] = text.substr(static_cast<size_t>(words[kept].begin() - text.begin()));
+      words.resize(kept + 1);
+    }
+  } else if (limit >= 0 && words.size() == static_cast<size_t>(limit) + 1) {
+    std::string_view& rest = from_right ? words.front() : words.back();
+    rest = from_right ? text.substr(0, static_cast<size_t>(rest.end() - text.begin()))
+                      : text.substr(static_cast<size_t>(rest.begin() - text.begin()));
+  }
+  Local<ListObject> list = make_list(vm, words.size());
+  for (std::string_view word : words) list->items.push_back(str_value(vm, word));
   return list.take();
 }
 Value split_with(Vm& vm, Args& a, bool from_right) {
   std::string_view text = view_of(a[0]);
   int64_t limit = to_index(vm, a[2]);
   if (a[1].is_none()) return split_blank(vm, text, limit, from_right);
-  std::string_view separator = text_of(vm, a[1], "separator");
+  if (!is_kind(a[1], Kind::Str))
+    raise_type_error(vm, "must be str or None, not " + type_name(vm, a[1]));
+  std::string_view separator = view_of(a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
   std::vector<std::string_view> parts;
   while (limit-- != 0) {
@@ -333,15 +339,20 @@ Value split_with(Vm& vm, Args& a, bool from_right) {
 }
 Value split(Vm& vm, Args& a) { return split_with(vm, a, false); }
 Value rsplit(Vm& vm, Args& a) { return split_with(vm, a, true); }
+bool ends_line(uint32_t c) {
+  return (c >= '\n' && c <= '\r') || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
+}
 Value splitlines(Vm& vm, Args& a) {
   std::string_view text = view_of(a[0]);
   bool keep = truth(vm, a[1]);
   Local<ListObject> list = make_list(vm);
   for (size_t begin = 0; begin < text.size();) {
-    size_t end = begin;
-    while (end < text.size() && text[end] != '\n' && text[end] != '\r') ++end;
-    size_t next = end;
-    if (next < text.size()) next += text.substr(next, 2) == "\r\n" ? 2 : 1;
+    size_t end = begin, next = begin;
+    while (end < text.size()) {
+      if (ends_line(decode_utf8(text, next))) break;
+      end = next;
+    }
+    if (end < text.size() && text.substr(end, 2) == "\r\n") ++next;
     list->items.push_back(str_value(vm, text.substr(begin, (keep ? next : end) - begin)));
     begin = next;
   }
@@ -364,7 +375,7 @@ Value join(Vm& vm, Args& a) {
   return str_value(vm, out);
 }
 Value partition_with(Vm& vm, Args& a, bool from_right) {
-  std::string_view text = view_of(a[0]), separator = text_of(vm, a[1], "separator");
+  std::string_view text = view_of(a[0]), separator = needle_of(vm, a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
   size_t at = from_right ? text.rfind(separator) : text.find(separator);
   std::string_view parts[3] = {text, "", ""};
@@ -385,13 +396,13 @@ Value rpartition(Vm& vm, Args& a) { return partition_with(vm, a, true); }
 }  // namespace
 
 void add_str_search_methods(TypeBuilder& type) {
-  type.method("find", "self, sub, start=None, end=None, /", find)
-      .method("rfind", "self, sub, start=None, end=None, /", rfind)
-      .method("index", "self, sub, start=None, end=None, /", index)
-      .method("rindex", "self, sub, start=None, end=None, /", rindex)
-      .method("count", "self, sub, start=None, end=None, /", count)
-      .method("startswith", "self, prefix, start=None, end=None, /", startswith)
-      .method("endswith", "self, suffix, start=None, end=None, /", endswith)
+  type.method("find", "@self, sub, start=None, end=None, /", find)
+      .method("rfind", "@self, sub, start=None, end=None, /", rfind)
+      .method("index", "@self, sub, start=None, end=None, /", index)
+      .method("rindex", "@self, sub, start=None, end=None, /", rindex)
+      .method("count", "@self, sub, start=None, end=None, /", count)
+      .method("startswith", "@self, prefix, start=None, end=None, /", startswith)
+      .method("endswith", "@self, suffix, start=None, end=None, /", endswith)
       .method("replace", "self, old, new, count=-1, /", replace)
       .method("split", "self, sep=None, maxsplit=-1", split)
       .method("rsplit", "self, sep=None, maxsplit=-1", rsplit)

@@ -80,6 +80,7 @@ Value tuple_get(Vm& vm, const Value& self, const Value& key) {
   TupleObject* t = tuple_of(self);
   if (auto* slice = try_cast<SliceObject>(key)) {
     SliceRange r = resolve_slice(vm, slice, t->size);
+    if (r.step == 1 && r.count == t->size && t->type == vm.types().tuple) return self;
     Local<TupleObject> out = make_tuple(vm, static_cast<size_t>(r.count));
     for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) out->items[k] = t->items[i];
     return out.take();
@@ -98,7 +99,12 @@ Value tuple_iterate(Vm& vm, const Value& self) {
 }
 Value tuple_index(Vm& vm, Args& a) {
   TupleObject* t = tuple_of(a[0]);
-  for (uint32_t i = 0; i < t->size; ++i)
+  auto place = [&](const Value& v) {
+    int64_t i = to_index(vm, v);
+    return std::clamp<int64_t>(i < 0 ? i + t->size : i, 0, t->size);
+  };
+  const int64_t end = a.has(3) ? place(a[3]) : t->size;
+  for (int64_t i = place(a[2]); i < end; ++i)
     if (equal(vm, t->items[i], a[1])) return Value::integer(i);
   raise_value_error(vm, "tuple.index(x): x not in tuple");
 }
@@ -141,6 +147,8 @@ Value range_get(Vm& vm, const Value& self, const Value& key) {
     if (__builtin_mul_overflow(s.step, r->step, &step)) step = s.step > 0 ? INT64_MAX : -INT64_MAX;
     return make_range(vm, range_at(r, s.start), range_at(r, s.stop), step).take();
   }
+  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
+    raise_type_error(vm, "range indices must be integers or slices, not " + type_name(vm, key));
   int64_t i = to_index(vm, key);
   if (i < 0) i += r->length;
   if (i < 0 || i >= r->length) raise_index_error(vm, "range object index out of range");
@@ -213,9 +221,9 @@ Value slice_repr(Vm& vm, const Value& v) {
 }
 Value slice_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   auto *x = try_cast<SliceObject>(a), *y = try_cast<SliceObject>(b);
-  if (!x || !y || (op != CompareOp::Eq && op != CompareOp::Ne)) return vm.not_implemented();
-  bool same = equal(vm, x->start, y->start) && equal(vm, x->stop, y->stop) && equal(vm, x->step, y->step);
-  return Value::boolean(same == (op == CompareOp::Eq));
+  if (!x || !y) return vm.not_implemented();
+  const Value left[] = {x->start, x->stop, x->step}, right[] = {y->start, y->stop, y->step};
+  return Value::boolean(sequences_compare(vm, op, left, right));
 }
 Value slice_start(Vm&, const Value& v) { return cast<SliceObject>(v)->start; }
 Value slice_stop(Vm&, const Value& v) { return cast<SliceObject>(v)->stop; }
@@ -246,7 +254,7 @@ void init_tuple_type(Vm& vm) {
   s.contains = tuple_contains;
   s.iterate = tuple_iterate;
   b.allow_subclasses(offset_of(&TupleInstance::state));
-  b.method("index", "self, value, /", tuple_index).method("count", "self, value, /", tuple_count);
+  b.method("index", "self, value, start=0, stop=?, /", tuple_index).method("count", "self, value, /", tuple_count);
   publish_slots(vm, vm.types().tuple);
   add_builtin(vm, "tuple", Value(vm.types().tuple));
 }

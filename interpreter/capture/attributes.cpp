@@ -182,6 +182,8 @@ void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) 
     const Value* found = class_attribute(instance->type.get(), name, nullptr);
     if (found && found->is_object() && found->object()->type->slots.bind_set)
       break_here(BreakReason::unknown_call, "property setter");
+    if (refuses_attribute(vm_, instance->type.get(), found))
+      break_here(BreakReason::raises, "AttributeError: __slots__");
     return set_field(*instance, name, value);
   }
   if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
@@ -204,6 +206,8 @@ void Capture::store_host_attribute(const Av& object, StrObject* name, const Av& 
   const Value* found = class_attribute(object.value.object()->type, name, nullptr);
   if (found && found->is_object() && found->object()->type->slots.bind_set)
     break_here(BreakReason::unknown_call, "property setter");
+  if (refuses_attribute(vm_, object.value.object()->type, found))
+    break_here(BreakReason::raises, "AttributeError: __slots__");
   OverlayKey place{object.value.object(), name, 0};
   written_by_region(place, object.value);
   HostAction action;

@@ -96,7 +96,7 @@ void Importer::not_found(const std::string& name, ModuleObject* parent) {
   names.insert(names.end(), embedded.begin(), embedded.end());
   std::string_view near = lang::nearest_word(name, names);
   if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
-  set_own_attribute(vm_, e, intern(vm_, "name"), str_value(vm_, name));
+  e->name = str_value(vm_, name);
   throw ScriptException(std::move(e));
 }
 

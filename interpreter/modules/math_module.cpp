@@ -59,10 +59,20 @@ Value fmod_(Vm& vm, Args& a) {
   if (std::isinf(x) || y == 0) domain_error(vm);
   return Value::real(std::fmod(x, y));
 }
-template <double (*f)(double)>
+constexpr char kFloor[] = "__floor__", kCeil[] = "__ceil__", kTrunc[] = "__trunc__";
+template <double (*f)(double), const char* kMethod>
 Value rounding(Vm& vm, Args& a) {
   if (is_integer_like(a[0])) return Value::integer(a[0].as_int());
+  Type* type = type_of(vm, a[0]);
+  if (const Value* method = lookup_in_type(type, intern(vm, kMethod)))
+    return call(vm, bind_attribute(vm, *method, a[0], type));
   return Value::integer(float_to_int(vm, f(to_double(vm, a[0]))));
+}
+Value ulp(Vm& vm, Args& a) {
+  double d = std::fabs(to_double(vm, a[0]));
+  if (!std::isfinite(d)) return Value::real(d);
+  double up = std::nextafter(d, std::numeric_limits<double>::infinity());
+  return Value::real(std::isinf(up) ? d - std::nextafter(d, 0) : up - d);
 }
 Value hypot_(Vm& vm, Args& a) {
   double r = 0;
@@ -210,12 +220,14 @@ constexpr Row kRows[] = {
     {"lgamma", "x, /", unary_function<std::lgamma>}, {"fabs", "x, /", unary_function<std::fabs>},
     {"degrees", "x, /", unary_function<degrees>}, {"radians", "x, /", unary_function<radians>},
     {"log", "x, base=?, /", log_},               {"log2", "x, /", logarithm<std::log2>},
+    {"ulp", "x, /", ulp},                        {"nextafter", "x, y, /", binary_function<std::nextafter>},
     {"log10", "x, /", logarithm<std::log10>},    {"log1p", "x, /", log1p_},
     {"pow", "x, y, /", pow_},                    {"atan2", "y, x, /", binary_function<std::atan2>},
     {"copysign", "x, y, /", binary_function<std::copysign>}, {"fmod", "x, y, /", fmod_},
     {"remainder", "x, y, /", binary_function<std::remainder>},
-    {"floor", "x, /", rounding<std::floor>},     {"ceil", "x, /", rounding<std::ceil>},
-    {"trunc", "x, /", rounding<std::trunc>},     {"hypot", "*coordinates", hypot_},
+    {"floor", "x, /", rounding<std::floor, kFloor>},
+    {"ceil", "x, /", rounding<std::ceil, kCeil>},
+    {"trunc", "x, /", rounding<std::trunc, kTrunc>}, {"hypot", "*coordinates", hypot_},
     {"dist", "p, q, /", dist},                   {"isnan", "x, /", isnan_},
     {"isinf", "x, /", isinf_},                   {"isfinite", "x, /", isfinite_},
     {"isclose", "a, b, *, rel_tol=1e-09, abs_tol=0.0", isclose}, {"fsum", "seq, /", fsum},

@@ -26,6 +26,7 @@ struct ExceptionObject : Instance {
   Value context;  // Undefined or an exception
   bool suppress_context = false;
   std::vector<TracebackEntry> traceback;
+  Value name, subject;  // what was not found, and where: `name` and `obj` of AttributeError
   std::string hint;  // "Did you mean: 'x'?"; shown by reports only
   ExceptionObject() : Instance(Kind::Exception) {}
 };
@@ -49,6 +50,7 @@ Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::span<const Value>
 [[noreturn]] void raise_index_error(Vm& vm, std::string_view message);
 [[noreturn]] void raise_key_error(Vm& vm, const Value& key);
 [[noreturn]] void raise_attribute_error(Vm& vm, const Value& object, StrObject* name);
+Type* os_error_type(Vm& vm, int64_t error_number);  // FileNotFoundError of ENOENT, and so on
 [[noreturn]] void raise_os_error(Vm& vm, int error_number, const std::string& path);
 // str(exception), and "Type: message" as the last line of a traceback.
 std::string exception_message(Vm& vm, ExceptionObject* exception);

@@ -105,6 +105,7 @@ struct ModuleObject : Object {
 struct PropertyObject : Object {
   static constexpr Kind kKind = Kind::Property;
   Value getter, setter, deleter, doc;
+  Value name;  // of the class attribute, for messages
   PropertyObject() : Object(Kind::Property) {}
 };
 

@@ -144,40 +144,66 @@ Local<DictObject> attribute_dict(Vm& vm, Object* o) {
 Value generic_get_attribute(Vm& vm, const Value& v, StrObject* name) {
   Type* type = type_of(vm, v);
   const Value* found = lookup_in_type(type, name);
-  if (found && found->is_object() && found->object()->type->slots.bind_set)
-    return bind_attribute(vm, *found, v, type);
+  if (found && is_data_descriptor(*found)) return bind_attribute(vm, *found, v, type);
   if (v.is_object())
     if (Value own = get_own_attribute(vm, v.object(), name)) return own;
   if (found) return bind_attribute(vm, *found, v, type);
   return Value();
 }
 
-Value find_attribute(Vm& vm, const Value& v, StrObject* name) {
-  const TypeSlots& slots = type_of(vm, v)->slots;
-  Value found = slots.get_attribute ? slots.get_attribute(vm, v, name)
-                                    : generic_get_attribute(vm, v, name);
-  if (!found && slots.get_missing_attribute) {
-    try {
-      return slots.get_missing_attribute(vm, v, name);
-    } catch (const ScriptException& e) {
-      if (!e.exception()->type->is_subtype_of(vm.exceptions().AttributeError)) throw;
-      return Value();
-    }
+namespace {
+
+// Runs `get`; an AttributeError that comes out of it (a property's, say) means: absent.
+template <class Get>
+Value absent_if_attribute_error(Vm& vm, Get get) {
+  try {
+    return get();
+  } catch (const ScriptException& e) {
+    if (!e.exception()->type->is_subtype_of(vm.exceptions().AttributeError)) throw;
+    return Value();
   }
-  return found;
+}
+
+// What the class and the object say, before __getattr__ is asked.
+Value regular_attribute(Vm& vm, const Value& v, StrObject* name) {
+  auto get = type_of(vm, v)->slots.get_attribute;
+  return get ? get(vm, v, name) : generic_get_attribute(vm, v, name);
+}
+
+}  // namespace
+
+Value find_attribute(Vm& vm, const Value& v, StrObject* name) {
+  return absent_if_attribute_error(vm, [&] {
+    auto missing = type_of(vm, v)->slots.get_missing_attribute;
+    if (!missing) return regular_attribute(vm, v, name);
+    Value found = absent_if_attribute_error(vm, [&] { return regular_attribute(vm, v, name); });
+    return found ? found : missing(vm, v, name);
+  });
 }
 
 Value get_attribute(Vm& vm, const Value& v, StrObject* name) {
-  const TypeSlots& slots = type_of(vm, v)->slots;
-  Value found = slots.get_attribute ? slots.get_attribute(vm, v, name)
-                                    : generic_get_attribute(vm, v, name);
-  if (found) return found;
-  if (slots.get_missing_attribute) return slots.get_missing_attribute(vm, v, name);
-  raise_attribute_error(vm, v, name);
+  if (auto missing = type_of(vm, v)->slots.get_missing_attribute) {
+    Value found = absent_if_attribute_error(vm, [&] { return regular_attribute(vm, v, name); });
+    return found ? found : missing(vm, v, name);
+  }
+  Value found = regular_attribute(vm, v, name);
+  if (!found) raise_attribute_error(vm, v, name);
+  return found;
 }
 
 Value get_attribute(Vm& vm, const Value& v, std::string_view name) {
   return get_attribute(vm, v, intern(vm, name).get());
+}
+
+bool is_data_descriptor(const Value& v) {
+  if (!v.is_object()) return false;
+  const TypeSlots& slots = v.object()->type->slots;
+  return slots.bind_set && slots.bind;
+}
+
+bool refuses_attribute(Vm& vm, const Type* type, const Value* found) {
+  if (!(type->type_flags & kSlotsOnly)) return false;
+  return !found || !found->is_object() || found->object()->type != vm.types().member_descriptor;
 }
 
 void generic_set_attribute(Vm& vm, const Value& v, StrObject* name, const Value& value) {
@@ -189,7 +215,7 @@ void generic_set_attribute(Vm& vm, const Value& v, StrObject* name, const Value&
       return bind_set(vm, descriptor, v, value);
     }
   }
-  if (!v.is_object() || !instance_state(v.object())) {
+  if (!v.is_object() || !instance_state(v.object()) || refuses_attribute(vm, type, found)) {
     if (found)
       raise(vm, vm.exceptions().AttributeError,
             "'" + type->name + "' object attribute '" + std::string(name->view()) +

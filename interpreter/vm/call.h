@@ -60,6 +60,7 @@ class Signature {
   size_t positional_count_ = 0;  // parameters before *
   size_t positional_only_ = 0;
   bool rest_ = false, rest_keywords_ = false;
+  bool parsed_style_ = false;  // a leading @: "f() takes at least 1 argument (0 given)"
 };
 
 Value call(Vm& vm, const Value& callee, std::span<const Value> args = {});

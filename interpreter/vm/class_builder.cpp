@@ -113,6 +113,73 @@ void prepare_attributes(Vm& vm, Type* type) {
     dict_set(vm, type->attributes, Value(vm.names().doc.get()), Value::none());
 }
 
+// The names of __slots__, private ones mangled as in the class body.
+std::vector<std::string> slot_names(Vm& vm, Type* type, const Value& slots) {
+  std::vector<std::string> names;
+  auto add = [&](const Value& v) {
+    if (!is_kind(v, Kind::Str))
+      raise_type_error(vm, "__slots__ items must be strings, not '" + type_name(vm, v) + "'");
+    std::string name(cast<StrObject>(v)->view());
+    bool identifier = !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+                      name.find_first_of(" -.") == std::string::npos;
+    if (!identifier) raise_type_error(vm, "__slots__ must be identifiers");
+    bool is_private = name.starts_with("__") && !name.ends_with("__");
+    size_t begin = type->name.find_first_not_of('_');
+    if (is_private && begin != std::string::npos) name = "_" + type->name.substr(begin) + name;
+    names.push_back(std::move(name));
+    return true;
+  };
+  if (is_kind(slots, Kind::Str)) add(slots);
+  else for_each(vm, slots, add);
+  return names;
+}
+
+bool has_no_dict(const Type* type) {
+  return type->type_flags & kScriptClass ? bool(type->type_flags & kSlotsOnly)
+                                         : type->instance_offset == 0;
+}
+
+// The attributes of __slots__ live in the instance's shape as all others do; the class holds a member
+// for each, which says that the name may be stored and raises when it has no value.
+void install_slots(Vm& vm, Type* type) {
+  Value slots = dict_get(vm, type->attributes, Value(vm.names().slots.get()));
+  if (!slots) return;
+  bool restricted = true;
+  for (const Type* base : type->bases) restricted = restricted && has_no_dict(base);
+  for (const std::string& name : slot_names(vm, type, slots)) {
+    if (name == "__dict__") restricted = false;
+    if (name == "__dict__" || name == "__weakref__") continue;
+    if (type->layout == Kind::BoxedNumber || type->layout == Kind::Tuple ||
+        type->layout == Kind::Bytes)
+      raise_type_error(vm, "nonempty __slots__ not supported for subtype of '" +
+                               type->base->name + "'");
+    if (dict_get(vm, type->attributes, name))
+      raise_value_error(vm, "'" + name + "' in __slots__ conflicts with class variable");
+    dict_set(vm, type->attributes, name, make_member(vm, name));
+  }
+  if (restricted) type->type_flags |= kSlotsOnly;
+}
+
+// Bases that are no classes say which classes they stand for (list[int], typing.Generic[T]).
+std::vector<Value> resolve_bases(Vm& vm, const ClassRequest& request) {
+  std::vector<Value> bases;
+  bool changed = false;
+  Value all = make_tuple(vm, std::span<const Value>(request.bases)).take();
+  for (const Value& base : request.bases) {
+    Value hook = is_kind(base, Kind::Type)
+                     ? Value()
+                     : find_attribute(vm, base, intern(vm, "__mro_entries__").get());
+    if (!hook) {
+      bases.push_back(base);
+      continue;
+    }
+    changed = true;
+    for (const Value& v : to_tuple(vm, call(vm, hook, {all}))->span()) bases.push_back(v);
+  }
+  if (changed) dict_set(vm, request.namespace_, "__orig_bases__", all);
+  return bases;
+}
+
 void call_set_name(Vm& vm, Type* type) {
   std::vector<std::pair<Value, Value>> entries;
   Table& table = type->attributes->table;
@@ -122,7 +189,18 @@ void call_set_name(Vm& vm, Type* type) {
   for (auto& [name, value] : entries) {
     if (is_kind(value, Kind::Function)) continue;
     const Value* hook = lookup_in_type(type_of(vm, value), vm.names().set_name);
-    if (hook) call(vm, bind_attribute(vm, *hook, value, type_of(vm, value)), {Value(type), name});
+    if (!hook) continue;
+    try {
+      call(vm, bind_attribute(vm, *hook, value, type_of(vm, value)), {Value(type), name});
+    } catch (const ScriptException& e) {
+      Local<ExceptionObject> wrapped = make_exception(
+          vm, vm.exceptions().RuntimeError,
+          "Error calling __set_name__ on '" + type_name(vm, value) + "' instance " +
+              repr(vm, name) + " in '" + type->name + "'");
+      wrapped->cause = Value(e.exception());
+      wrapped->suppress_context = true;
+      throw ScriptException(std::move(wrapped));
+    }
   }
 }
 
@@ -220,17 +298,19 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
   type->name = type->qualified_name = std::string(request.name->view());
   type->vm = &vm;
   type->type_flags = kScriptClass | kBaseType;
+  std::vector<Value> bases = resolve_bases(vm, request);
   Local<DictObject> attributes = make_dict(vm);
   attributes->table.copy_from(request.namespace_->table);
   type->attributes = attributes.get();
   attributes.take().release_raw();
-  collect_bases(vm, type, request.bases);
+  collect_bases(vm, type, bases);
   type->mro = linearize(vm, type);
   choose_layout(vm, type);
   for (Type* base : type->bases) base->subclasses.push_back(type);
   Value class_cell = dict_get(vm, type->attributes, "__classcell__");
   if (class_cell) dict_remove(vm, type->attributes, str_value(vm, "__classcell__"));
   prepare_attributes(vm, type);
+  install_slots(vm, type);
   type_modified(vm, type);
   refresh_slots(vm, type);
   if (is_kind(class_cell, Kind::Cell)) cast<CellObject>(class_cell)->content = type.value();

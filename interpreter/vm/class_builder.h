@@ -20,6 +20,8 @@ Value build_class(Vm& vm, const ClassRequest& request);
 Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request);
 // The C3 order: the type, then its ancestors. Raises TypeError when there is none.
 std::vector<Type*> linearize(Vm& vm, Type* type);
+// The class attribute that stands for a name of __slots__.
+Value make_member(Vm& vm, std::string_view name);
 // Fills the slots of a type from the dunder methods its lookup finds.
 void refresh_slots(Vm& vm, Type* type);
 // Puts wrappers of a native type's own slots into its dictionary.

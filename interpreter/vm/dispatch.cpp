@@ -421,17 +421,22 @@ Value Interpreter::yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended) 
   ended = false;
   if (auto* generator = try_cast<GeneratorObject>(iterator)) {
     ended = !generator_send(vm, generator, sent.is_none() ? Value() : sent, out);
-  } else if (sent.is_none() || sent.is_undefined()) {
-    try {
+    return out;
+  }
+  const bool next = sent.is_none() || sent.is_undefined();
+  try {
+    if (!next) {
+      out = call_method(vm, iterator, "send", {sent});
+    } else if (type_of(vm, iterator)->type_flags & kScriptClass) {
+      out = call_method(vm, iterator, "__next__");  // its StopIteration carries the result
+    } else {
       ended = !iterate_next(vm, iterator, out);
       if (ended) out = Value::none();
-    } catch (const ScriptException& e) {
-      if (!e.exception()->type->is_subtype_of(vm.exceptions().StopIteration)) throw;
-      ended = true;
-      out = e.exception()->args->size ? e.exception()->args->items[0] : Value::none();
     }
-  } else {
-    out = call_method(vm, iterator, "send", {sent});
+  } catch (const ScriptException& e) {
+    if (!e.exception()->type->is_subtype_of(vm.exceptions().StopIteration)) throw;
+    ended = true;
+    out = e.exception()->args->size ? e.exception()->args->items[0] : Value::none();
   }
   return out;
 }

@@ -78,6 +78,8 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   else
     message = "'" + type_name(vm, v) + "' object has no attribute '" + text + "'";
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().AttributeError, message);
+  e->name = Value(name);
+  e->subject = v;
   std::vector<std::string_view> names;
   if (v.is_object()) collect_names(v.object(), names);
   else collect_names(type_of(vm, v), names);
@@ -86,21 +88,36 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   throw ScriptException(std::move(e));
 }
 
-void raise_os_error(Vm& vm, int number, const std::string& path) {
+Type* os_error_type(Vm& vm, int64_t number) {
   const ExceptionTypes& types = vm.exceptions();
-  Type* type = types.OSError;
   switch (number) {
-    case ENOENT: type = types.FileNotFoundError; break;
-    case EEXIST: type = types.FileExistsError; break;
+    case ENOENT: return types.FileNotFoundError;
+    case EEXIST: return types.FileExistsError;
     case EACCES:
-    case EPERM: type = types.PermissionError; break;
-    case EISDIR: type = types.IsADirectoryError; break;
-    case ENOTDIR: type = types.NotADirectoryError; break;
-    case EPIPE: type = types.BrokenPipeError; break;
+    case EPERM: return types.PermissionError;
+    case EISDIR: return types.IsADirectoryError;
+    case ENOTDIR: return types.NotADirectoryError;
+    case EPIPE:
+    case ESHUTDOWN: return types.BrokenPipeError;
+    case EAGAIN:
+    case EALREADY:
+    case EINPROGRESS: return types.BlockingIOError;
+    case ECHILD: return types.ChildProcessError;
+    case ECONNABORTED: return types.ConnectionAbortedError;
+    case ECONNREFUSED: return types.ConnectionRefusedError;
+    case ECONNRESET: return types.ConnectionResetError;
+    case EINTR: return types.InterruptedError;
+    case ESRCH: return types.ProcessLookupError;
+    case ETIMEDOUT: return types.TimeoutError;
+    default: return types.OSError;
   }
-  Value args[] = {Value::integer(number), str_value(vm, std::strerror(number)),
-                  str_value(vm, path)};
-  throw ScriptException(make_exception(vm, type, args));
+}
+
+void raise_os_error(Vm& vm, int number, const std::string& path) {
+  Value args[] = {Value::integer(number), str_value(vm, std::strerror(number))};
+  Local<ExceptionObject> e = make_exception(vm, os_error_type(vm, number), args);
+  e->subject = str_value(vm, path);
+  throw ScriptException(std::move(e));
 }
 
 void rethrow_as_script_exception(Vm& vm) {
@@ -221,6 +238,9 @@ std::string render_traceback(Vm& vm, ExceptionObject* exception) {
   for (size_t i = chain.size(); i-- > 0;) {
     render_places(chain[i].first, out);
     out += exception_line(vm, chain[i].first) + "\n";
+    Value notes = get_own_attribute(vm, chain[i].first, intern(vm, "__notes__").get());
+    if (auto* list = try_cast<ListObject>(notes))
+      for (const Value& note : list->items) out += to_string(vm, note) + "\n";
     out += chain[i].second;
   }
   return out;

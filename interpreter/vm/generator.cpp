@@ -20,6 +20,8 @@ Local<GeneratorObject> make_generator(Vm& vm, FunctionObject* function, Value* r
   frame.code = function->code;
   frame.globals = function->module->globals;
   frame.generator = generator.get();
+  generator->name = function->name;
+  generator->qualified_name = function->qualified_name;
   return generator;
 }
 
@@ -107,12 +109,13 @@ bool generator_send(Vm& vm, GeneratorObject* raw, const Value& sent, Value& out)
 bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> exception, Value& out) {
   Local<GeneratorObject> generator(raw);
   check_resumable(vm, raw);
+  if (generator->state == State::Fresh) finish_generator(raw);  // no handler of it is entered yet
   if (generator->state == State::Finished) throw ScriptException(exception);
   if (Value delegate = delegate_of(raw)) {
     bool exits = exception->type->is_subtype_of(vm.exceptions().GeneratorExit);
     Value method = exits ? Value() : find_attribute(vm, delegate, intern(vm, "throw").get());
-    if (exits && is_kind(delegate, Kind::Generator)) {
-      generator_close(vm, cast<GeneratorObject>(delegate));
+    if (exits) {
+      if (Value close = find_attribute(vm, delegate, intern(vm, "close").get())) call(vm, close);
     } else if (method) {
       generator->state = State::Running;
       try {

@@ -45,7 +45,7 @@ AttributeSite inspect_attribute(Vm& vm, const Value& v, StrObject* name) {
     return site;
   }
   const Value* in_class = lookup_in_type(type, name, &site.owner);
-  bool data = in_class && in_class->is_object() && in_class->object()->type->slots.bind_set;
+  bool data = in_class && is_data_descriptor(*in_class);
   if (!data && v.is_object()) {
     if (Value own = get_own_attribute(vm, v.object(), name)) {
       site.found = Found::InstanceSlot;

@@ -50,6 +50,7 @@ struct GeneratorObject : Object {
   State state = State::Fresh;
   Frame frame;                   // registers in `storage`
   std::unique_ptr<Value[]> storage;
+  Local<StrObject> name, qualified_name;
   GeneratorObject() : Object(Kind::Generator) {}
 };
 

@@ -15,13 +15,21 @@ namespace {
 
 bool declined(Vm& vm, const Value& v) { return v.is(vm.not_implemented()); }
 
+bool overrides_reflected(Vm& vm, BinaryOp op, Type* subclass, Type* type) {
+  Local<StrObject> name = intern(vm, kBinaryOps[static_cast<int>(op)].reflected);
+  const Value* own = lookup_in_type(subclass, name);
+  const Value* inherited = lookup_in_type(type, name);
+  return own && !(inherited && own->is(*inherited));
+}
+
 Value binary_slots(Vm& vm, BinaryOp op, const Value& a, const Value& b) {
   Type* type_a = type_of(vm, a);
   Type* type_b = type_of(vm, b);
   auto slot_a = type_a->slots.binary;
   auto slot_b = type_a == type_b ? nullptr : type_b->slots.binary;
-  // A subclass on the right that has its own operators goes first.
-  if (slot_b && type_b->is_subtype_of(type_a)) {
+  // A subclass on the right that has its own operator goes first.
+  if (slot_b && type_b->is_subtype_of(type_a) &&
+      (slot_a != slot_b || overrides_reflected(vm, op, type_b, type_a))) {
     Value r = slot_b(vm, op, a, b, true);
     if (!declined(vm, r)) return r;
     slot_b = nullptr;
@@ -181,10 +189,9 @@ Value get_item(Vm& vm, const Value& container, const Value& key) {
   Type* type = type_of(vm, container);
   if (type->slots.get_item) return type->slots.get_item(vm, container, key);
   if (is_kind(container, Kind::Type)) {
-    // list[int], Foo[T]: a class that says what it means by it, else the class itself (annotations).
-    if (Value method = find_attribute(vm, container, vm.names().class_getitem))
-      return call(vm, method, {key});
-    if (!(cast<Type>(container)->type_flags & kScriptClass)) return container;
+    Type* asked = cast<Type>(container);
+    if (const Value* method = lookup_in_type(asked, vm.names().class_getitem))
+      return call(vm, bind_attribute(vm, *method, Value(), asked), {key});
     raise_type_error(vm, "type '" + cast<Type>(container)->name + "' is not subscriptable");
   }
   raise_type_error(vm, "'" + type->name + "' object is not subscriptable");
@@ -199,8 +206,12 @@ void set_item(Vm& vm, const Value& container, const Value& key, const Value& val
 
 void delete_item(Vm& vm, const Value& container, const Value& key) {
   Type* type = type_of(vm, container);
-  if (!type->slots.delete_item)
-    raise_type_error(vm, "'" + type->name + "' object doesn't support item deletion");
+  if (!type->slots.delete_item) {
+    bool sequence = type->slots.length || (type->type_flags & kScriptClass);
+    bool by_index = sequence && (is_integer_like(key) || type_of(vm, key)->slots.to_index);
+    raise_type_error(vm, "'" + type->name + "' object " +
+                             (by_index ? "doesn't" : "does not") + " support item deletion");
+  }
   type->slots.delete_item(vm, container, key);
 }
 

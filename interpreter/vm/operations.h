@@ -56,6 +56,11 @@ const Value* lookup_in_type(Type* type, StrObject* name, Type** owner = nullptr)
 void type_modified(Vm& vm, Type* type);
 // Adds to a native or script type: dictionary, slots of dunder methods, versions.
 void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value);
+// A value in a class that goes before the instance's own attribute of the name.
+bool is_data_descriptor(const Value& v);
+// Instances of the type take no attribute of their own under a name that the class resolves to `found`
+// (null: to nothing): the class has __slots__ without the name.
+bool refuses_attribute(Vm& vm, const Type* type, const Value* found);
 Value bind_attribute(Vm& vm, const Value& attribute, const Value& instance, Type* owner);
 
 Value iterate(Vm& vm, const Value& v);

@@ -8,6 +8,7 @@ namespace {
 [[noreturn]] void raise_name_error(Vm& vm, Type* type, const std::string& message,
                                    std::string_view name, Frame& frame) {
   Local<ExceptionObject> e = make_exception(vm, type, message);
+  e->name = str_value(vm, name);
   std::vector<std::string_view> names;
   auto add = [&](DictObject* dict) {
     for (uint32_t i = 0; i < dict->table.used(); ++i)

@@ -38,6 +38,10 @@ std::vector<std::string_view> split_items(std::string_view text) {
 
 Signature::Signature(std::string_view text) : text_(text) {
   bool keyword_only = false;
+  if (!text.empty() && text[0] == '@') {
+    parsed_style_ = true;
+    text.remove_prefix(1);
+  }
   std::string_view whole = text;
   // "self" alone can only be given by position.
   if (whole == "self" || whole == "self, /") positional_only_ = 1;
@@ -109,20 +113,23 @@ void Signature::wrong_count(Vm& vm, std::string_view name, const Args& args) con
     raise_type_error(vm, parameters_.size() > positional_count_
                              ? std::string(name) + "() takes no positional arguments"
                              : counted_name(name, args) + "() takes no arguments (" + count + " given)");
-  bool by_position = positional_only_ == parameters_.size();
+  bool by_position = positional_only_ == positional_count_ && !parsed_style_;
   if (by_position && takes == 1 && needs == 1)
     raise_type_error(vm, counted_name(name, args) + "() takes exactly one argument (" + count + " given)");
   if (by_position)
     raise_type_error(vm, std::string(name) + " expected " +
                              (needs == takes ? "" : given < needs ? "at least " : "at most ") +
                              arguments_text(given < needs ? needs : takes) + ", got " + count);
+  const bool few = given < needs;
   raise_type_error(vm, std::string(name) + "() takes " +
-                           (needs == takes ? "exactly " : "at most ") + arguments_text(takes) + " (" +
-                           count + " given)");
+                           (needs == takes ? "exactly " : few ? "at least " : "at most ") +
+                           arguments_text(few ? needs : takes) + " (" + count + " given)");
 }
 
 void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, const Args& args,
                                     std::vector<Value>& out) const {
+  if (positional_only_ == parameters_.size() && !rest_keywords_ && !rest_)
+    raise_type_error(vm, counted_name(function_name, args) + "() takes no keyword arguments");
   Local<DictObject> rest;
   if (rest_keywords_) rest = make_dict(vm);
   for (uint32_t k = 0; k < args.keyword_count; ++k) {
@@ -151,7 +158,13 @@ void Signature::fill_missing(Vm& vm, std::string_view function_name, const Args&
     if (out[i]) continue;
     const Parameter& p = parameters_[i];
     if (p.required) {
-      if (positional_only_ == parameters_.size()) wrong_count(vm, function_name, args);
+      if (i < positional_count_ && positional_only_ == positional_count_)
+        wrong_count(vm, function_name, args);
+      if (i < positional_only_)
+        raise_type_error(vm, std::string(function_name) + "() takes at least " +
+                                 std::to_string(positional_only_) + " positional argument" +
+                                 (positional_only_ == 1 ? "" : "s") + " (" +
+                                 std::to_string(args.count) + " given)");
       raise_type_error(vm, std::string(function_name) + "() missing required argument '" + p.name +
                                "' (pos " + std::to_string(i + 1) + ")");
     }

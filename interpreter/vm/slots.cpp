@@ -114,12 +114,14 @@ Value script_missing(Vm& vm, const Value& self, StrObject* name) {
 }
 Value script_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) {
   Value method = find_method(vm, self, "__get__");
-  if (!method) return self;  // only __set__: the descriptor itself
   return call(vm, method, {instance ? instance : Value::none(), Value(owner)});
 }
 void script_bind_set(Vm& vm, const Value& self, const Value& instance, const Value& value) {
-  if (value) call_dunder(vm, self, "__set__", {instance, value});
-  else call_dunder(vm, self, "__delete__", {instance});
+  const char* name = value ? "__set__" : "__delete__";
+  Value method = find_method(vm, self, name);
+  if (!method) raise(vm, vm.exceptions().AttributeError, name);
+  if (value) call(vm, method, {instance, value});
+  else call(vm, method, {instance});
 }
 Value script_call(Vm& vm, const Value& self, Args& args) {
   return call(vm, find_method(vm, self, "__call__"), args);

@@ -72,6 +72,7 @@ Vm::Vm(Config config) : config_(std::move(config)), heap_(*this) {
   init_index_iterator(*this);
   init_generator_type(*this);
   init_exception_types(*this);
+  init_alias_types(*this);
   init_file_type(*this);
   init_builtin_functions(*this);
   publish_slots(*this, types_.native_function);

@@ -54,4 +54,22 @@ Expectations read_expectations(const std::string& source) {
   return result;
 }
 
+Expectations read_section(const std::string& text, const std::string& name) {
+  Expectations result;
+  bool inside = false, found = false;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    if (line.rfind("=== ", 0) == 0) {
+      inside = line.substr(4) == name;
+      found |= inside;
+    } else if (inside && line.rfind("!!! ", 0) == 0) {
+      result.error = line.substr(4);
+    } else if (inside) {
+      result.output += line + "\n";
+    }
+  }
+  if (!found) result.mistakes.push_back("expected.txt has no section '" + name + "'");
+  return result;
+}
+
 }  // namespace tsc::worlds

@@ -5,6 +5,7 @@
 //   regions, exits, host: the closing report's counts, in compiled worlds # golden: name.txt  the
 //   whole output, from a file beside the script # worlds: a, b      only these worlds       #
 //   flags: --seed 3   more command-line flags
+// In a folder with an expected.txt (tests/conformance) that file promises the output instead.
 // Must not know: how a script is run.
 #include <map>
 #include <string>
@@ -24,5 +25,7 @@ struct Expectations {
 };
 
 Expectations read_expectations(const std::string& source);
+// The section `=== NAME` of an expected.txt: the output, and below `!!! ` the error that ends it.
+Expectations read_section(const std::string& text, const std::string& name);
 
 }  // namespace tsc::worlds

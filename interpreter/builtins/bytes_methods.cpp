@@ -1,0 +1,372 @@
+// The methods of bytes.
+#include <algorithm>
+
+#include "interpreter/builtins/builtins.h"
+
+namespace tsc::interp {
+namespace {
+
+const std::string& data_of(const Value& v) { return cast<BytesObject>(v)->data; }
+const std::string& self_of(Args& a) { return data_of(a[0]); }
+Value bytes_value(Vm& vm, std::string data) { return make_bytes(vm, std::move(data)).take(); }
+
+const std::string& bytes_argument(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Bytes))
+    raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, v) + "'");
+  return data_of(v);
+}
+
+// What is searched for: bytes, or one byte as an int.
+std::string needle_of(Vm& vm, const Value& v) {
+  if (is_kind(v, Kind::Bytes)) return data_of(v);
+  if (!is_integer_like(v))
+    raise_type_error(vm, "argument should be integer or bytes-like object, not '" +
+                             type_name(vm, v) + "'");
+  if (v.as_int() < 0 || v.as_int() > 255) raise_value_error(vm, "byte must be in range(0, 256)");
+  return std::string(1, static_cast<char>(v.as_int()));
+}
+
+// The part [start, end) given by arguments `first` and the next one; false when start > size.
+bool part_of(Vm& vm, Args& a, size_t first, size_t& begin, std::string_view& part) {
+  int64_t size = static_cast<int64_t>(self_of(a).size());
+  auto index = [&](size_t i, int64_t fallback) {
+    int64_t v = a.has(i) && !a[i].is_none() ? to_index(vm, a[i]) : fallback;
+    return std::max<int64_t>(v < 0 ? v + size : v, 0);
+  };
+  int64_t start = index(first, 0), end = std::min(index(first + 1, size), size);
+  if (start > end) return false;
+  begin = static_cast<size_t>(start);
+  part = std::string_view(self_of(a)).substr(begin, static_cast<size_t>(end - start));
+  return true;
+}
+
+int64_t find_in(Vm& vm, Args& a, bool from_right) {
+  std::string needle = needle_of(vm, a[1]);
+  size_t begin;
+  std::string_view part;
+  if (!part_of(vm, a, 2, begin, part)) return -1;
+  size_t at = from_right ? part.rfind(needle) : part.find(needle);
+  return at == std::string_view::npos ? -1 : static_cast<int64_t>(begin + at);
+}
+template <bool from_right>
+Value find(Vm& vm, Args& a) {
+  return Value::integer(find_in(vm, a, from_right));
+}
+template <bool from_right>
+Value index(Vm& vm, Args& a) {
+  int64_t i = find_in(vm, a, from_right);
+  if (i < 0) raise_value_error(vm, "subsection not found");
+  return Value::integer(i);
+}
+Value count(Vm& vm, Args& a) {
+  std::string needle = needle_of(vm, a[1]);
+  size_t begin;
+  std::string_view part;
+  if (!part_of(vm, a, 2, begin, part)) return Value::integer(0);
+  if (needle.empty()) return Value::integer(static_cast<int64_t>(part.size()) + 1);
+  int64_t n = 0;
+  for (size_t at = 0; (at = part.find(needle, at)) != std::string_view::npos; at += needle.size()) ++n;
+  return Value::integer(n);
+}
+template <bool at_end>
+Value matches(Vm& vm, Args& a) {
+  size_t begin;
+  std::string_view part;
+  bool valid = part_of(vm, a, 2, begin, part);
+  auto one = [&](const Value& v) {
+    if (!is_kind(v, Kind::Bytes))
+      raise_type_error(vm, std::string(at_end ? "endswith" : "startswith") +
+                               " first arg must be bytes or a tuple of bytes, not " +
+                               type_name(vm, v));
+    return valid && (at_end ? part.ends_with(data_of(v)) : part.starts_with(data_of(v)));
+  };
+  bool found = false;
+  if (auto* tuple = try_cast<TupleObject>(a[1])) {
+    for (const Value& v : tuple->span()) found = found || one(v);
+  } else {
+    found = one(a[1]);
+  }
+  return Value::boolean(found);
+}
+
+Value decode(Vm& vm, Args& a) {
+  return str_value(vm, decode_bytes(vm, a[0], text_of(vm, a[1], "encoding"),
+                                    text_of(vm, a[2], "errors")));
+}
+Value hex(Vm& vm, Args& a) {
+  std::string separator = a.has(1) ? std::string(text_of(vm, a[1], "sep")) : "";
+  int64_t group = to_index(vm, a[2]);
+  const std::string& data = self_of(a);
+  std::string out;
+  char digits[4];
+  for (size_t i = 0; i < data.size(); ++i) {
+    // Groups are counted from the right, from the left when negative.
+    int64_t place = static_cast<int64_t>(group > 0 ? data.size() - i : i);
+    if (i && group && place % std::abs(group) == 0) out += separator;
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<uint8_t>(data[i]));
+    out += digits;
+  }
+  return str_value(vm, out);
+}
+int hex_digit(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+Value fromhex(Vm& vm, Args& a) {
+  std::string_view text = text_of(vm, a[0], "fromhex() argument");
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (std::isspace(static_cast<unsigned char>(text[i]))) continue;
+    int high = hex_digit(text[i]), low = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
+    if (high < 0 || low < 0)
+      raise_value_error(vm, "non-hexadecimal number found in fromhex() arg at position " +
+                                std::to_string(high < 0 ? i : i + 1));
+    out += static_cast<char>(high * 16 + low);
+    ++i;
+  }
+  return bytes_value(vm, out);
+}
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+template <bool left, bool right>
+Value strip(Vm& vm, Args& a) {
+  std::string_view data = self_of(a);
+  std::string drop = a[1].is_none() ? " \t\n\r\v\f" : bytes_argument(vm, a[1]);
+  auto dropped = [&](char c) { return drop.find(c) != std::string::npos; };
+  while (left && !data.empty() && dropped(data.front())) data.remove_prefix(1);
+  while (right && !data.empty() && dropped(data.back())) data.remove_suffix(1);
+  return bytes_value(vm, std::string(data));
+}
+
+// Fields between separators, or between runs of blanks when there is none.
+template <bool from_right>
+Value split(Vm& vm, Args& a) {
+  std::string_view rest = self_of(a);
+  int64_t limit = to_index(vm, a[2]);
+  std::vector<std::string_view> fields;
+  if (!a[1].is_none()) {
+    const std::string& separator = bytes_argument(vm, a[1]);
+    if (separator.empty()) raise_value_error(vm, "empty separator");
+    for (;;) {
+      size_t at = from_right ? rest.rfind(separator) : rest.find(separator);
+      if (at == std::string_view::npos || limit-- == 0) break;
+      fields.push_back(from_right ? rest.substr(at + separator.size()) : rest.substr(0, at));
+      rest = from_right ? rest.substr(0, at) : rest.substr(at + separator.size());
+    }
+    fields.push_back(rest);
+  } else {
+    auto trim_near = [&] {
+      while (!rest.empty() && is_blank(from_right ? rest.back() : rest.front()))
+        from_right ? rest.remove_suffix(1) : rest.remove_prefix(1);
+    };
+    for (trim_near(); !rest.empty() && limit-- != 0; trim_near()) {
+      size_t n = 0;
+      while (n < rest.size() && !is_blank(from_right ? rest[rest.size() - 1 - n] : rest[n])) ++n;
+      fields.push_back(from_right ? rest.substr(rest.size() - n) : rest.substr(0, n));
+      from_right ? rest.remove_suffix(n) : rest.remove_prefix(n);
+    }
+    trim_near();
+    if (!rest.empty()) fields.push_back(rest);
+  }
+  if (from_right) std::reverse(fields.begin(), fields.end());
+  Local<ListObject> list = make_list(vm);
+  for (std::string_view field : fields) list->items.push_back(bytes_value(vm, std::string(field)));
+  return list.take();
+}
+Value splitlines(Vm& vm, Args& a) {
+  const std::string& data = self_of(a);
+  bool keep = truth(vm, a[1]);
+  Local<ListObject> list = make_list(vm);
+  for (size_t i = 0; i < data.size();) {
+    size_t end = data.find_first_of("\r\n", i);
+    if (end == std::string::npos) end = data.size();
+    size_t next = end + (end + 1 < data.size() && data[end] == '\r' && data[end + 1] == '\n' ? 2 : 1);
+    next = std::min(next, data.size());
+    list->items.push_back(bytes_value(vm, data.substr(i, (keep ? next : end) - i)));
+    i = next;
+  }
+  return list.take();
+}
+template <bool from_right>
+Value partition(Vm& vm, Args& a) {
+  const std::string &data = self_of(a), &separator = bytes_argument(vm, a[1]);
+  if (separator.empty()) raise_value_error(vm, "empty separator");
+  size_t at = from_right ? data.rfind(separator) : data.find(separator);
+  std::string before = data, middle, after;
+  if (at != std::string::npos) {
+    before = data.substr(0, at);
+    middle = separator;
+    after = data.substr(at + separator.size());
+  } else if (from_right) {
+    std::swap(before, after);
+  }
+  return make_tuple(vm, std::vector<Value>{bytes_value(vm, before), bytes_value(vm, middle),
+                                           bytes_value(vm, after)})
+      .take();
+}
+Value join(Vm& vm, Args& a) {
+  std::string out;
+  int64_t n = 0;
+  for_each(vm, a[1], [&](const Value& v) {
+    if (!is_kind(v, Kind::Bytes))
+      raise_type_error(vm, "sequence item " + std::to_string(n) +
+                               ": expected a bytes-like object, " + type_name(vm, v) + " found");
+    if (n++) out += self_of(a);
+    out += data_of(v);
+    return true;
+  });
+  return bytes_value(vm, std::move(out));
+}
+Value replace(Vm& vm, Args& a) {
+  const std::string &data = self_of(a), &from = bytes_argument(vm, a[1]), &to = bytes_argument(vm, a[2]);
+  int64_t limit = to_index(vm, a[3]);
+  std::string out;
+  size_t i = 0;
+  while (limit-- != 0) {
+    size_t at = data.find(from, i);
+    if (at == std::string::npos) break;
+    out.append(data, i, at - i).append(to);
+    i = at + from.size();
+    if (!from.empty()) continue;
+    if (at >= data.size()) return bytes_value(vm, out);
+    out += data[i++];
+  }
+  return bytes_value(vm, out + data.substr(std::min(i, data.size())));
+}
+Value removeprefix(Vm& vm, Args& a) {
+  const std::string &data = self_of(a), &piece = bytes_argument(vm, a[1]);
+  return bytes_value(vm, data.substr(data.starts_with(piece) ? piece.size() : 0));
+}
+Value removesuffix(Vm& vm, Args& a) {
+  const std::string &data = self_of(a), &piece = bytes_argument(vm, a[1]);
+  return bytes_value(vm, data.substr(0, data.size() - (data.ends_with(piece) ? piece.size() : 0)));
+}
+
+template <char (*f)(char)>
+Value each_byte(Vm& vm, Args& a) {
+  std::string out = self_of(a);
+  for (char& c : out) c = f(c);
+  return bytes_value(vm, std::move(out));
+}
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_letter(char c) { return is_lower(c) || is_upper(c); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_alnum(char c) { return is_letter(c) || is_digit(c); }
+char to_upper(char c) { return is_lower(c) ? static_cast<char>(c - 32) : c; }
+char to_lower(char c) { return is_upper(c) ? static_cast<char>(c + 32) : c; }
+char swap_case(char c) { return is_lower(c) ? to_upper(c) : to_lower(c); }
+template <bool words>
+Value capitalize(Vm& vm, Args& a) {
+  std::string out = self_of(a);
+  bool first = true;
+  for (char& c : out) {
+    bool letter = is_letter(c);
+    c = first ? to_upper(c) : to_lower(c);
+    first = words && !letter;
+  }
+  return bytes_value(vm, std::move(out));
+}
+template <bool (*f)(char)>
+Value every(Vm&, Args& a) {
+  const std::string& data = self_of(a);
+  return Value::boolean(!data.empty() && std::all_of(data.begin(), data.end(), f));
+}
+template <bool (*yes)(char), bool (*no)(char)>
+Value cased(Vm&, Args& a) {
+  const std::string& data = self_of(a);
+  return Value::boolean(std::any_of(data.begin(), data.end(), yes) &&
+                        std::none_of(data.begin(), data.end(), no));
+}
+Value isascii(Vm&, Args& a) {
+  const std::string& data = self_of(a);
+  return Value::boolean(std::all_of(data.begin(), data.end(), [](char c) { return c >= 0; }));
+}
+Value padded(Vm& vm, Args& a, int place) {
+  const std::string& data = self_of(a);
+  std::string fill = a.has(2) ? bytes_argument(vm, a[2]) : " ";
+  if (fill.size() != 1)
+    raise_type_error(vm, "fill character must be a byte string of length 1, not bytes");
+  int64_t missing = to_index(vm, a[1]) - static_cast<int64_t>(data.size());
+  if (missing <= 0) return a[0];
+  int64_t width = to_index(vm, a[1]);
+  int64_t left = place < 0 ? 0 : place > 0 ? missing : missing / 2 + (missing & width & 1);
+  return bytes_value(vm, std::string(static_cast<size_t>(left), fill[0]) + data +
+                             std::string(static_cast<size_t>(missing - left), fill[0]));
+}
+template <int place>
+Value pad(Vm& vm, Args& a) {
+  return padded(vm, a, place);
+}
+Value zfill(Vm& vm, Args& a) {
+  std::string data = self_of(a);
+  int64_t missing = to_index(vm, a[1]) - static_cast<int64_t>(data.size());
+  bool sign = !data.empty() && (data[0] == '-' || data[0] == '+');
+  if (missing > 0) data.insert(sign ? 1 : 0, static_cast<size_t>(missing), '0');
+  return bytes_value(vm, std::move(data));
+}
+Value translate(Vm& vm, Args& a) {
+  std::string drop = a.has(2) ? bytes_argument(vm, a[2]) : "";
+  if (!a[1].is_none() && bytes_argument(vm, a[1]).size() != 256)
+    raise_value_error(vm, "translation table must be 256 characters long");
+  std::string out;
+  for (char c : self_of(a))
+    if (drop.find(c) == std::string::npos)
+      out += a[1].is_none() ? c : data_of(a[1])[static_cast<uint8_t>(c)];
+  return bytes_value(vm, std::move(out));
+}
+Value maketrans(Vm& vm, Args& a) {
+  const std::string &from = bytes_argument(vm, a[0]), &to = bytes_argument(vm, a[1]);
+  if (from.size() != to.size())
+    raise_value_error(vm, "maketrans arguments must have same length");
+  std::string table;
+  for (int c = 0; c < 256; ++c) table += static_cast<char>(c);
+  for (size_t i = 0; i < from.size(); ++i) table[static_cast<uint8_t>(from[i])] = to[i];
+  return bytes_value(vm, std::move(table));
+}
+
+}  // namespace
+
+void add_bytes_methods(TypeBuilder& type) {
+  type.method("decode", "self, encoding='utf-8', errors='strict'", decode)
+      .method("hex", "self, sep=?, bytes_per_sep=1", hex)
+      .method("find", "self, sub, start=?, end=?, /", find<false>)
+      .method("rfind", "self, sub, start=?, end=?, /", find<true>)
+      .method("index", "self, sub, start=?, end=?, /", index<false>)
+      .method("rindex", "self, sub, start=?, end=?, /", index<true>)
+      .method("count", "self, sub, start=?, end=?, /", count)
+      .method("startswith", "self, prefix, start=?, end=?, /", matches<false>)
+      .method("endswith", "self, suffix, start=?, end=?, /", matches<true>)
+      .method("strip", "self, bytes=None, /", strip<true, true>)
+      .method("lstrip", "self, bytes=None, /", strip<true, false>)
+      .method("rstrip", "self, bytes=None, /", strip<false, true>)
+      .method("split", "self, sep=None, maxsplit=-1", split<false>)
+      .method("rsplit", "self, sep=None, maxsplit=-1", split<true>)
+      .method("splitlines", "self, keepends=False", splitlines)
+      .method("partition", "self, sep, /", partition<false>)
+      .method("rpartition", "self, sep, /", partition<true>)
+      .method("join", "self, iterable_of_bytes, /", join)
+      .method("replace", "self, old, new, count=-1, /", replace)
+      .method("removeprefix", "self, prefix, /", removeprefix)
+      .method("removesuffix", "self, suffix, /", removesuffix)
+      .method("upper", "self", each_byte<to_upper>)
+      .method("lower", "self", each_byte<to_lower>)
+      .method("swapcase", "self", each_byte<swap_case>)
+      .method("capitalize", "self", capitalize<false>)
+      .method("title", "self", capitalize<true>)
+      .method("isalpha", "self", every<is_letter>)
+      .method("isdigit", "self", every<is_digit>)
+      .method("isalnum", "self", every<is_alnum>)
+      .method("isspace", "self", every<is_blank>)
+      .method("isupper", "self", cased<is_upper, is_lower>)
+      .method("islower", "self", cased<is_lower, is_upper>)
+      .method("isascii", "self", isascii)
+      .method("ljust", "self, width, fillchar=?, /", pad<-1>)
+      .method("rjust", "self, width, fillchar=?, /", pad<1>)
+      .method("center", "self, width, fillchar=?, /", pad<0>)
+      .method("zfill", "self, width, /", zfill)
+      .method("translate", "self, table, /, delete=?", translate)
+      .static_method("maketrans", "frm, to, /", maketrans)
+      .static_method("fromhex", "string, /", fromhex);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,254 @@
+// Text encodings: str to bytes and back, with the error handlers of Python.
+#include <algorithm>
+
+#include "interpreter/builtins/builtins.h"
+
+namespace tsc::interp {
+namespace {
+
+enum class Encoding { Utf8, Ascii, Latin1, Utf16, Utf16Le, Utf16Be, Utf32, Utf32Le, Utf32Be };
+
+struct EncodingRow {
+  const char* alias;  // lower case, '_' written as '-'
+  Encoding encoding;
+  const char* name;  // in messages
+};
+constexpr EncodingRow kEncodings[] = {
+    {"utf-8", Encoding::Utf8, "utf-8"},       {"utf8", Encoding::Utf8, "utf-8"},
+    {"u8", Encoding::Utf8, "utf-8"},          {"ascii", Encoding::Ascii, "ascii"},
+    {"us-ascii", Encoding::Ascii, "ascii"},   {"latin-1", Encoding::Latin1, "latin-1"},
+    {"latin1", Encoding::Latin1, "latin-1"},  {"iso-8859-1", Encoding::Latin1, "latin-1"},
+    {"l1", Encoding::Latin1, "latin-1"},      {"utf-16", Encoding::Utf16, "utf-16"},
+    {"utf16", Encoding::Utf16, "utf-16"},     {"utf-16-le", Encoding::Utf16Le, "utf-16-le"},
+    {"utf-16-be", Encoding::Utf16Be, "utf-16-be"}, {"utf-32", Encoding::Utf32, "utf-32"},
+    {"utf32", Encoding::Utf32, "utf-32"},     {"utf-32-le", Encoding::Utf32Le, "utf-32-le"},
+    {"utf-32-be", Encoding::Utf32Be, "utf-32-be"},
+};
+
+const EncodingRow& encoding_named(Vm& vm, std::string_view given) {
+  std::string name(given);
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  for (const EncodingRow& row : kEncodings)
+    if (name == row.alias) return row;
+  raise(vm, vm.exceptions().LookupError, "unknown encoding: " + std::string(given));
+}
+
+[[noreturn]] void raise_unicode(Vm& vm, Type* type, const char* encoding, const Value& object,
+                                size_t start, size_t end, const char* reason) {
+  Value args[] = {str_value(vm, encoding), object, Value::integer(static_cast<int64_t>(start)),
+                  Value::integer(static_cast<int64_t>(end)), str_value(vm, reason)};
+  throw ScriptException(make_exception(vm, type, args));
+}
+
+[[noreturn]] void unknown_handler(Vm& vm, std::string_view errors) {
+  raise(vm, vm.exceptions().LookupError,
+        "unknown error handler name '" + std::string(errors) + "'");
+}
+
+// Four hex digits or more, as Python escapes a code point.
+std::string escaped(uint32_t c) {
+  char text[16];
+  std::snprintf(text, sizeof text, c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
+  return text;
+}
+
+// What stands for a character that the encoding has not; false: the handler is `strict`.
+bool replace_unencodable(Vm& vm, std::string_view errors, uint32_t c, std::string& out) {
+  if (errors == "strict") return false;
+  if (errors == "ignore") return true;
+  if (errors == "replace") out += '?';
+  else if (errors == "backslashreplace") out += escaped(c);
+  else if (errors == "xmlcharrefreplace") out += "&#" + std::to_string(c) + ";";
+  else unknown_handler(vm, errors);
+  return true;
+}
+
+std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const char* name,
+                            std::string_view errors) {
+  std::string_view view = cast<StrObject>(text)->view();
+  std::string out;
+  size_t index = 0;
+  for (size_t i = 0; i < view.size(); ++index) {
+    uint32_t c = decode_utf8(view, i);
+    if (c < limit) {
+      out += static_cast<char>(c);
+    } else if (!replace_unencodable(vm, errors, c, out)) {
+      size_t end = index + 1;
+      while (i < view.size() && decode_utf8(view, i) >= limit) ++end;
+      raise_unicode(vm, vm.exceptions().UnicodeEncodeError, name, text, index, end,
+                    limit == 128 ? "ordinal not in range(128)" : "ordinal not in range(256)");
+    }
+  }
+  return out;
+}
+
+void append_unit(std::string& out, uint32_t unit, int bytes, bool big) {
+  for (int k = 0; k < bytes; ++k)
+    out += static_cast<char>(unit >> (8 * (big ? bytes - 1 - k : k)));
+}
+
+std::string encode_wide(std::string_view view, int bytes, bool mark, bool big) {
+  std::string out;
+  if (mark) append_unit(out, 0xFEFF, bytes, false);
+  for (size_t i = 0; i < view.size();) {
+    uint32_t c = decode_utf8(view, i);
+    if (bytes == 2 && c >= 0x10000) {
+      append_unit(out, 0xD800 + ((c - 0x10000) >> 10), 2, big);
+      append_unit(out, 0xDC00 + ((c - 0x10000) & 0x3FF), 2, big);
+    } else {
+      append_unit(out, c, bytes, big);
+    }
+  }
+  return out;
+}
+
+// A fault of a byte sequence: where it ends, and what Python says about it.
+struct Utf8Fault {
+  size_t end;
+  const char* reason;
+};
+
+// The length of the sequence at `i`, or 0 and the fault.
+size_t utf8_sequence(std::string_view s, size_t i, Utf8Fault& fault) {
+  auto byte = [&](size_t at) { return static_cast<uint8_t>(s[at]); };
+  uint8_t c = byte(i);
+  if (c < 0x80) return 1;
+  size_t n = c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  if (!n) {
+    fault = {i + 1, "invalid start byte"};
+    return 0;
+  }
+  for (size_t k = 1; k < n; ++k) {
+    if (i + k >= s.size()) {
+      fault = {s.size(), "unexpected end of data"};
+      return 0;
+    }
+    uint8_t low = k == 1 && c == 0xE0 ? 0xA0 : k == 1 && c == 0xF0 ? 0x90 : 0x80;
+    uint8_t high = k == 1 && c == 0xED ? 0x9F : k == 1 && c == 0xF4 ? 0x8F : 0xBF;
+    if (byte(i + k) < low || byte(i + k) > high) {
+      fault = {i + k, "invalid continuation byte"};
+      return 0;
+    }
+  }
+  return n;
+}
+
+// What stands for bytes that do not decode; false: the handler is `strict`.
+bool replace_undecodable(Vm& vm, std::string_view errors, std::string_view bytes, std::string& out) {
+  if (errors == "strict") return false;
+  if (errors == "ignore") return true;
+  if (errors == "replace") {
+    append_utf8(out, 0xFFFD);
+  } else if (errors == "backslashreplace") {
+    for (char b : bytes) out += escaped(static_cast<uint8_t>(b));
+  } else {
+    unknown_handler(vm, errors);
+  }
+  return true;
+}
+
+std::string decode_utf8_bytes(Vm& vm, std::string_view s, const Value& object,
+                              std::string_view errors) {
+  std::string out;
+  for (size_t i = 0; i < s.size();) {
+    Utf8Fault fault{};
+    if (size_t n = utf8_sequence(s, i, fault)) {
+      out += s.substr(i, n);
+      i += n;
+    } else if (replace_undecodable(vm, errors, s.substr(i, fault.end - i), out)) {
+      i = fault.end;
+    } else {
+      raise_unicode(vm, vm.exceptions().UnicodeDecodeError, "utf-8", object, i, fault.end,
+                    fault.reason);
+    }
+  }
+  return out;
+}
+
+std::string decode_bytewise(Vm& vm, std::string_view s, const Value& object, bool ascii,
+                            std::string_view errors) {
+  std::string out;
+  for (size_t i = 0; i < s.size(); ++i) {
+    uint8_t b = static_cast<uint8_t>(s[i]);
+    if (!ascii || b < 128) append_utf8(out, b);
+    else if (!replace_undecodable(vm, errors, s.substr(i, 1), out))
+      raise_unicode(vm, vm.exceptions().UnicodeDecodeError, "ascii", object, i, i + 1,
+                    "ordinal not in range(128)");
+  }
+  return out;
+}
+
+std::string decode_wide(Vm& vm, std::string_view s, const Value& object, const char* name, int bytes,
+                        bool marked, bool big) {
+  auto unit = [&](size_t at) {
+    uint32_t u = 0;
+    for (int k = 0; k < bytes; ++k)
+      u |= uint32_t{static_cast<uint8_t>(s[at + static_cast<size_t>(k)])}
+           << (8 * (big ? bytes - 1 - k : k));
+    return u;
+  };
+  const size_t step = static_cast<size_t>(bytes);
+  auto fail = [&](size_t at, const char* reason) {
+    raise_unicode(vm, vm.exceptions().UnicodeDecodeError, name, object, at,
+                  std::min(at + step, s.size()), reason);
+  };
+  size_t i = 0;
+  if (marked && s.size() >= step) {
+    if (unit(0) == (bytes == 2 ? 0xFFFEu : 0xFFFE0000u)) big = true;
+    if (unit(0) == 0xFEFF) i = step;
+  }
+  std::string out;
+  for (; i < s.size(); i += step) {
+    if (i + step > s.size()) fail(i, "truncated data");
+    uint32_t c = unit(i);
+    if (bytes == 2 && c >= 0xD800 && c < 0xDC00 && i + 4 <= s.size()) {
+      c = 0x10000 + ((c - 0xD800) << 10) + (unit(i + 2) - 0xDC00);
+      i += 2;
+    }
+    if ((c >= 0xD800 && c < 0xE000) || c > 0x10FFFF) fail(i, "illegal encoding");
+    append_utf8(out, c);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
+                        std::string_view errors) {
+  const EncodingRow& row = encoding_named(vm, encoding);
+  std::string_view view = cast<StrObject>(text)->view();
+  switch (row.encoding) {
+    case Encoding::Utf8: return std::string(view);
+    case Encoding::Ascii: return encode_bytewise(vm, text, 128, row.name, errors);
+    case Encoding::Latin1: return encode_bytewise(vm, text, 256, row.name, errors);
+    case Encoding::Utf16: return encode_wide(view, 2, true, false);
+    case Encoding::Utf16Le: return encode_wide(view, 2, false, false);
+    case Encoding::Utf16Be: return encode_wide(view, 2, false, true);
+    case Encoding::Utf32: return encode_wide(view, 4, true, false);
+    case Encoding::Utf32Le: return encode_wide(view, 4, false, false);
+    case Encoding::Utf32Be: return encode_wide(view, 4, false, true);
+  }
+  return "";
+}
+
+std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding,
+                         std::string_view errors) {
+  const EncodingRow& row = encoding_named(vm, encoding);
+  const std::string& s = cast<BytesObject>(bytes)->data;
+  switch (row.encoding) {
+    case Encoding::Utf8: return decode_utf8_bytes(vm, s, bytes, errors);
+    case Encoding::Ascii: return decode_bytewise(vm, s, bytes, true, errors);
+    case Encoding::Latin1: return decode_bytewise(vm, s, bytes, false, errors);
+    case Encoding::Utf16: return decode_wide(vm, s, bytes, row.name, 2, true, false);
+    case Encoding::Utf16Le: return decode_wide(vm, s, bytes, row.name, 2, false, false);
+    case Encoding::Utf16Be: return decode_wide(vm, s, bytes, row.name, 2, false, true);
+    case Encoding::Utf32: return decode_wide(vm, s, bytes, row.name, 4, true, false);
+    case Encoding::Utf32Le: return decode_wide(vm, s, bytes, row.name, 4, false, false);
+    case Encoding::Utf32Be: return decode_wide(vm, s, bytes, row.name, 4, false, true);
+  }
+  return "";
+}
+
+}  // namespace tsc::interp

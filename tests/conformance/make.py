@@ -1,0 +1,96 @@
+"""Expected output of the conformance corpus, produced by CPython 3.11.
+
+    make.py             compares the tree's expected.txt files with what CPython prints now
+    make.py --write     writes them (and the programs of tables/, see tables/README)
+    make.py --write math str   only these topics
+
+Every folder here is a topic, every .tsc file in it one program. A topic's expected.txt holds the
+output of its programs, one after the other, each below a line `=== NAME`. A program that ends with
+an exception has a last line `!!! Type: message`. Exits with 0 when nothing differs, 1 when
+something does, 77 (skipped) when this is no CPython 3.11.
+"""
+import os
+import pathlib
+import sys
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run_here(program):
+    """Runs a program in this process, as __main__, and ends the process."""
+    import types
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    main.__dict__["__file__"] = program.name
+    sys.argv = [program.name]
+    sys.path[0] = str(program.parent)
+    os.chdir(program.parent)
+    code = 0
+    try:
+        exec(compile(program.read_text(encoding="utf-8"), program.name, "exec"), main.__dict__)
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
+    except BaseException as error:
+        sys.stdout.flush()
+        last = traceback.format_exception_only(type(error), error)
+        text = last[-1] if isinstance(error, SyntaxError) else last[0]
+        print("!!! " + text.rstrip("\n"))
+    sys.stdout.flush()
+    os._exit(code)
+
+
+def output_of(program):
+    """What the program prints under this Python, from a child process of its own."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read_end)
+        os.dup2(write_end, 1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stdout = open(1, "w", encoding="utf-8", errors="surrogatepass", newline="\n", closefd=False)
+        run_here(program)
+    os.close(write_end)
+    with open(read_end, "rb") as pipe:
+        text = pipe.read().decode("utf-8", "surrogatepass")
+    os.waitpid(child, 0)
+    return text if not text or text.endswith("\n") else text + "\n\\ no line break at the end\n"
+
+
+def expected_text(topic):
+    parts = []
+    for program in sorted(topic.glob("*.tsc")):
+        parts.append(f"=== {program.stem}\n{output_of(program)}")
+    return "".join(parts)
+
+
+def main():
+    if sys.implementation.name != "cpython" or sys.version_info[:2] != (3, 11):
+        print("skipped: the expected output is CPython 3.11's, this is", sys.version.split()[0])
+        return 77
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
+    write = "--write" in sys.argv[1:]
+    sys.path.insert(0, str(HERE))
+    if write:
+        import tables
+        tables.write(HERE)
+    programs = different = 0
+    for topic in sorted(p for p in HERE.iterdir() if p.is_dir() and list(p.glob("*.tsc"))):
+        if arguments and topic.name not in arguments:
+            continue
+        programs += len(list(topic.glob("*.tsc")))
+        text = expected_text(topic)
+        file = topic / "expected.txt"
+        old = file.read_text(encoding="utf-8") if file.exists() else ""
+        if text == old:
+            continue
+        different += 1
+        print(("wrote " if write else "differs: ") + str(file.relative_to(HERE)))
+        if write:
+            file.write_text(text, encoding="utf-8")
+    print(programs, "programs")
+    return 1 if different and not write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

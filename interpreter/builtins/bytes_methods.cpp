@@ -74,6 +74,7 @@ Value matches(Vm& vm, Args& a) {
   std::string_view part;
   bool valid = part_of(vm, a, 2, begin, part);
   auto one = [&](const Value& v) {
+    if (!is_kind(v, Kind::Bytes) && is_kind(a[1], Kind::Tuple)) bytes_argument(vm, v);
     if (!is_kind(v, Kind::Bytes))
       raise_type_error(vm, std::string(at_end ? "endswith" : "startswith") +
                                " first arg must be bytes or a tuple of bytes, not " +
@@ -174,7 +175,7 @@ Value split(Vm& vm, Args& a) {
 }
 Value splitlines(Vm& vm, Args& a) {
   const std::string& data = self_of(a);
-  bool keep = truth(vm, a[1]);
+  bool keep = to_index(vm, a[1]) != 0;
   Local<ListObject> list = make_list(vm);
   for (size_t i = 0; i < data.size();) {
     size_t end = data.find_first_of("\r\n", i);
@@ -204,6 +205,8 @@ Value partition(Vm& vm, Args& a) {
       .take();
 }
 Value join(Vm& vm, Args& a) {
+  const TypeSlots& slots = type_of(vm, a[1])->slots;
+  if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only join an iterable");
   std::string out;
   int64_t n = 0;
   for_each(vm, a[1], [&](const Value& v) {
@@ -329,13 +332,13 @@ Value maketrans(Vm& vm, Args& a) {
 void add_bytes_methods(TypeBuilder& type) {
   type.method("decode", "self, encoding='utf-8', errors='strict'", decode)
       .method("hex", "self, sep=?, bytes_per_sep=1", hex)
-      .method("find", "self, sub, start=?, end=?, /", find<false>)
-      .method("rfind", "self, sub, start=?, end=?, /", find<true>)
-      .method("index", "self, sub, start=?, end=?, /", index<false>)
-      .method("rindex", "self, sub, start=?, end=?, /", index<true>)
-      .method("count", "self, sub, start=?, end=?, /", count)
-      .method("startswith", "self, prefix, start=?, end=?, /", matches<false>)
-      .method("endswith", "self, suffix, start=?, end=?, /", matches<true>)
+      .method("find", "@self, sub, start=?, end=?, /", find<false>)
+      .method("rfind", "@self, sub, start=?, end=?, /", find<true>)
+      .method("index", "@self, sub, start=?, end=?, /", index<false>)
+      .method("rindex", "@self, sub, start=?, end=?, /", index<true>)
+      .method("count", "@self, sub, start=?, end=?, /", count)
+      .method("startswith", "@self, prefix, start=?, end=?, /", matches<false>)
+      .method("endswith", "@self, suffix, start=?, end=?, /", matches<true>)
       .method("strip", "self, bytes=None, /", strip<true, true>)
       .method("lstrip", "self, bytes=None, /", strip<true, false>)
       .method("rstrip", "self, bytes=None, /", strip<false, true>)

@@ -20,8 +20,8 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
         .take();
   }
   if (is_kind(v[0], Kind::Bytes)) return v[0];
-  if (is_integer_like(v[0])) {
-    int64_t n = v[0].as_int();
+  if (is_integer_like(v[0]) || type_of(vm, v[0])->slots.to_index) {
+    int64_t n = to_index(vm, v[0]);
     if (n < 0) raise_value_error(vm, "negative count");
     if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
     return make_bytes(vm, std::string(static_cast<size_t>(n), '\0')).take();

@@ -49,7 +49,9 @@ void take_keyword(Vm& vm, ExceptionObject* e, std::string_view keyword, const Va
   else if (keyword == second) e->subject = value;
   else
     raise_type_error(vm, "'" + std::string(keyword) + "' is an invalid keyword argument for " +
-                             e->type->name);
+                             (is(types.ImportError)      ? "ImportError()"
+                              : is(types.AttributeError) ? "AttributeError()"
+                                                         : "NameError()"));
 }
 void exception_initialize(Vm& vm, const Value& self, Args& args) {
   ExceptionObject* e = exception_of(self);
@@ -128,6 +130,14 @@ Value argument(const Value& v, uint32_t i) {
   return i < e->args->size ? e->args->items[i] : Value::none();
 }
 Value get_value(Vm&, const Value& v) { return argument(v, 0); }
+// `value` of StopIteration and `code` of SystemExit: the argument, until a script sets another.
+Value get_result(Vm&, const Value& v) {
+  ExceptionObject* e = exception_of(v);
+  return e->subject ? e->subject : argument(v, 0);
+}
+void set_result(Vm&, const Value& v, const Value& value) {
+  exception_of(v)->subject = value ? value : Value::none();
+}
 Value get_name(Vm&, const Value& v) { return or_none(exception_of(v)->name); }
 Value get_subject(Vm&, const Value& v) { return or_none(exception_of(v)->subject); }
 Value os_part(const Value& v, uint32_t i) {
@@ -230,8 +240,8 @@ Value traceback_frame(Vm& vm, const Value& v) {
 
 void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   (void)vm;
-  if (name == "StopIteration") b.getter("value", get_value);
-  if (name == "SystemExit") b.getter("code", get_value);
+  if (name == "StopIteration") b.getter("value", get_result, set_result);
+  if (name == "SystemExit") b.getter("code", get_result, set_result);
   if (name == "AttributeError") b.getter("name", get_name).getter("obj", get_subject);
   if (name == "NameError") b.getter("name", get_name);
   if (name == "ImportError")

@@ -28,6 +28,15 @@ int64_t parse_number(std::string_view s, size_t& i) {
   return n;
 }
 
+// Which presentation types take , or _ (text has the type s when none is given).
+void check_grouping(const FormatSpec& spec, std::string_view type_name) {
+  const char type = spec.type ? spec.type : type_name == "str" ? 's' : 'd';
+  bool any = std::string_view("defgEFG%").find(type) != std::string_view::npos;
+  bool underscore = spec.grouping == '_' && std::string_view("boxX").find(type) != std::string_view::npos;
+  if (!any && !underscore)
+    bad_spec(std::string("Cannot specify '") + spec.grouping + "' with '" + type + "'.");
+}
+
 FormatSpec parse_spec(std::string_view s, const char* type_name) {
   FormatSpec spec;
   size_t i = 0;
@@ -66,6 +75,7 @@ FormatSpec parse_spec(std::string_view s, const char* type_name) {
   if (i < s.size()) {
     bad_spec("Invalid format specifier '" + std::string(s) + "' for object of type '" + type_name + "'");
   }
+  if (spec.grouping) check_grouping(spec, type_name);
   return spec;
 }
 
@@ -73,16 +83,15 @@ FormatSpec parse_spec(std::string_view s, const char* type_name) {
   bad_spec(std::string("Unknown format code '") + code + "' for object of type '" + type_name + "'");
 }
 
-// Inserts separators into the digits before the point; `digits` has no sign.
+// Inserts separators into digits.
 std::string group_digits(const std::string& digits, char separator, size_t every) {
-  size_t end = 0;
-  while (end < digits.size() && std::isalnum(static_cast<unsigned char>(digits[end])) && digits[end] != 'e') ++end;
+  const size_t end = digits.size();
   std::string out;
   for (size_t i = 0; i < end; ++i) {
     if (i && (end - i) % every == 0) out += separator;
     out += digits[i];
   }
-  return out + digits.substr(end);
+  return out;
 }
 
 std::string pad_text(const std::string& body, int64_t body_width, const FormatSpec& spec, char default_align) {
@@ -97,24 +106,25 @@ std::string pad_text(const std::string& body, int64_t body_width, const FormatSp
   return out;
 }
 
-// sign + prefix + digits, with '=' padding between prefix and digits.
+// sign + prefix + digits + rest, with '=' padding behind the prefix. `rest` begins at the point or the
+// exponent: separators go into the digits only.
 std::string finish_number(bool negative, const std::string& prefix, std::string digits,
-                          const FormatSpec& spec, size_t group_every) {
+                          const std::string& rest, const FormatSpec& spec, size_t group_every) {
   std::string head;
   if (negative) head = "-";
   else if (spec.sign == '+' || spec.sign == ' ') head = std::string(1, spec.sign);
   head += prefix;
-  if (spec.grouping && spec.align == '=' && spec.fill == "0") {
+  const bool grouped = spec.grouping && !digits.empty() &&
+                       std::isxdigit(static_cast<unsigned char>(digits[0]));
+  if (grouped && spec.align == '=' && spec.fill == "0") {
     // Zero padding takes part in the grouping.
-    size_t point = digits.find_first_of(".e%");
-    std::string whole = digits.substr(0, point), rest = point == std::string::npos ? "" : digits.substr(point);
-    for (;;) {
-      std::string grouped = group_digits(whole, spec.grouping, group_every) + rest;
-      if (static_cast<int64_t>(head.size() + grouped.size()) >= spec.width) return head + grouped;
-      whole = "0" + whole;
+    for (;; digits = "0" + digits) {
+      std::string body = group_digits(digits, spec.grouping, group_every) + rest;
+      if (static_cast<int64_t>(head.size() + body.size()) >= spec.width) return head + body;
     }
   }
-  if (spec.grouping) digits = group_digits(digits, spec.grouping, group_every);
+  if (grouped) digits = group_digits(digits, spec.grouping, group_every);
+  digits += rest;
   if (spec.align == '=') {
     std::string padding;
     for (int64_t n = static_cast<int64_t>(head.size() + digits.size()); n < spec.width; ++n) padding += spec.fill;
@@ -174,7 +184,6 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   FormatSpec spec = parse_spec(text, "float");
   char type = spec.type ? spec.type : 0;
   if (type && std::string_view("eEfFgGn%").find(type) == std::string_view::npos) unknown_code(type, "float");
-  if (spec.grouping && type == 'n') bad_spec(std::string("Cannot specify '") + spec.grouping + "' with 'n'.");
   bool upper = type == 'E' || type == 'F' || type == 'G';
   char lower = type == 'n' ? 'g' : static_cast<char>(std::tolower(type));
   if (spec.precision > 100000) bad_spec("precision too big");
@@ -183,6 +192,8 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   std::string digits;
   if (!type && spec.precision < 0) {
     digits = float_repr(magnitude);
+    bool pointless = spec.alternate && std::isfinite(value) && digits.find('.') == std::string::npos;
+    if (pointless) digits.insert(std::min(digits.find('e'), digits.size()), ".");
   } else if (!type) {
     // Like g, but with at least one digit behind the point and one digit fewer before switching.
     std::string scientific = to_chars_text(magnitude, std::chars_format::scientific,
@@ -200,7 +211,9 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   if (spec.no_negative_zero && negative && digits.find_first_of("123456789") == std::string::npos) negative = false;
   if (upper)
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return finish_number(negative, "", digits, spec, 3);
+  const size_t end = std::isfinite(value) ? digits.find_first_of(".eE%") : 0;
+  const std::string rest = end == std::string::npos ? "" : digits.substr(end);
+  return finish_number(negative, "", digits.substr(0, end), rest, spec, 3);
 }
 
 std::string format_int(Vm& vm, int64_t value, std::string_view text, const char* type_name) {
@@ -210,8 +223,6 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
     return format_float(vm, static_cast<double>(value), text);
   if (std::string_view("bcdnoxX").find(type) == std::string_view::npos) unknown_code(type, type_name);
   if (spec.precision >= 0) bad_spec("Precision not allowed in integer format specifier");
-  if (spec.grouping && (type == 'c' || type == 'n'))
-    bad_spec(std::string("Cannot specify '") + spec.grouping + "' with '" + type + "'.");
   if (type == 'c') {
     if (spec.sign) bad_spec("Sign not allowed with integer format specifier 'c'");
     if (spec.alternate) bad_spec("Alternate form (#) not allowed with integer format specifier 'c'");
@@ -221,7 +232,6 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
     return pad_text(point, 1, spec, '<');
   }
   int base = type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
-  if (spec.grouping == ',' && base != 10) bad_spec(std::string("Cannot specify ',' with '") + type + "'.");
   uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   char buffer[72];
   std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
@@ -231,7 +241,7 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     if (!prefix.empty()) prefix = "0X";
   }
-  return finish_number(value < 0, prefix, digits, spec, base == 10 ? 3 : 4);
+  return finish_number(value < 0, prefix, digits, "", spec, base == 10 ? 3 : 4);
 }
 
 std::string format_text(std::string_view value, std::string_view text) {
@@ -241,7 +251,8 @@ std::string format_text(std::string_view value, std::string_view text) {
   if (spec.sign)
     bad_spec(spec.sign == ' ' ? "Space not allowed in string format specifier"
                               : "Sign not allowed in string format specifier");
-  if (spec.grouping) bad_spec(std::string("Cannot specify '") + spec.grouping + "' with 's'.");
+  if (spec.no_negative_zero)
+    bad_spec("Negative zero coercion (z) not allowed in string format specifier");
   if (spec.alternate) bad_spec("Alternate form (#) not allowed in string format specifier");
   if (spec.align == '=') spec.align = '<';
   bool ascii;

@@ -258,7 +258,13 @@ Value code_argcount(Vm&, const Value& v) {
 }
 Value code_varnames(Vm& vm, const Value& v) {
   std::vector<Value> names;
+  const lang::CodeObject& code = *cast<CodeObject>(v)->code;
   for (const auto& name : cast<CodeObject>(v)->parameter_names) names.push_back(name.value());
+  for (size_t r = names.size(); r < code.register_names.size(); ++r) {
+    const std::string& name = code.register_names[r];
+    bool cell = r >= code.cell_begin && r < code.cell_end;
+    if (!cell && !name.empty() && name[0] != '.') names.push_back(str_value(vm, name));
+  }
   return make_tuple(vm, names).take();
 }
 Value code_freevars(Vm& vm, const Value& v) {
@@ -328,8 +334,9 @@ void generator_clear(Vm&, Object* o) {
 // A suspended generator that dies runs its finally blocks, as close() does.
 void generator_destroy(Vm& vm, Object* o) {
   auto* g = static_cast<GeneratorObject*>(o);
-  bool protected_place = g->state == GeneratorObject::State::Suspended &&
-                         lang::find_handler(*g->frame.code->code, g->frame.pc);
+  const bool suspended = g->state == GeneratorObject::State::Suspended;
+  const bool delegates = suspended && g->frame.code->code->instructions[g->frame.pc].op == lang::Op::YieldFrom;
+  bool protected_place = suspended && (delegates || lang::find_handler(*g->frame.code->code, g->frame.pc));
   if (protected_place && !VmAccess::shutting_down(vm)) {
     g->reference_count += 2;  // alive while it runs
     g->flags &= static_cast<uint8_t>(~kBeingFreed);

@@ -244,8 +244,7 @@ Value divmod(Vm& vm, Args& a) {
   bool numbers = is_number(a[0]) && is_number(a[1]);
   if (numbers && (a[0].is_float() || a[1].is_float()) && to_double(vm, a[1]) == 0)
     raise(vm, vm.exceptions().ZeroDivisionError, "float divmod()");
-  Value special = divmod_method(vm, a[0], a[1]);
-  if (special) return special;
+  if (Value special = numbers ? Value() : divmod_method(vm, a[0], a[1])) return special;
   bool divisible = numbers || (a[0].is_object() && !is_kind(a[0], Kind::Str)) ||
                    (a[1].is_object() && !is_kind(a[1], Kind::Str));
   if (!divisible)

@@ -154,6 +154,8 @@ Value list_get(Vm& vm, const Value& self, const Value& key) {
   return list->items[static_cast<size_t>(i)];
 }
 void assign_slice(Vm& vm, ListObject* list, SliceObject* slice, const Value& value) {
+  const TypeSlots& slots = type_of(vm, value)->slots;
+  if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only assign an iterable");
   Local<ListObject> source = make_list(vm, to_list(vm, value)->items);
   SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(list->items.size()));
   note_store(vm, list, Value());

@@ -20,7 +20,6 @@ void each_point(std::string_view text, F f) {
 uint32_t to_upper(uint32_t c) { return static_cast<uint32_t>(utf8proc_toupper(static_cast<int32_t>(c))); }
 uint32_t to_lower(uint32_t c) { return static_cast<uint32_t>(utf8proc_tolower(static_cast<int32_t>(c))); }
 utf8proc_category_t category(uint32_t c) { return utf8proc_category(static_cast<int32_t>(c)); }
-bool is_cased(uint32_t c) { return to_upper(c) != c || to_lower(c) != c; }
 bool is_alpha(uint32_t c) {
   auto k = category(c);
   return k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO;
@@ -42,8 +41,16 @@ bool is_blank(uint32_t c) {
   return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f) || c == 0x85 ||
          category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;
 }
-bool is_upper(uint32_t c) { return to_lower(c) != c; }
-bool is_lower(uint32_t c) { return to_upper(c) != c || c == 0xDF; }
+bool is_upper(uint32_t c) {
+  return category(c) == UTF8PROC_CATEGORY_LU || (c >= 0x80 && in_ranges(kOtherUpper, c));
+}
+bool is_lower(uint32_t c) {
+  return category(c) == UTF8PROC_CATEGORY_LL || (c >= 0x80 && in_ranges(kOtherLower, c));
+}
+bool is_title(uint32_t c) { return category(c) == UTF8PROC_CATEGORY_LT; }
+bool is_not_lower(uint32_t c) { return is_upper(c) || is_title(c); }
+bool is_not_upper(uint32_t c) { return is_lower(c) || is_title(c); }
+bool is_cased(uint32_t c) { return is_lower(c) || is_upper(c) || is_title(c); }
 
 const SpecialCase* special_case(uint32_t c) {
   auto row = std::lower_bound(std::begin(kSpecialCases), std::end(kSpecialCases), c,
@@ -105,8 +112,9 @@ Value casefold(Vm& vm, Args& a) {
 }
 Value swapcase(Vm& vm, Args& a) {
   return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
-    if (to_lower(c) != c) append_lower(out, c, self_text(a), at);
-    else append_upper(out, c);
+    if (is_upper(c)) append_lower(out, c, self_text(a), at);
+    else if (is_lower(c)) append_upper(out, c);
+    else append_utf8(out, c);
   });
 }
 Value capitalize(Vm& vm, Args& a) {
@@ -152,7 +160,7 @@ Value all_cased(Vm&, Args& a) {
 Value istitle(Vm&, Args& a) {
   bool some = false, ok = true, inside = false;
   each_point(self_text(a), [&](uint32_t c) {
-    if (is_upper(c)) ok = ok && !inside, some = inside = true;
+    if (is_not_lower(c)) ok = ok && !inside, some = inside = true;
     else if (is_lower(c)) ok = ok && inside, some = inside = true;
     else inside = false;
   });
@@ -161,7 +169,11 @@ Value istitle(Vm&, Args& a) {
 Value isidentifier(Vm&, Args& a) {
   bool first = true, ok = !self_text(a).empty();
   each_point(self_text(a), [&](uint32_t c) {
-    ok = ok && (c == '_' || is_alpha(c) || (!first && is_decimal(c)));
+    auto k = category(c);
+    bool begins = c == '_' || is_alpha(c) || k == UTF8PROC_CATEGORY_NL;
+    bool goes_on = k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_MN ||
+                   k == UTF8PROC_CATEGORY_MC || k == UTF8PROC_CATEGORY_PC;
+    ok = ok && (begins || (!first && goes_on));
     first = false;
   });
   return Value::boolean(ok);
@@ -348,8 +360,8 @@ void add_str_case_methods(TypeBuilder& type) {
       .method("isspace", "self", every<is_blank>)
       .method("isprintable", "self", isprintable)
       .method("isascii", "self", isascii)
-      .method("isupper", "self", all_cased<is_upper, is_lower>)
-      .method("islower", "self", all_cased<is_lower, is_upper>)
+      .method("isupper", "self", all_cased<is_upper, is_not_upper>)
+      .method("islower", "self", all_cased<is_lower, is_not_lower>)
       .method("istitle", "self", istitle)
       .method("isidentifier", "self", isidentifier)
       .method("strip", "self, chars=None, /", strip)

@@ -264,7 +264,7 @@ struct PercentFormatter {
       case 'u':
       case 'x':
       case 'X':
-      case 'o': return integer(kind, v, spec, precision);
+      case 'o': return integer(kind, v, flags, width, precision);
       case 'e':
       case 'E':
       case 'f':
@@ -284,7 +284,7 @@ struct PercentFormatter {
                               ") at index " + std::to_string(i - 1));
   }
 
-  void integer(char kind, const Value& v, std::string spec, int64_t precision) {
+  void integer(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
     int64_t n = 0;
     bool decimal = kind == 'd' || kind == 'i' || kind == 'u';
     if (v.is_float() && decimal) n = float_to_int(vm, v.as_float());
@@ -293,16 +293,19 @@ struct PercentFormatter {
       raise_type_error(vm, std::string("%") + kind + " format: " +
                                (decimal ? "a real number" : "an integer") + " is required, not " +
                                type_name(vm, v));
-    spec += decimal ? 'd' : kind;
-    if (precision < 0) {
-      out += format_int(vm, n, spec, "int");
-      return;
-    }
-    std::string digits = format_int(vm, n < 0 ? -n : n, std::string(1, decimal ? 'd' : kind), "int");
-    while (static_cast<int64_t>(digits.size()) < precision) digits = "0" + digits;
-    spec.pop_back();
-    std::erase_if(spec, [](char c) { return c == '+' || c == '#' || c == '='; });
-    out += format_text((n < 0 ? "-" : "") + digits, spec);
+    auto has = [&](char c) { return flags.find(c) != std::string::npos; };
+    std::string head, digits = format_int(vm, n, std::string(1, decimal ? 'd' : kind), "int");
+    if (n < 0) digits.erase(0, 1), head = "-";
+    else if (has('+') || has(' ')) head = has('+') ? "+" : " ";
+    if (has('#') && !decimal) head += std::string("0") + kind;
+    auto missing = [&](int64_t size) {
+      return static_cast<size_t>(std::max<int64_t>(0, size - static_cast<int64_t>(digits.size())));
+    };
+    digits.insert(0, missing(precision), '0');
+    const int64_t room = width - static_cast<int64_t>(head.size());
+    if (has('-')) out += head + digits + std::string(missing(room), ' ');
+    else if (has('0')) out += head + std::string(missing(room), '0') + digits;
+    else out += std::string(missing(room), ' ') + head + digits;
   }
 
   std::string run() {
@@ -317,7 +320,8 @@ struct PercentFormatter {
     bool all = !is_kind(argument, Kind::Tuple) ? used > 0 || type_of(vm, argument)->slots.get_item
                                                : used >= cast<TupleObject>(argument)->size;
     if (is_kind(argument, Kind::Str) && used == 0) all = false;
-    if (!all) raise_type_error(vm, "not all arguments converted during string formatting");
+    if (!all) raise_type_error(vm, std::string("not all arguments converted during ") +
+                                       (bytes ? "bytes" : "string") + " formatting");
     return out;
   }
 };

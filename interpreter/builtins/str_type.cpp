@@ -344,7 +344,7 @@ bool ends_line(uint32_t c) {
 }
 Value splitlines(Vm& vm, Args& a) {
   std::string_view text = view_of(a[0]);
-  bool keep = truth(vm, a[1]);
+  bool keep = to_index(vm, a[1]) != 0;
   Local<ListObject> list = make_list(vm);
   for (size_t begin = 0; begin < text.size();) {
     size_t end = begin, next = begin;

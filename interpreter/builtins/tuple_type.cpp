@@ -192,7 +192,12 @@ Value range_stop(Vm&, const Value& v) { return Value::integer(range_of(v)->stop)
 Value range_step(Vm&, const Value& v) { return Value::integer(range_of(v)->step); }
 Value range_index(Vm& vm, Args& a) {
   RangeObject* r = range_of(a[0]);
-  if (!is_integer_like(a[1]) || !range_holds(r, a[1].as_int()))
+  if (!is_integer_like(a[1])) {  // something that may still equal an item
+    for (int64_t i = 0; i < r->length; ++i)
+      if (equal(vm, Value::integer(range_at(r, i)), a[1])) return Value::integer(i);
+    raise_value_error(vm, "sequence.index(x): x not in sequence");
+  }
+  if (!range_holds(r, a[1].as_int()))
     raise_value_error(vm, repr(vm, a[1]) + " is not in range");
   return Value::integer((a[1].as_int() - r->start) / r->step);
 }

@@ -28,6 +28,9 @@ class Importer {
   // A module given as source text by the host.
   void register_source(std::string name, std::string text) { sources_[std::move(name)] = std::move(text); }
 
+  // A module of C++ functions, known whether imported or not.
+  bool is_native(const std::string& name) const { return natives_.count(name) > 0; }
+
  private:
   struct Location {
     bool found = false;

@@ -24,7 +24,7 @@ struct CompiledEntry {
   virtual ~CompiledEntry() = default;
 };
 
-// One per site of the code. What the fields mean is private to the dispatch loop.
+// Two per site of the code, side by side. What the fields mean is private to the dispatch loop.
 struct InlineCache {
   const void* key = nullptr;
   const void* target = nullptr;

@@ -147,7 +147,8 @@ Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop) {
 
 std::string_view text_of(Vm& vm, const Value& v, const char* what) {
   if (!is_kind(v, Kind::Str))
-    raise_type_error(vm, std::string(what) + " must be str, not " + type_name(vm, v));
+    raise_type_error(vm, std::string(what) + " must be str, not " +
+                             (v.is_none() ? std::string("None") : type_name(vm, v)));
   return cast<StrObject>(v)->view();
 }
 

@@ -238,8 +238,11 @@ void generic_delete_attribute(Vm& vm, const Value& v, StrObject* name) {
       return bind_set(vm, descriptor, v, Value());
     }
   }
-  if (!v.is_object() || !delete_own_attribute(vm, v.object(), name))
-    raise_attribute_error(vm, v, name);
+  if (v.is_object() && delete_own_attribute(vm, v.object(), name)) return;
+  bool member = found && found->is_object() &&
+                found->object()->type == vm.types().member_descriptor;
+  if (member) raise(vm, vm.exceptions().AttributeError, name->view());
+  raise_attribute_error(vm, v, name);
 }
 
 void delete_attribute(Vm& vm, const Value& v, StrObject* name) {

@@ -60,6 +60,13 @@ struct Binder {
     throw ScriptException(std::move(e));
   }
 
+  // Parameters before / that a call without ** to take them gives by keyword.
+  void collect_positional_only(const Args& args, std::vector<std::string>& wrong) const {
+    for (uint32_t i = 0; i < parameters.positional_only; ++i)
+      for (uint32_t k = 0; k < args.keyword_count; ++k)
+        if (parameters.names[i] == args.keyword_names[k]->view()) wrong.push_back(parameters.names[i]);
+  }
+
   void bind_keyword(StrObject* name, const Value& value, DictObject* rest,
                     std::vector<std::string>& wrong_positional) {
     const auto& interned = function->code->parameter_names;
@@ -136,7 +143,8 @@ void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* r
     registers[next] = dict.take();
   }
   std::vector<std::string> wrong_positional;
-  for (uint32_t i = 0; i < args.keyword_count; ++i)
+  if (!rest) binder.collect_positional_only(args, wrong_positional);
+  for (uint32_t i = 0; wrong_positional.empty() && i < args.keyword_count; ++i)
     binder.bind_keyword(args.keyword_names[i], args.keyword_values[i], rest, wrong_positional);
   if (!wrong_positional.empty()) {
     std::string names;

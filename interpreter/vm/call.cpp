@@ -10,8 +10,29 @@
 
 namespace tsc::interp {
 
+namespace {
+
+// A method taken from its class and called: the first argument must be of the class.
+void check_self(Vm& vm, const NativeFunction* f, const Args& args) {
+  const Type* owner = static_cast<const Type*>(f->pointer);
+  const std::string called = owner->name + "." + f->name + "()";
+  if (args.count == 0) raise_type_error(vm, "unbound method " + called + " needs an argument");
+  if (type_of(vm, args[0])->is_subtype_of(owner)) return;
+  const std::string& given = type_name(vm, args[0]);
+  bool wrapper = f->name.starts_with("__");
+  raise_type_error(vm, wrapper ? "descriptor '" + f->name + "' requires a '" + owner->name +
+                                     "' object but received a '" + given + "'"
+                               : "descriptor '" + f->name + "' for '" + owner->name +
+                                     "' objects doesn't apply to a '" + given + "' object");
+}
+
+}  // namespace
+
 Value call_native(Vm& vm, NativeFunction* f, Args& args) {
   vm.check_native_stack();
+  if (f->is_method && f->pointer &&
+      !(args.count && type_of(vm, args[0]) == static_cast<const Type*>(f->pointer)))
+    check_self(vm, f, args);
   try {
     args.callee = f;
     if (!f->signature) return f->code(vm, args);

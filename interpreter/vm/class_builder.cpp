@@ -319,8 +319,24 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
   return type.take();
 }
 
+// Neither a descriptor nor something that becomes a method.
+static bool is_plain_data(const Value& v) {
+  if (!v.is_object()) return true;
+  const TypeSlots& slots = v.object()->type->slots;
+  return !slots.bind && !slots.bind_set;
+}
+
 void set_type_attribute(Vm& vm, Type* type, StrObject* name, const Value& value) {
   note_store(vm, type, Value(name));
+  // A plain value in the place of another one changes no lookup: counters in classes stay cheap.
+  int64_t place = type->attributes->table.find(vm, name);
+  if (value && place >= 0) {
+    Value& entry = type->attributes->table.entry(static_cast<uint32_t>(place)).value;
+    if (is_plain_data(entry) && is_plain_data(value) && name->view().substr(0, 2) != "__") {
+      Value old = std::exchange(entry, value);
+      return;
+    }
+  }
   if (value) dict_set(vm, type->attributes, Value(name), value);
   else dict_remove(vm, type->attributes, Value(name));
   type_modified(vm, type);

@@ -24,6 +24,8 @@ std::vector<Type*> linearize(Vm& vm, Type* type);
 Value make_member(Vm& vm, std::string_view name);
 // Fills the slots of a type from the dunder methods its lookup finds.
 void refresh_slots(Vm& vm, Type* type);
+// A method of this name is what a slot calls, or wraps one.
+bool is_slot_method(std::string_view name);
 // Puts wrappers of a native type's own slots into its dictionary.
 void publish_slots(Vm& vm, Type* type);
 Local<FunctionObject> make_function(Vm& vm, CodeObject* code, ModuleObject* module);

@@ -47,7 +47,7 @@ Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> sour
   for (const std::string& name : source->parameters.names)
     code->parameter_names.push_back(intern(vm, name));
   for (const lang::CodeRef& nested : source->codes) code->nested.push_back(make_code(vm, nested));
-  code->caches = std::make_unique<InlineCache[]>(source->sites.size());
+  code->caches = std::make_unique<InlineCache[]>(2 * source->sites.size());
   const lang::ParameterList& p = source->parameters;
   code->simple = !source->is_generator && p.keyword_only == 0 && !p.has_varargs && !p.has_varkwargs;
   code->code = std::move(source);

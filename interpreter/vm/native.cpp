@@ -64,20 +64,23 @@ TypeBuilder& TypeBuilder::module(std::string_view name) {
   return attribute("__module__", str_value(vm_, name));
 }
 
+static Value as_method(Type* type, Local<NativeFunction> f) {
+  f->is_method = true;
+  f->owner = type->name;
+  // The type its first argument must have; in methods that fill a slot it would mean a wrapper.
+  if (!is_slot_method(f->name)) f->pointer = type;
+  return f.take();
+}
+
 TypeBuilder& TypeBuilder::method(std::string_view name, std::string_view signature,
                                  NativeCode code) {
-  Local<NativeFunction> f = make_native(vm_, name, signature, code);
-  f->is_method = true;
-  f->owner = type_->name;
-  return attribute(name, f.take());
+  return attribute(name, as_method(type_.get(), make_native(vm_, name, signature, code)));
 }
 
 TypeBuilder& TypeBuilder::raw_method(std::string_view name, NativeCode code) {
-  Local<NativeFunction> f = make_raw_native(vm_, name, code);
-  f->is_method = true;
-  f->owner = type_->name;
-  return attribute(name, f.take());
+  return attribute(name, as_method(type_.get(), make_raw_native(vm_, name, code)));
 }
+
 
 TypeBuilder& TypeBuilder::static_method(std::string_view name, std::string_view signature,
                                         NativeCode code) {

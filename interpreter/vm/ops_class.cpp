@@ -224,7 +224,8 @@ bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count,
   Local<TupleObject> tuple = names ? to_tuple(vm, names) : make_tuple(vm, size_t{0});
   if (count > tuple->size)
     raise_type_error(vm, type->name + "() accepts " + std::to_string(tuple->size) +
-                             " positional sub-patterns (" + std::to_string(count) + " given)");
+                             " positional sub-pattern" + (tuple->size == 1 ? "" : "s") + " (" +
+                             std::to_string(count) + " given)");
   for (uint32_t k = 0; k < count; ++k) {
     Value v = find_attribute(vm, subject, cast<StrObject>(tuple->items[k]));
     if (!v) return false;
@@ -240,7 +241,7 @@ void MatchClass(Vm& vm, Frame& f, Instruction i) {
   Value subject = std::move(f.registers[i.b]);
   Value klass = std::move(f.registers[i.b + 1]);
   Type* type = try_cast<Type>(klass);
-  if (!type) raise_type_error(vm, "called match pattern must be a class");
+  if (!type) raise_type_error(vm, "called match pattern must be a type");
   Value result = Value::none();
   std::vector<Value> values;
   bool match = is_instance(vm, subject, type);

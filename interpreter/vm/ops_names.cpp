@@ -1,9 +1,27 @@
 // Names, cells, globals and attributes: the slow paths, which fill the inline caches.
+#include "interpreter/modules/importer.h"
 #include "interpreter/vm/slow_ops.h"
 #include "lang/diagnostic.h"
 
 namespace tsc::interp {
 namespace {
+
+// What JSON and other languages call True, False and None.
+std::string_view constant_of_others(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
+      {"true", "True"}, {"false", "False"}, {"null", "None"},     {"none", "None"},
+      {"nil", "None"},  {"NULL", "None"},   {"undefined", "None"}};
+  for (const auto& [other, ours] : kConstants)
+    if (name == other) return ours;
+  return {};
+}
+
+bool is_library_module(Vm& vm, std::string_view name) {
+  const std::string file = std::string(name) + ".tsc", package = std::string(name) + "/__init__.tsc";
+  for (size_t i = 0; i < vm.config().embedded_count; ++i)
+    if (vm.config().embedded[i].name == file || vm.config().embedded[i].name == package) return true;
+  return vm.importer().is_native(std::string(name));
+}
 
 [[noreturn]] void raise_name_error(Vm& vm, Type* type, const std::string& message,
                                    std::string_view name, Frame& frame) {
@@ -17,8 +35,12 @@ namespace {
   add(frame.globals);
   add(vm.builtins()->globals);
   for (const std::string& local : frame.code->code->register_names) names.push_back(local);
-  std::string_view near = lang::nearest_word(name, names);
-  if (!near.empty() && near != name) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  std::string_view near = constant_of_others(name);
+  if (near.empty()) near = lang::nearest_word(name, names);
+  if (is_library_module(vm, name))
+    e->hint = "Did you forget to import '" + std::string(name) + "'?";
+  else if (!near.empty() && near != name)
+    e->hint = "Did you mean: '" + std::string(near) + "'?";
   throw ScriptException(std::move(e));
 }
 
@@ -82,7 +104,7 @@ void DeleteFree(Vm& vm, Frame& frame, Instruction i) {
 
 void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.b);
-  InlineCache& cache = frame.code->caches[i.b];
+  InlineCache& cache = frame.code->caches[2 * i.b];
   Table& table = frame.globals->table;
   int64_t place = table.find(vm, name);
   if (place >= 0) {
@@ -105,7 +127,7 @@ void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
 void store_global_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.a);
   dict_set(vm, frame.globals, Value(name), frame.registers[i.b]);
-  InlineCache& cache = frame.code->caches[i.a];
+  InlineCache& cache = frame.code->caches[2 * i.a];
   cache.kind = kCacheModuleEntry;
   cache.key = frame.globals;
   cache.index = static_cast<uint32_t>(frame.globals->table.find(vm, name));
@@ -198,25 +220,29 @@ bool fill_module_cache(Vm& vm, const Value& object, StrObject* name, InlineCache
   return true;
 }
 
+// Two answers a site: the latest first, so that code over two classes finds both.
+void remember(InlineCache* site, const InlineCache& filled) {
+  if (site[0].key != filled.key && site[0].kind == filled.kind) site[1] = site[0];
+  site[0] = filled;
+}
+
 }  // namespace
 
 void load_attr_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.c);
   Value object = frame.registers[i.b];
-  InlineCache& cache = frame.code->caches[i.c];
-  cache.kind = kCacheEmpty;
+  InlineCache* site = &frame.code->caches[2 * i.c];
   Value result = get_attribute(vm, object, name);
   InlineCache filled;
   if (fill_module_cache(vm, object, name, filled) || fill_attribute_cache(object, name, filled))
-    cache = filled;
+    remember(site, filled);
   frame.registers[i.a] = std::move(result);
 }
 
 void store_attr_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.c);
   Value object = frame.registers[i.a];
-  InlineCache& cache = frame.code->caches[i.c];
-  cache.kind = kCacheEmpty;
+  InlineCache* site = &frame.code->caches[2 * i.c];
   bool cacheable = is_plain_object(object) &&
                    (object.object()->type->type_flags & kPlainSetAttribute);
   Shape* before = cacheable ? instance_state(object.object())->shape : nullptr;
@@ -229,15 +255,13 @@ void store_attr_slow(Vm& vm, Frame& frame, Instruction i) {
   if (after->dictionary_mode()) return;
   int32_t slot = after->find(name);
   if (slot < 0) return;
-  cache.key = before;
-  cache.version = type->version;
-  cache.index = static_cast<uint32_t>(slot);
-  if (before == after) {
-    cache.kind = kCacheSlot;
-  } else if (before->size() + 1 == after->size()) {
-    cache.kind = kCacheAddSlot;
-    cache.target = after;
-  }
+  InlineCache filled;
+  filled.key = before;
+  filled.version = type->version;
+  filled.index = static_cast<uint32_t>(slot);
+  filled.kind = before == after ? kCacheSlot : kCacheAddSlot;
+  filled.target = after;
+  if (before == after || before->size() + 1 == after->size()) remember(site, filled);
 }
 
 void DeleteAttr(Vm& vm, Frame& frame, Instruction i) {
@@ -257,8 +281,8 @@ bool binds_self(const Value& v) {
 void load_method_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.c);
   Value object = frame.registers[i.b];
-  InlineCache& cache = frame.code->caches[i.c];
-  cache.kind = kCacheEmpty;
+  InlineCache* site = &frame.code->caches[2 * i.c];
+  InlineCache cache;
   Type* type = type_of(vm, object);
   const Value* found = type->slots.get_attribute ? nullptr : lookup_in_type(type, name);
   Value* out = &frame.registers[i.a];
@@ -275,6 +299,7 @@ void load_method_slow(Vm& vm, Frame& frame, Instruction i) {
         cache.kind = kCacheClassMethod;
         cache.key = state->shape;
       }
+      if (cache.kind != kCacheEmpty) remember(site, cache);
       out[0] = *found;
       out[1] = std::move(object);
       return;
@@ -282,7 +307,7 @@ void load_method_slow(Vm& vm, Frame& frame, Instruction i) {
   }
   Value attribute = get_attribute(vm, object, name);
   InlineCache filled;
-  if (fill_module_cache(vm, object, name, filled)) cache = filled;
+  if (fill_module_cache(vm, object, name, filled)) remember(site, filled);
   // A bound method taken apart needs no object of its own.
   out[0] = std::move(attribute);
   out[1].reset();

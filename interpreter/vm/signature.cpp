@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "interpreter/vm/vm.h"
+#include "lang/diagnostic.h"
 #include "runtime/base/error.h"
 
 namespace tsc::interp {
@@ -102,6 +103,23 @@ std::string arguments_text(size_t n) {
 
 }  // namespace
 
+namespace {
+
+[[noreturn]] void unknown_keyword(Vm& vm, std::string_view name, std::string_view function,
+                                  std::span<const Signature::Parameter> parameters) {
+  Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError,
+                                            "'" + std::string(name) +
+                                                "' is an invalid keyword argument for " +
+                                                std::string(function) + "()");
+  std::vector<std::string_view> names;
+  for (const Signature::Parameter& p : parameters) names.push_back(p.name);
+  std::string_view near = lang::nearest_word(name, names);
+  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  throw ScriptException(std::move(e));
+}
+
+}  // namespace
+
 void Signature::wrong_count(Vm& vm, std::string_view name, const Args& args) const {
   size_t required = 0;
   for (size_t i = 0; i < positional_count_; ++i) required += parameters_[i].required;
@@ -114,7 +132,7 @@ void Signature::wrong_count(Vm& vm, std::string_view name, const Args& args) con
                              ? std::string(name) + "() takes no positional arguments"
                              : counted_name(name, args) + "() takes no arguments (" + count + " given)");
   bool by_position = positional_only_ == positional_count_ && !parsed_style_;
-  if (by_position && takes == 1 && needs == 1)
+  if (by_position && positional_count_ == parameters_.size() && takes == 1 && needs == 1)
     raise_type_error(vm, counted_name(name, args) + "() takes exactly one argument (" + count + " given)");
   if (by_position)
     raise_type_error(vm, std::string(name) + " expected " +
@@ -137,9 +155,7 @@ void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, cons
     size_t i = positional_only_;
     while (i < parameters_.size() && parameters_[i].name != name) ++i;
     if (i == parameters_.size()) {
-      if (!rest)
-        raise_type_error(vm, "'" + std::string(name) + "' is an invalid keyword argument for " +
-                                 std::string(function_name) + "()");
+      if (!rest) unknown_keyword(vm, name, function_name, std::span(parameters_).subspan(positional_only_));
       dict_set(vm, rest, Value(args.keyword_names[k]), args.keyword_values[k]);
       continue;
     }

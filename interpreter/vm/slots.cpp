@@ -1,6 +1,6 @@
 // Dunder methods and slots: a table of rows says which slot a method name fills, what the slot calls
 // when a script class defines the method, and how a native slot appears as a method.
-#include <map>
+#include <algorithm>
 
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/native.h"
@@ -390,6 +390,16 @@ void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const
 }
 
 }  // namespace
+
+bool is_slot_method(std::string_view name) {
+  if (!name.starts_with("__")) return false;
+  auto has = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return std::any_of(rows().begin(), rows().end(), [&](const SlotRow& row) { return has(row.names); }) ||
+         std::any_of(families().begin(), families().end(),
+                     [&](const OperatorFamily& family) { return has(family.names); });
+}
 
 void publish_slots(Vm& vm, Type* type) {
   const TypeSlots* inherited = type->base ? &type->base->slots : nullptr;

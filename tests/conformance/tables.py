@@ -7,6 +7,9 @@ import tables_text
 import tables_numbers
 import tables_containers
 import tables_operators
+import tables_arguments
+import tables_matrices
+import tables_more
 
 PROLOGUE = '''def show(text, make):
     try:
@@ -38,6 +41,7 @@ def write(folder):
                 if isinstance(expressions, str):
                     expressions = [line.strip() for line in expressions.strip().split("\n")]
                 (target / f"{name}.tsc").write_text(program(setup, expressions), encoding="utf-8")
-    for topic, name, text in tables_operators.programs():
+    for topic, name, text in [*tables_operators.programs(), *tables_arguments.programs(),
+                              *tables_matrices.programs(), *tables_more.programs()]:
         (folder / topic).mkdir(exist_ok=True)
         (folder / topic / f"{name}.tsc").write_text(text, encoding="utf-8")

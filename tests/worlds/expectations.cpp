@@ -22,6 +22,8 @@ void take(Expectations& into, const std::string& key, const std::string& value, 
   } else if (key == "error") {
     into.error = value;
     into.error_line = line;
+  } else if (key == "says") {
+    into.says.push_back(value);
   } else if (key == "golden") {
     into.golden = value;
   } else if (key == "worlds") {
@@ -42,7 +44,7 @@ void take(Expectations& into, const std::string& key, const std::string& value, 
 
 Expectations read_expectations(const std::string& source) {
   static const std::regex marker(
-      "# (expect|error|golden|worlds|flags|kernels|regions|exits|host):( (.*))?$");
+      "# (expect|error|says|golden|worlds|flags|kernels|regions|exits|host):( (.*))?$");
   Expectations result;
   std::istringstream stream(source);
   int number = 0;

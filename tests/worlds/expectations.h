@@ -5,6 +5,7 @@
 //   regions, exits, host: the closing report's counts, in compiled worlds # golden: name.txt  the
 //   whole output, from a file beside the script # worlds: a, b      only these worlds       #
 //   flags: --seed 3   more command-line flags
+//   says: text        the script ends with an error, and its report holds the text
 // In a folder with an expected.txt (tests/conformance) that file promises the output instead.
 // Must not know: how a script is run.
 #include <map>
@@ -17,6 +18,7 @@ struct Expectations {
   std::string output;
   std::string golden;  // file name; when set, `output` is not used
   std::string error;   // "Type: message"; empty: the script ends well
+  std::vector<std::string> says;  // pieces of the report of a script that fails
   int error_line = 0;  // the line that carries the `# error:`
   std::map<std::string, long> counters;
   std::vector<std::string> worlds;

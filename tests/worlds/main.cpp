@@ -66,6 +66,11 @@ bool has_error_line(const std::string& text, const std::string& wanted) {
 }
 
 std::string check_error(const Expectations& expected, const ProcessResult& result) {
+  for (const std::string& piece : expected.says)
+    if (result.exit_code != 1 || result.err.find(piece) == std::string::npos)
+      return "exit code " + std::to_string(result.exit_code) + ", expected a report with '" + piece +
+             "', standard error is\n" + result.err;
+  if (!expected.says.empty()) return "";
   if (expected.error.empty()) {
     if (result.exit_code == 0) return "";
     return "exit code " + std::to_string(result.exit_code) + "\n" + result.err;

@@ -1,8 +1,8 @@
 """Expected output of the conformance corpus, produced by CPython 3.11.
 
     make.py             compares the tree's expected.txt files with what CPython prints now
-    make.py --write     writes them (and the programs of tables/, see tables/README)
-    make.py --write math str   only these topics
+    make.py --write     writes them, and before that the programs that come from tables*.py
+    make.py --write classes match    only these topics
 
 Every folder here is a topic, every .tsc file in it one program. A topic's expected.txt holds the
 output of its programs, one after the other, each below a line `=== NAME`. A program that ends with

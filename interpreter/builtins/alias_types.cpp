@@ -93,7 +93,8 @@ Value alias_construct(Vm& vm, Type*, Args& args) {
   return make_generic_alias(vm, args[0], args[1]);
 }
 Value union_slot(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
-  Value both = op == BinaryOp::BitOr ? make_union(vm, a, b) : Value();
+  const bool nothing = a.is_none() && b.is_none();
+  Value both = op == BinaryOp::BitOr && !nothing ? make_union(vm, a, b) : Value();
   return both ? both : vm.not_implemented();
 }
 Value class_item(Vm& vm, Args& a) { return make_generic_alias(vm, a[0], a[1]); }

@@ -247,13 +247,13 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
 std::string format_text(std::string_view value, std::string_view text) {
   FormatSpec spec = parse_spec(text, "str");
   if (spec.type && spec.type != 's') unknown_code(spec.type, "str");
-  if (spec.align == '=' && !spec.zero) bad_spec("'=' alignment not allowed in string format specifier");
   if (spec.sign)
     bad_spec(spec.sign == ' ' ? "Space not allowed in string format specifier"
                               : "Sign not allowed in string format specifier");
   if (spec.no_negative_zero)
     bad_spec("Negative zero coercion (z) not allowed in string format specifier");
   if (spec.alternate) bad_spec("Alternate form (#) not allowed in string format specifier");
+  if (spec.align == '=' && !spec.zero) bad_spec("'=' alignment not allowed in string format specifier");
   if (spec.align == '=') spec.align = '<';
   bool ascii;
   int64_t length = count_code_points(value, ascii);

@@ -308,18 +308,6 @@ void init_exception_types(Vm& vm) {
 #define EXCEPTION(name, base) e.name = make_exception_type(vm, #name, e.base);
 #include "interpreter/vm/exceptions.def"
 #undef EXCEPTION
-  // Classes that scripts raise and catch and C++ never does: only their names are needed.
-  const std::pair<const char*, Type*> kScriptOnly[] = {
-      {"ConnectionAbortedError", e.ConnectionError}, {"ConnectionRefusedError", e.ConnectionError},
-      {"ConnectionResetError", e.ConnectionError},   {"ChildProcessError", e.OSError},
-      {"ProcessLookupError", e.OSError},             {"InterruptedError", e.OSError},
-      {"BlockingIOError", e.OSError},                {"ReferenceError", e.Exception},
-      {"SystemError", e.Exception},                  {"PendingDeprecationWarning", e.Warning},
-      {"SyntaxWarning", e.Warning},                  {"ImportWarning", e.Warning},
-      {"UnicodeWarning", e.Warning},                 {"BytesWarning", e.Warning},
-      {"ResourceWarning", e.Warning},                {"EncodingWarning", e.Warning}};
-  for (const auto& [name, base] : kScriptOnly)
-    if (!dict_get(vm, vm.builtins()->globals, name)) make_exception_type(vm, name, base);
   add_builtin(vm, "IOError", Value(e.OSError));
   add_builtin(vm, "EnvironmentError", Value(e.OSError));
   TypeBuilder t(vm, "traceback", Kind::Traceback);

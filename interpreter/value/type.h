@@ -82,7 +82,8 @@ enum TypeFlag : uint32_t {
   kPlainInstances = 4,    // layout Instance with generic attribute access: inline caches apply
   kExceptionType = 8,
   kPlainSetAttribute = 16,  // stores follow the generic rule (no __setattr__ in the MRO)
-  kSlotsOnly = 32,          // __slots__ all the way down: no attributes but those, no __dict__
+  kAbstractClass = 32,      // has abstract methods left: no instances
+  kSlotsOnly = 64,          // __slots__ all the way down: no attributes but those, no __dict__
 };
 
 struct Type : Object {

@@ -160,26 +160,6 @@ void install_slots(Vm& vm, Type* type) {
   if (restricted) type->type_flags |= kSlotsOnly;
 }
 
-// Bases that are no classes say which classes they stand for (list[int], typing.Generic[T]).
-std::vector<Value> resolve_bases(Vm& vm, const ClassRequest& request) {
-  std::vector<Value> bases;
-  bool changed = false;
-  Value all = make_tuple(vm, std::span<const Value>(request.bases)).take();
-  for (const Value& base : request.bases) {
-    Value hook = is_kind(base, Kind::Type)
-                     ? Value()
-                     : find_attribute(vm, base, intern(vm, "__mro_entries__").get());
-    if (!hook) {
-      bases.push_back(base);
-      continue;
-    }
-    changed = true;
-    for (const Value& v : to_tuple(vm, call(vm, hook, {all}))->span()) bases.push_back(v);
-  }
-  if (changed) dict_set(vm, request.namespace_, "__orig_bases__", all);
-  return bases;
-}
-
 void call_set_name(Vm& vm, Type* type) {
   std::vector<std::pair<Value, Value>> entries;
   Table& table = type->attributes->table;
@@ -298,12 +278,11 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
   type->name = type->qualified_name = std::string(request.name->view());
   type->vm = &vm;
   type->type_flags = kScriptClass | kBaseType;
-  std::vector<Value> bases = resolve_bases(vm, request);
   Local<DictObject> attributes = make_dict(vm);
   attributes->table.copy_from(request.namespace_->table);
   type->attributes = attributes.get();
   attributes.take().release_raw();
-  collect_bases(vm, type, bases);
+  collect_bases(vm, type, request.bases);
   type->mro = linearize(vm, type);
   choose_layout(vm, type);
   for (Type* base : type->bases) base->subclasses.push_back(type);

@@ -4,9 +4,6 @@
 
 namespace tsc::interp {
 
-// A TypeFlag: the class's __abstractmethods__ is not empty, so it has no instances.
-constexpr uint32_t kAbstractClass = 32;
-
 struct ClassRequest {
   Local<StrObject> name;
   Local<DictObject> namespace_;

@@ -319,7 +319,7 @@ struct PercentFormatter {
     }
     bool all = !is_kind(argument, Kind::Tuple) ? used > 0 || type_of(vm, argument)->slots.get_item
                                                : used >= cast<TupleObject>(argument)->size;
-    if (is_kind(argument, bytes ? Kind::Bytes : Kind::Str) && used == 0) all = false;
+    if ((is_kind(argument, Kind::Str) || (bytes && is_kind(argument, Kind::Bytes))) && used == 0) all = false;
     if (!all) raise_type_error(vm, std::string("not all arguments converted during ") +
                                        (bytes ? "bytes" : "string") + " formatting");
     return out;

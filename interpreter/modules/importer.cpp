@@ -211,7 +211,7 @@ Value Importer::import_from(const Value& module, StrObject* name) {
     try {
       return import_one(full, m);
     } catch (const ScriptException& e) {
-      Value missing = get_own_attribute(vm_, e.exception(), intern(vm_, "name"));
+      const Value& missing = e.exception()->name;
       bool same = is_kind(missing, Kind::Str) && cast<StrObject>(missing)->view() == full;
       if (!e.exception()->type->is_subtype_of(vm_.exceptions().ModuleNotFoundError) || !same) throw;
     }

@@ -12,10 +12,6 @@ namespace tsc::lang {
 class ByteWriter {
  public:
   void byte(uint8_t value) { bytes_ += static_cast<char>(value); }
-  void fixed16(uint16_t value) {
-    byte(static_cast<uint8_t>(value));
-    byte(static_cast<uint8_t>(value >> 8));
-  }
   void fixed64(uint64_t value) {
     for (int shift = 0; shift < 64; shift += 8) byte(static_cast<uint8_t>(value >> shift));
   }

@@ -10,9 +10,11 @@ namespace {
 
 constexpr std::string_view kMagic = "TSCB";
 // Raised with every change of the layout below.
-constexpr uint64_t kFormatVersion = 1;
+constexpr uint64_t kFormatVersion = 2;
 // Magic, format, hash of the source, hash of the rest.
 constexpr size_t kHeaderBytes = 4 + 8 + 16 + 16;
+// Longer texts that stand in the source, as docstrings do, are a place there.
+constexpr size_t kShortText = 12;
 // Codes in codes, tuples in tuples.
 constexpr uint32_t kMaxDepth = 500;
 
@@ -42,12 +44,17 @@ class Writer {
     for (const CodeRef& inner : code.codes) this->code(*inner);
   }
 
-  std::string payload() const {
+  std::string payload(std::string_view source) const {
     ByteWriter head;
     head.number(texts_.texts().size());
     for (const std::string& text : texts_.texts()) {
-      head.number(text.size());
-      head.raw(text);
+      size_t place = text.size() > kShortText ? source.find(text) : std::string_view::npos;
+      const bool stands_in_source = place != std::string_view::npos;
+      head.number(text.size() << 1 | stands_in_source);
+      if (stands_in_source)
+        head.number(place);
+      else
+        head.raw(text);
     }
     return head.bytes() + out_.bytes();
   }
@@ -92,9 +99,7 @@ class Writer {
     for (const Instruction& instruction : code.instructions) {
       out_.byte(static_cast<uint8_t>(instruction.op));
       out_.byte(instruction.flags);
-      out_.fixed16(instruction.a);
-      out_.fixed16(instruction.b);
-      out_.fixed16(instruction.c);
+      for (uint16_t operand : {instruction.a, instruction.b, instruction.c}) out_.number(operand);
     }
     for (const InstructionSpan& place : code.spans) {
       span(place.whole);
@@ -159,7 +164,7 @@ class Reader {
       : in_(payload), source_(std::move(source)) {
     size_t count = in_.count(1);
     texts_.reserve(count);
-    for (size_t i = 0; i < count; ++i) texts_.push_back(in_.raw(in_.count(1)));
+    for (size_t i = 0; i < count; ++i) texts_.push_back(listed_text());
   }
 
   CodeRef module() {
@@ -188,6 +193,17 @@ class Reader {
     if (!in_.failed() && !verify_references(*made).empty())
       in_.fail("an instruction refers to what is not there");
     return made;
+  }
+
+  std::string_view listed_text() {
+    uint64_t number = in_.number();
+    const size_t size = number >> 1;
+    if (!(number & 1)) return in_.raw(size);
+    std::string_view source = source_->text();
+    const size_t place = in_.number();
+    if (place <= source.size() && size <= source.size() - place) return source.substr(place, size);
+    in_.fail("a text lies outside the source");
+    return {};
   }
 
   std::string_view text() {
@@ -239,16 +255,15 @@ class Reader {
   }
 
   void instructions(CodeObject& code) {
-    // Eight bytes of its own, three of its place.
-    size_t count = in_.count(11);
+    // Five bytes of its own, three of its place.
+    size_t count = in_.count(8);
     code.instructions.resize(count);
     for (Instruction& instruction : code.instructions) {
-      uint64_t word = in_.fixed64();
-      instruction.op = static_cast<Op>(word & 255);
-      instruction.flags = static_cast<uint8_t>(word >> 8);
-      instruction.a = static_cast<uint16_t>(word >> 16);
-      instruction.b = static_cast<uint16_t>(word >> 32);
-      instruction.c = static_cast<uint16_t>(word >> 48);
+      instruction.op = static_cast<Op>(in_.byte());
+      instruction.flags = in_.byte();
+      instruction.a = in_.number_as<uint16_t>();
+      instruction.b = in_.number_as<uint16_t>();
+      instruction.c = in_.number_as<uint16_t>();
     }
     code.spans.resize(count);
     for (InstructionSpan& place : code.spans) {
@@ -341,7 +356,7 @@ std::string serialize(const CodeObject& module) {
   TSC_CHECK(module.source != nullptr, "code without a source cannot be stored");
   Writer writer;
   writer.code(module);
-  std::string payload = writer.payload();
+  std::string payload = writer.payload(module.source->text());
   ByteWriter out;
   out.raw(kMagic);
   out.fixed64(kFormat);

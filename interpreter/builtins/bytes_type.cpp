@@ -24,6 +24,7 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
     int64_t n = to_index(vm, v[0]);
     if (n < 0) raise_value_error(vm, "negative count");
     if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
+    check_text_room(static_cast<size_t>(n));
     return make_bytes(vm, std::string(static_cast<size_t>(n), '\0')).take();
   }
   if (const Value* method = lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__")))
@@ -78,14 +79,17 @@ bool bytes_contains(Vm& vm, const Value& self, const Value& item) {
   return data_of(self).find(static_cast<char>(item.as_int())) != std::string::npos;
 }
 Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
-  if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes))
+  if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes)) {
+    check_text_room(data_of(a).size() + data_of(b).size());
     return make_bytes(vm, data_of(a) + data_of(b)).take();
+  }
   if (op == BinaryOp::Mul) {
     Value n = repeat_count(vm, reflected ? a : b);
     if (!n) return vm.not_implemented();
     const std::string& piece = data_of(reflected ? b : a);
     if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / piece.size())
       raise(vm, vm.exceptions().MemoryError, "out of memory");
+    check_text_room(piece.size() * static_cast<size_t>(n.as_int()));
     std::string out;
     for (int64_t i = 0; i < n.as_int(); ++i) out += piece;
     return make_bytes(vm, std::move(out)).take();
@@ -121,7 +125,10 @@ Value bytes_iterate(Vm& vm, const Value& self) {
 void init_bytes_type(Vm& vm) {
   TypeBuilder b(vm, "bytes", Kind::Bytes);
   TypeSlots& s = b.slots();
-  s.destroy = destroy_as<BytesObject>;
+  s.destroy = [](Vm& vm, Object* object) {
+    vm.heap().release(static_cast<BytesObject*>(object)->data.size());
+    destroy_as<BytesObject>(vm, object);
+  };
   s.construct = bytes_construct;
   s.repr = bytes_repr;
   s.hash = bytes_hash;

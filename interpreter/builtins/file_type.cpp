@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/patient_stream.h"
 #include "interpreter/builtins/streams.h"
-#include "interpreter/vm/grants.h"
 
 namespace tsc::interp {
 namespace {
@@ -73,16 +73,16 @@ Value open(Vm& vm, Args& a) {
     raise_value_error(vm, "must have exactly one of create/read/write/append mode");
   const OpenMode how = open_mode(mode);
   Local<FileObject> f = vm.heap().make<FileObject>(vm.types().file);
-  const int descriptor = open_granted(vm, path, how.flags);
+  const int descriptor = open_patiently(vm, path, how.flags);
   struct stat about {};
   const bool folder = descriptor >= 0 && ::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode);
-  if (folder) errno = EISDIR;
-  else if (descriptor >= 0) f->file = ::fdopen(descriptor, how.stream.c_str());
-  if (!f->file) {
-    const int error = errno;
-    if (descriptor >= 0) ::close(descriptor);
-    raise_os_error(vm, error, path);
+  if (folder) {
+    ::close(descriptor);
+    errno = EISDIR;
+  } else if (descriptor >= 0) {
+    f->file = make_stream(vm, descriptor, how.stream.c_str());
   }
+  if (!f->file) raise_os_error(vm, errno, path);
   f->name = path;
   f->mode = mode;
   f->binary = mode.find('b') != std::string::npos;
@@ -92,41 +92,57 @@ Value open(Vm& vm, Args& a) {
   return f.take();
 }
 
-std::string read_some(FileObject* f, int64_t limit) {
+// After an operation that may have waited: a stop is raised, any other failure is an OSError.
+void check_stream(Vm& vm, FileObject* f) {
+  if (!std::ferror(f->file)) return;
+  const int error = errno;
+  std::clearerr(f->file);
+  vm.poll();
+  raise_os_error(vm, error, f->name);
+}
+std::string read_some(Vm& vm, FileObject* f, int64_t limit) {
   std::string data;
   char buffer[65536];
   while (limit != 0) {
     size_t want = limit < 0 ? sizeof buffer : std::min<size_t>(sizeof buffer, static_cast<size_t>(limit));
+    vm.poll();
+    check_text_room(data.size() + want);
     size_t n = std::fread(buffer, 1, want, f->file);
     if (!n) break;
     data.append(buffer, n);
     if (limit > 0) limit -= static_cast<int64_t>(n);
   }
+  check_stream(vm, f);
   return data;
 }
 Value read(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], false);
-  return text_or_bytes(vm, f, read_some(f, a[1].is_none() ? -1 : to_index(vm, a[1])));
+  return text_or_bytes(vm, f, read_some(vm, f, a[1].is_none() ? -1 : to_index(vm, a[1])));
 }
-bool read_line(FileObject* f, std::string& line) {
+bool read_line(Vm& vm, FileObject* f, std::string& line) {
   line.clear();
   int c;
   while ((c = std::getc(f->file)) != EOF) {
     line += static_cast<char>(c);
     if (c == '\n') break;
+    if (line.size() % 65536 == 0) {
+      vm.poll();
+      check_text_room(line.size());
+    }
   }
+  check_stream(vm, f);
   return !line.empty();
 }
 Value readline(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], false);
   std::string line;
-  read_line(f, line);
+  read_line(vm, f, line);
   return text_or_bytes(vm, f, line);
 }
 Value readlines(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], false);
   Local<ListObject> list = make_list(vm);
-  for (std::string line; read_line(f, line);) list->items.push_back(text_or_bytes(vm, f, line));
+  for (std::string line; read_line(vm, f, line);) list->items.push_back(text_or_bytes(vm, f, line));
   return list.take();
 }
 Value write(Vm& vm, Args& a) {
@@ -141,7 +157,7 @@ Value write(Vm& vm, Args& a) {
   }
   if (f->standard) vm.write(f->stream, data);
   else if (std::fwrite(data.data(), 1, data.size(), f->file) != data.size())
-    raise_os_error(vm, errno, f->name);
+    check_stream(vm, f);
   bool ascii;
   return Value::integer(f->binary ? static_cast<int64_t>(data.size()) : count_code_points(data, ascii));
 }
@@ -159,7 +175,7 @@ Value writelines(Vm& vm, Args& a) {
 }
 Value flush(Vm& vm, Args& a) {
   FileObject* f = file_of(a[0]);
-  if (f->file && std::fflush(f->file) != 0) raise_os_error(vm, errno, f->name);
+  if (f->file && std::fflush(f->file) != 0) check_stream(vm, f);
   if (f->standard && !vm.config().write) std::fflush(f->stream == Stream::Out ? stdout : stderr);
   return Value::none();
 }
@@ -198,7 +214,7 @@ Value isatty(Vm& vm, Args& a) {
 bool file_next(Vm& vm, const Value& self, Value& out) {
   FileObject* f = usable(vm, self, false);
   std::string line;
-  if (!read_line(f, line)) return false;
+  if (!read_line(vm, f, line)) return false;
   out = text_or_bytes(vm, f, line);
   return true;
 }

@@ -99,6 +99,7 @@ std::string pad_text(const std::string& body, int64_t body_width, const FormatSp
   if (total <= 0) return body;
   char align = spec.align ? spec.align : default_align;
   int64_t left = align == '<' ? 0 : align == '^' ? total / 2 : total;
+  check_text_room(static_cast<size_t>(spec.width) * spec.fill.size());
   std::string out;
   for (int64_t i = 0; i < left; ++i) out += spec.fill;
   out += body;
@@ -127,6 +128,7 @@ std::string finish_number(bool negative, const std::string& prefix, std::string 
   digits += rest;
   if (spec.align == '=') {
     std::string padding;
+    check_text_room(static_cast<size_t>(std::max<int64_t>(spec.width, 0)) * spec.fill.size());
     for (int64_t n = static_cast<int64_t>(head.size() + digits.size()); n < spec.width; ++n) padding += spec.fill;
     return head + padding + digits;
   }

@@ -342,8 +342,9 @@ void generator_destroy(Vm& vm, Object* o) {
     g->flags &= static_cast<uint8_t>(~kBeingFreed);
     try {
       generator_close(vm, g);
-    } catch (const ScriptException&) {
-      // An error in a finally block of a dying generator has nobody to go to.
+    } catch (...) {
+      // An error in a finally block of a dying generator has nobody to go to; a limit is raised again
+      // at the next safe point.
     }
     g->flags |= kBeingFreed;
   }

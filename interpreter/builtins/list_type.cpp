@@ -101,8 +101,10 @@ Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refl
     if (!items.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / items.size())
       raise(vm, vm.exceptions().MemoryError, "a list of this size does not fit in memory");
     Local<ListObject> r = make_list(vm, items.size() * static_cast<size_t>(n.as_int()));
-    for (int64_t k = 0; k < n.as_int(); ++k)
+    for (int64_t k = 0; k < n.as_int(); ++k) {
+      if (k % 65536 == 0) vm.poll();
       r->items.insert(r->items.end(), items.begin(), items.end());
+    }
     return r.take();
   }
   return vm.not_implemented();
@@ -352,6 +354,7 @@ void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
       // On an exception the not yet merged left part goes back, so that no item is lost.
       try {
         while (left < count && right < end) {
+          vm.poll();
           bool take_right = less(vm, items[right].first, buffer[left].first);
           items[out++] = std::move(take_right ? items[right++] : buffer[left++]);
         }

@@ -233,6 +233,7 @@ Value pad(Vm& vm, Args& a, int where) {
     raise_type_error(vm, "The fill character must be exactly one character long");
   if (width <= length) return a[0];
   if (width > (int64_t{1} << 38)) raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
+  check_text_room(static_cast<size_t>(width) * fill.size());
   int64_t total = width - length;
   int64_t left = where < 0 ? 0 : where > 0 ? total : total / 2 + (total & width & 1);
   std::string out;
@@ -247,6 +248,7 @@ Value center(Vm& vm, Args& a) { return pad(vm, a, 0); }
 Value zfill(Vm& vm, Args& a) {
   int64_t width = to_index(vm, a[1]), length = cast<StrObject>(a[0])->length;
   if (width <= length) return a[0];
+  check_text_room(static_cast<size_t>(width));
   std::string_view text = self_text(a);
   bool sign = !text.empty() && (text[0] == '+' || text[0] == '-');
   std::string out(text.substr(0, sign));
@@ -260,6 +262,7 @@ Value expandtabs(Vm& vm, Args& a) {
   each_point(self_text(a), [&](uint32_t c) {
     if (c == '\t') {
       int64_t n = size > 0 ? size - column % size : 0;
+      check_text_room(out.size() + static_cast<size_t>(n));
       out.append(static_cast<size_t>(n), ' ');
       column += n;
     } else {

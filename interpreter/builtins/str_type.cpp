@@ -93,6 +93,7 @@ Value str_format_slot(Vm& vm, const Value& v, StrObject* spec) {
 Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && is_kind(a, Kind::Str) && is_kind(b, Kind::Str)) {
     StrObject *x = str_of(a), *y = str_of(b);
+    check_text_room(x->size + y->size);
     std::string text;
     text.reserve(x->size + y->size);
     text.append(x->view()).append(y->view());
@@ -105,6 +106,7 @@ Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refle
     std::string_view piece = view_of(s);
     if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 38) / piece.size())
       raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
+    check_text_room(piece.size() * static_cast<size_t>(n.as_int()));
     std::string text;
     text.reserve(piece.size() * static_cast<size_t>(n.as_int()));
     for (int64_t i = 0; i < n.as_int() && !piece.empty(); ++i) text += piece;
@@ -272,6 +274,8 @@ Value replace(Vm& vm, Args& a) {
   for (; left != 0; --left) {
     size_t hit = text.find(old, at);
     if (hit == std::string_view::npos) break;
+    if (fresh.size() > old.size()) check_text_room(out.size() + (hit - at) + fresh.size());
+    vm.poll();
     out += text.substr(at, hit - at);
     out += fresh;
     at = hit + old.size();
@@ -368,6 +372,7 @@ Value join(Vm& vm, Args& a) {
     if (!is_kind(v, Kind::Str))
       raise_type_error(vm, "sequence item " + std::to_string(n) + ": expected str instance, " +
                                type_name(vm, v) + " found");
+    check_text_room(out.size() + separator.size() + view_of(v).size());
     if (n++) out += separator;
     out += view_of(v);
     return true;

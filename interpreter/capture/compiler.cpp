@@ -147,6 +147,7 @@ bool Compiler::inputs_overlap(const Variant& variant, const std::vector<Value>& 
     Storage& storage = *cast<TensorObject>(entry[source])->tensor.storage();
     if (storage.mark == mark) return true;
     storage.mark = mark;
+    storage.prepare_write();
   }
   size_t marked = 0;
   for (const auto& input : variant.plan.inputs) {
@@ -305,6 +306,8 @@ void Compiler::raise_from_region(const Variant& variant, Frame& frame, const jit
   std::string name(error_kind_name(error.error.kind()));
   Value found = dict_get(vm_, vm_.builtins()->globals.get(), name);
   if (found && is_kind(found, Kind::Type)) type = cast<Type>(found);
+  if (error.error.kind() == ErrorKind::LimitError) type = vm_.exceptions().LimitError;
+  Heap::Exempt exempt(vm_.heap());
   Local<ExceptionObject> exception = make_exception(vm_, type, error.error.message());
   for (size_t i = 0; i + 1 < chain.size(); ++i)
     exception->traceback.push_back({plan.origins[chain[i]].code->code, plan.origins[chain[i]].pc});

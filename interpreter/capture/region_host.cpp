@@ -1,5 +1,7 @@
 #include "interpreter/capture/region_host.h"
 
+#include "interpreter/vm/vm_access.h"
+
 namespace tsc::interp {
 namespace {
 
@@ -27,7 +29,8 @@ jit::RunValue to_run_value(const Value& v, jit::ValueKind kind, std::vector<Valu
 }  // namespace
 
 void RegionHost::poll() {
-  if (vm_.interrupts().load(std::memory_order_relaxed)) vm_.handle_interrupts();
+  if (--VmAccess::fuel(vm_) < 0) vm_.handle_interrupts();
+  vm_.poll();
 }
 
 Value RegionHost::call_action(const HostAction& action, const std::vector<Value>& values) {

@@ -72,7 +72,7 @@ std::string help_text() {
   text +=
       "\n`tenscript info --env` lists the environment variables.\n"
       "Exit codes: 0 done, 1 the script, a test or a check failed, 2 wrong usage or no such file, "
-      "70 an\ninternal fault, 130 interrupted, 141 nobody reads the output, 143 terminated.\n";
+      "3 stopped\nby a limit, 70 an internal fault, 130 interrupted, 141 nobody reads the output, 143 terminated.\n";
   return text;
 }
 

@@ -109,7 +109,7 @@ bool add_grant(Invocation& into, const std::string& value) {
 }
 
 // "512M": bytes, or with a letter thousands of them, counted in 1024.
-bool set_cache_bytes(Invocation& into, const std::string& value) {
+bool parse_bytes(const std::string& value, uint64_t& bytes) {
   constexpr std::string_view kUnits = "KMGT";
   std::string digits = value;
   int shift = 0;
@@ -122,8 +122,32 @@ bool set_cache_bytes(Invocation& into, const std::string& value) {
   }
   uint64_t number = 0;
   if (!parse_number(digits, number) || number == 0 || number > UINT64_MAX >> shift) return false;
-  into.cache_bytes = number << shift;
+  bytes = number << shift;
   return true;
+}
+
+template <uint64_t Invocation::*field>
+bool set_bytes(Invocation& into, const std::string& value) {
+  return parse_bytes(value, into.*field);
+}
+
+// Seconds, or with a unit: "1.5", "200ms", "3m".
+bool set_time_limit(Invocation& into, const std::string& value) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr Unit kUnits[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}};
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (end == value.c_str()) return false;
+  for (const Unit& unit : kUnits) {
+    if (unit.name != end) continue;
+    const double nanoseconds = number * unit.seconds * 1e9;
+    into.time_limit_ns = nanoseconds < 9e18 ? static_cast<uint64_t>(std::max(nanoseconds, 0.0)) : 0;
+    return nanoseconds >= 1 && nanoseconds < 9e18;
+  }
+  return false;
 }
 
 bool set_cache_dir(Invocation& into, const std::string& value) {
@@ -192,6 +216,10 @@ const FlagRow kFlags[] = {
      add_grant<TSC_GRANT_PROCESS>},
     {"--allow-net", nullptr, nullptr, "TENSCRIPT_ALLOW_NET", "in the sandbox: the network",
      add_grant<TSC_GRANT_NETWORK>},
+    {"--mem-limit", nullptr, "BYTES", "TENSCRIPT_MEM_LIMIT",
+     "objects and tensors together: 512M, 2G", set_bytes<&Invocation::memory_limit>},
+    {"--time-limit", nullptr, "TIME", "TENSCRIPT_TIME_LIMIT",
+     "seconds that the program may run, or 200ms, 3m", set_time_limit},
     {"--no-cache", nullptr, nullptr, "TENSCRIPT_NO_CACHE",
      "neither use nor keep compiled kernels on disk", set_no_cache},
     {"--color", nullptr, "WHEN", "TENSCRIPT_COLOR", "auto, always or never", set_color},
@@ -228,7 +256,7 @@ const FlagRow kVariables[] = {
     {nullptr, nullptr, nullptr, "TENSCRIPT_CACHE_DIR",
      "where compiled kernels are kept; empty or `off`: nowhere", set_cache_dir},
     {nullptr, nullptr, nullptr, "TENSCRIPT_CACHE_SIZE",
-     "at most so many bytes of them: 512M, 2G (1G)", set_cache_bytes},
+     "at most so many bytes of them: 512M, 2G (1G)", set_bytes<&Invocation::cache_bytes>},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRESS_BREAK",
      "for tests: every statement leaves compiled code", set_switch<&Invocation::stress_break>},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRICT_COMPILER",

@@ -54,6 +54,7 @@ struct Invocation {
   bool stress_break = false, strict_compiler = false;
   std::string cache_dir;  // empty: compiled kernels are not kept
   uint64_t cache_bytes = 0;
+  uint64_t memory_limit = 0, time_limit_ns = 0;  // 0: none
   std::vector<std::string> search_paths;
   // Who types a command trusts it; --sandbox takes everything away, --allow-* gives back.
   bool sandbox = false;

@@ -83,6 +83,8 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.output = output;
   options.output_user = output_user;
   options.explain_asserts = invocation.command == Command::Test;
+  options.memory_limit = invocation.memory_limit;
+  options.time_limit_ns = invocation.time_limit_ns;
   finish(api_->engine_new(&options, &engine_));
 }
 

@@ -15,6 +15,10 @@ tsc_api make_table() {
   tsc::embed::fill_cache_functions(api);
   tsc::embed::fill_inspect_functions(api);
   tsc::embed::fill_tool_functions(api);
+  tsc::embed::fill_limit_functions(api);
+  tsc::embed::fill_host_functions(api);
+  tsc::embed::fill_host_op_functions(api);
+  tsc::embed::fill_tensor_functions(api);
   return api;
 }
 

@@ -1,14 +1,19 @@
 #pragma once
 // What stands behind the handles of tenscript.h. Knows: the whole interpreter. Must not know: the
-// command line. Keeps: every entry goes through `guarded`, so nothing thrown crosses the C line,
-// and the engine's device is current while it works; a status owns plain text and outlives its
-// engine.
+// command line. Keeps: every entry goes through `guarded`, so nothing thrown crosses the C line, one
+// thread is inside at a time, and the engine's device, heap and limits hold while it works; a status
+// owns plain text and outlives its engine.
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "interpreter/embed/tenscript.h"
+#include "interpreter/embed/watchdog.h"
+#include "interpreter/tensor/tensor_object.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/vm.h"
 #include "lang/diagnostic.h"
@@ -31,15 +36,18 @@ struct tsc_status {
   std::string message;  // "ValueError: ..."
   std::vector<Frame> frames;
   std::string plain, colored;  // as status_render writes it
+  tsc_limit limit = TSC_LIMIT_NONE;
+  std::unique_ptr<tsc_status> cause;  // of `raise ... from`, or what was handled meanwhile
 };
 
-// A host function and who owns its data.
+// What the host lends to the script until the engine goes: a function or an op, and who owns its data.
 struct tsc_host_binding {
   tsc_engine* engine;
   std::string name;
-  tsc_host_function function;
-  void* user;
-  void (*drop)(void* user);
+  tsc_host_function function = nullptr;
+  tsc_op op = {};
+  void* user = nullptr;
+  void (*drop)(void* user) = nullptr;
 };
 
 struct tsc_engine {
@@ -54,28 +62,72 @@ struct tsc_engine {
 
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
 
+  // Who is inside, and how deep the host and the script call one another. See Entry.
+  std::atomic<const void*> owner{nullptr};
+  int depth = 0;
+  bool limit_reported = false;  // a status of the entry that runs says TSC_LIMIT
+  bool grad_enabled = true;     // at the beginning of the entry, for when a limit ends it
+  bool armed = false;           // the watchdog waits for the end of this entry's time
+  std::atomic<int64_t> time_limit{0};
+  // Values that another thread freed while this engine was busy, for the next entry.
+  std::mutex dropped_mutex;
+  std::vector<tsc_value*> dropped;
+  std::atomic<bool> has_dropped{false};
+  // What `stats` says of the compiler, kept where any thread may read it.
+  struct CompilerCounts {
+    std::atomic<uint64_t> regions{0}, kernels{0}, kernel_cache_hits{0}, recompiles{0}, fallbacks{0},
+        compile_ns{0};
+  } counts;
+  // Of `stop`: written once, by whichever thread or signal handler comes first.
+  enum class ReasonState : int { Unset, Writing, Ready };
+  char stop_reason[128] = {};
+  std::atomic<ReasonState> stop_reason_state{ReasonState::Unset};
+
   tsc::Device device;  // outlives the vm: storage returns to its allocator
   std::vector<tsc::interp::EmbeddedFile> library;
   std::unique_ptr<tsc::interp::Vm> vm;
   tsc::interp::Local<tsc::interp::ModuleObject> main;
+  tsc::embed::Watchdog watchdog;  // first to go: nothing stops an engine that is not there
 };
 
 namespace tsc::embed {
 
 tsc_status* make_status(tsc_code code, std::string type, std::string message);
 tsc_status* bad_argument(std::string message);
+tsc_status* no_engine() noexcept;
 // A script exception as a status: its exit code, traceback and rendering.
 tsc_status* exception_status(tsc_engine& engine, interp::ExceptionObject* exception);
 tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Source& source);
 // The status of the exception in flight; call it in a catch block.
 tsc_status* current_exception_status(tsc_engine* engine) noexcept;
 
+// A thread's stay in an engine. The outermost one arms the limits; inner ones (a host function that
+// calls back) count within it.
+class Entry {
+ public:
+  explicit Entry(tsc_engine& engine);
+  ~Entry();
+  Entry(const Entry&) = delete;
+  // False: another thread is inside; nothing of the engine may be touched.
+  explicit operator bool() const { return entered_; }
+
+ private:
+  tsc_engine& engine_;
+  bool entered_;
+  DeviceScope device_;
+  interp::HeapScope heap_;
+};
+
+// The status for what another thread is using.
+tsc_status* wrong_thread() noexcept;
+
 // Runs `body` (tsc_status*() ) for an engine and turns whatever it throws into a status.
 template <class Body>
 tsc_status* guarded(tsc_engine* engine, Body&& body) noexcept {
+  if (engine == nullptr) return no_engine();
+  Entry entry(*engine);
+  if (!entry) return wrong_thread();
   try {
-    if (engine == nullptr) return bad_argument("the engine is NULL");
-    DeviceScope scope(engine->device);
     return body();
   } catch (...) {
     return current_exception_status(engine);
@@ -84,6 +136,26 @@ tsc_status* guarded(tsc_engine* engine, Body&& body) noexcept {
 
 // Compiles and runs a text in __main__; `interactive`: its last expression goes to `displayed`.
 tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive);
+
+// Functions that become attributes of a module, which is made when it is not there yet.
+void set_module_member(tsc_engine& engine, const char* module, const char* name,
+                       const interp::Value& value);
+// Raises in the script what a host's callback returned; the status is freed.
+[[noreturn]] void raise_status(interp::Vm& vm, tsc_status* status);
+// A module's source from the host's loader; empty when it has none.
+std::optional<interp::ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* user,
+                                         const std::string& name);
+// Lets go of a handle, also when another thread is inside the engine.
+void drop_value(tsc_value* value);
+
+interp::Local<interp::TensorObject> make_tensor_value(tsc_engine& engine, Tensor tensor);
+void fill_tensor_info(const Tensor& tensor, tsc_tensor_info& info);
+DType checked_dtype(tsc_dtype dtype);
+tsc_dtype dtype_of(DType dtype);
+Sizes checked_sizes(const int64_t* sizes, uint32_t rank);
+
+void apply_limits(tsc_engine& engine, const tsc_limits& limits);
+tsc_status* wrong_kind(const tsc_value* value, const char* wanted);
 
 inline tsc_value* new_value(tsc_engine* engine, interp::Value value) {
   return new tsc_value{engine, std::move(value)};
@@ -94,6 +166,10 @@ void fill_value_functions(tsc_api& api);
 void fill_run_functions(tsc_api& api);
 void fill_inspect_functions(tsc_api& api);
 void fill_cache_functions(tsc_api& api);
+void fill_limit_functions(tsc_api& api);
+void fill_host_functions(tsc_api& api);
+void fill_host_op_functions(tsc_api& api);
+void fill_tensor_functions(tsc_api& api);
 void fill_status_functions(tsc_api& api);
 void fill_tool_functions(tsc_api& api);
 

@@ -10,7 +10,7 @@
 #include "interpreter/embed/describe.h"
 #include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
-#include "interpreter/tensor/tensor_object.h"
+#include "interpreter/modules/importer.h"
 #include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
 #include "lang/parse.h"
@@ -50,7 +50,8 @@ Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFi
     config.write = write_to_process;
     config.terminal = isatty(STDOUT_FILENO) != 0;
   }
-  if (options.max_depth != 0) config.recursion_limit = options.max_depth;
+  if (options.max_depth != 0)
+    config.recursion_limit = config.largest_recursion_limit = options.max_depth;
   for (size_t i = 0; i < options.argument_count; ++i)
     config.arguments.push_back(options.arguments[i]);
   for (size_t i = 0; i < options.search_path_count; ++i)
@@ -95,28 +96,65 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
   return compile;
 }
 
+// Where the lines of `logs` go.
+std::function<void(std::string_view)> log_writer(tsc_engine& engine, const tsc_engine_options& options) {
+  if (options.log == nullptr)
+    return [&engine](std::string_view line) { engine.vm->write(Stream::Error, line); };
+  return [log = options.log, user = options.log_user](std::string_view line) {
+    log(user, line.data(), line.size());
+  };
+}
+
 }  // namespace
 
 tsc_engine::tsc_engine(const tsc_engine_options& options)
-    : device(static_cast<int>(options.threads)), library(embedded_library()) {
+    : device(static_cast<int>(options.threads)),
+      library(embedded_library()),
+      watchdog([this] { vm->stop(StopCause::Time); }) {
   DeviceScope scope(device);
   Config config = config_of(options, library);
   config.display = [this](const Value& value) { displayed = value; };
   explain_asserts = options.explain_asserts != 0;
+  config.budget = device.budget;
+  config.stop = &device.stop;
+  config.stop_reason = [this] {
+    return stop_reason_state == ReasonState::Ready ? std::string(stop_reason) : std::string();
+  };
+  if (options.loader != nullptr) {
+    config.find_module = [this, loader = options.loader, user = options.loader_user](
+                             const std::string& name) { return embed::load(*this, loader, user, name); };
+  }
   vm = std::make_unique<Vm>(std::move(config));
+  HeapScope heap_scope(&vm->heap());
+  // A worker of a kernel may ask too: the objects belong to the thread that runs the script.
+  device.budget->set_reclaim([this] {
+    if (vm->heap().is_current()) vm->heap().trim();
+    device.allocator->release_cached();
+  });
   install_tensors(*vm);
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
   install_compiler(*vm, compile_options(options, vm->config().grants));
   embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
-                      [this](std::string_view line) { vm->write(Stream::Error, line); });
+                      log_writer(*this, options));
   embed::install_help(*vm);
   main = make_module(*vm, "__main__");
   dict_set(*vm, vm->modules(), "__main__", main.value());
+  tsc_limits limits{};
+  limits.memory_bytes = options.memory_limit;
+  limits.time_ns = options.time_limit_ns;
+  limits.steps = options.step_limit;
+  embed::apply_limits(*this, limits);
 }
 
 tsc_engine::~tsc_engine() {
+  // From here on nobody enters: what a `release` of the host calls finds a busy engine.
+  owner.store(this, std::memory_order_relaxed);
   {
     DeviceScope scope(device);
+    HeapScope heap_scope(&vm->heap());
+    device.stop.clear();
+    device.budget->set_reclaim({});  // tensors that the host exported keep the budget
+    for (tsc_value* value : dropped) delete value;
     displayed.reset();
     main = {};
     vm.reset();
@@ -141,15 +179,12 @@ tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
 void engine_free(tsc_engine* engine) { delete engine; }
 
 void interrupt(tsc_engine* engine) {
-  if (engine == nullptr) return;
-  engine->vm->interrupt(kInterruptKeyboard);
-  engine->device.interrupt.store(true, std::memory_order_relaxed);
+  if (engine != nullptr) engine->vm->interrupt(kInterruptKeyboard);
 }
 
 void clear_interrupt(tsc_engine* engine) {
   if (engine == nullptr) return;
   engine->vm->interrupts().fetch_and(~static_cast<uint32_t>(kInterruptKeyboard));
-  engine->device.interrupt.store(false, std::memory_order_relaxed);
 }
 
 // ---- source -----------------------------------------------------------------------------------
@@ -281,6 +316,14 @@ tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
   });
 }
 
+tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
+                             tsc_value* value) {
+  return guarded(engine, [&]() -> tsc_status* {
+    set_attribute(*engine->vm, object->value, intern(*engine->vm, name).get(), value->value);
+    return nullptr;
+  });
+}
+
 tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
                              tsc_value** out) {
   *out = nullptr;
@@ -316,61 +359,6 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
   });
 }
 
-// ---- host functions ---------------------------------------------------------------------------
-
-// The exception type a host named, or RuntimeError.
-Type* exception_type(Vm& vm, const std::string& name) {
-  const Value value = dict_get(vm, vm.builtins()->globals, name);
-  if (Type* type = try_cast<Type>(value);
-      type && type->is_subtype_of(vm.exceptions().BaseException))
-    return type;
-  return vm.exceptions().RuntimeError;
-}
-
-[[noreturn]] void raise_status(Vm& vm, tsc_status* status) {
-  const std::unique_ptr<tsc_status> owned(status);
-  std::string message = status->message;
-  const std::string prefix = status->type + ": ";
-  if (message.rfind(prefix, 0) == 0) message = message.substr(prefix.size());
-  raise(vm, exception_type(vm, status->type), message);
-}
-
-Value call_host(Vm& vm, Args& args) {
-  auto* binding = static_cast<tsc_host_binding*>(args.callee->pointer);
-  if (args.keyword_count > 0) raise_type_error(vm, binding->name + "() takes no keyword arguments");
-  std::vector<tsc_value> values;
-  values.reserve(args.count);
-  for (const Value& value : args.span()) values.push_back({binding->engine, value});
-  std::vector<tsc_value*> handles;
-  for (tsc_value& value : values) handles.push_back(&value);
-  tsc_value* result = nullptr;
-  tsc_status* status =
-      binding->function(binding->user, binding->engine, handles.data(), handles.size(), &result);
-  const std::unique_ptr<tsc_value> owned(result);
-  if (status != nullptr) raise_status(vm, status);
-  return owned ? owned->value : Value::none();
-}
-
-tsc_status* define(tsc_engine* engine, const char* module, const char* name,
-                   tsc_host_function function, void* user, void (*drop)(void*)) {
-  return guarded(engine, [&]() -> tsc_status* {
-    Vm& vm = *engine->vm;
-    Value found = dict_get(vm, vm.modules(), module);
-    if (found.is_undefined()) {
-      found = make_module(vm, module).value();
-      dict_set(vm, vm.modules(), module, found);
-    }
-    auto binding =
-        std::make_unique<tsc_host_binding>(tsc_host_binding{engine, name, function, user, nullptr});
-    Local<NativeFunction> native = make_raw_native(vm, name, call_host);
-    native->pointer = binding.get();
-    engine->bindings.push_back(std::move(binding));
-    dict_set(vm, cast<ModuleObject>(found)->globals, name, native.value());
-    engine->bindings.back()->drop = drop;  // only now is the data the engine's
-    return nullptr;
-  });
-}
-
 }  // namespace
 
 tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
@@ -400,8 +388,8 @@ void fill_run_functions(tsc_api& api) {
   api.get = get;
   api.set = set;
   api.get_attribute = get_attribute_of;
+  api.set_attribute = set_attribute_of;
   api.call = call_value;
-  api.define = define;
 }
 
 }  // namespace tsc::embed

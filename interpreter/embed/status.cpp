@@ -85,6 +85,12 @@ const char* status_type(const tsc_status* status) { return status ? status->type
 const char* status_message(const tsc_status* status) {
   return status ? status->message.c_str() : "";
 }
+tsc_limit status_limit(const tsc_status* status) {
+  return status ? status->limit : TSC_LIMIT_NONE;
+}
+const tsc_status* status_cause(const tsc_status* status) {
+  return status ? status->cause.get() : nullptr;
+}
 int status_exit_code(const tsc_status* status) { return status ? status->exit_code : 0; }
 size_t status_frame_count(const tsc_status* status) { return status ? status->frames.size() : 0; }
 
@@ -145,8 +151,58 @@ tsc_status* bad_argument(std::string message) {
   return make_status(TSC_BAD_ARGUMENT, "", std::move(message));
 }
 
+tsc_status* no_engine() noexcept {
+  try {
+    return bad_argument("the engine is NULL");
+  } catch (...) {
+    return out_of_memory();
+  }
+}
+
+namespace {
+
+constexpr int kLimitExit = 3;
+constexpr int kLongestChain = 100;
+
+tsc_limit limit_of(StopCause cause) {
+  switch (cause) {
+    case StopCause::Time: return TSC_LIMIT_TIME;
+    case StopCause::Steps: return TSC_LIMIT_STEPS;
+    case StopCause::Memory: return TSC_LIMIT_MEMORY;
+    case StopCause::Host: return TSC_LIMIT_STOP;
+    case StopCause::None: break;
+  }
+  return TSC_LIMIT_NONE;
+}
+
+void set_limit(tsc_engine& engine, tsc_status& status) {
+  status.code = TSC_LIMIT;
+  status.exit_code = kLimitExit;
+  status.limit = limit_of(engine.device.stop.cause());
+  engine.limit_reported = true;
+}
+
+// What the traceback shows above this exception, as a chain of statuses. A chain may lead back to
+// itself: `left` ends it.
+std::unique_ptr<tsc_status> cause_of(Vm& vm, ExceptionObject* exception, int left) {
+  const Value& next = is_kind(exception->cause, Kind::Exception) ? exception->cause
+                      : exception->suppress_context             ? exception->cause
+                                                                : exception->context;
+  if (left == 0 || !is_kind(next, Kind::Exception)) return nullptr;
+  ExceptionObject* cause = cast<ExceptionObject>(next);
+  std::unique_ptr<tsc_status> status(make_status(TSC_SCRIPT_ERROR, cause->type->name, ""));
+  status->message = exception_line(vm, cause);
+  status->plain = status->colored = status->message + "\n";
+  add_frames(cause, *status);
+  status->cause = cause_of(vm, cause, left - 1);
+  return status;
+}
+
+}  // namespace
+
 tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   Vm& vm = *engine.vm;
+  Heap::Exempt exempt(vm.heap());
   auto status = std::make_unique<tsc_status>();
   status->code = TSC_SCRIPT_ERROR;
   status->type = exception->type->name;
@@ -160,7 +216,10 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   } else if (exception->type->is_subtype_of(types.KeyboardInterrupt)) {
     status->code = TSC_INTERRUPTED;
     status->exit_code = kInterruptedExit;
+  } else if (exception->type->is_subtype_of(types.LimitError)) {
+    set_limit(engine, *status);
   }
+  status->cause = cause_of(vm, exception, kLongestChain);
   status->colored = color_traceback(status->plain);
   return status.release();
 }
@@ -189,9 +248,16 @@ tsc_status* current_exception_status(tsc_engine* engine) noexcept {
       throw;
     } catch (const ScriptException& exception) {
       return exception_status(*engine, exception.exception());
+    } catch (const Stopped&) {
+      return exception_status(*engine, engine->vm->limit_exception().get());
     } catch (const Error& error) {
-      return make_status(TSC_SCRIPT_ERROR, std::string(error_kind_name(error.kind())),
-                         error.message());
+      tsc_status* status = make_status(
+          TSC_SCRIPT_ERROR, std::string(error_kind_name(error.kind())), error.message());
+      if (engine != nullptr && error.kind() == ErrorKind::LimitError) {
+        engine->vm->begin_grace();
+        set_limit(*engine, *status);
+      }
+      return status;
     } catch (const InternalFault& fault) {
       return make_status(TSC_INTERNAL, "internal fault", fault.what());
     } catch (const std::bad_alloc&) {
@@ -209,6 +275,8 @@ void fill_status_functions(tsc_api& api) {
   api.status_type = status_type;
   api.status_message = status_message;
   api.status_exit_code = status_exit_code;
+  api.status_limit = status_limit;
+  api.status_cause = status_cause;
   api.status_frame_count = status_frame_count;
   api.status_frame = status_frame;
   api.status_render = status_render;

@@ -5,10 +5,12 @@
  * that can fail returns a status (NULL is success); the function table only grows; two engines do
  * not see each other.
  *
- * An engine is used by one thread at a time; `interrupt` alone may be called from any thread and
- * from a signal handler. Handles (engine, value, status) are freed by the caller, freeing NULL is
- * allowed, and a value must be freed before its engine. Text that a function hands out belongs to
- * the handle it came from; text given to a sink is gone when the sink returns.
+ * An engine is used by one thread at a time, and may go from one thread to another between calls; a
+ * call while another thread is inside returns TSC_WRONG_THREAD. `interrupt`, `stop` and `stats` may
+ * be called from any thread at any time, the first two from a signal handler too. Handles (engine,
+ * value, status) are freed by the caller, freeing NULL is allowed, and a value must be freed before
+ * its engine. Text that a function hands out belongs to the handle it came from; text given to a sink
+ * is gone when the sink returns.
  *
  *   const tsc_api* api = tsc_get_api(TSC_API_VERSION);
  *   tsc_engine* engine;
@@ -28,11 +30,13 @@
 extern "C" {
 #endif
 
-#define TSC_API_VERSION 1
+#define TSC_API_VERSION 2
+#define TSC_MAX_RANK 64
 
 typedef struct tsc_engine tsc_engine;
 typedef struct tsc_value tsc_value;
 typedef struct tsc_status tsc_status;
+struct DLManagedTensorVersioned; /* of dlpack.h */
 
 typedef enum tsc_code {
   TSC_OK = 0,
@@ -42,8 +46,19 @@ typedef enum tsc_code {
   TSC_NOT_FOUND = 4,    /* no such file, module or name */
   TSC_INTERRUPTED = 5,  /* stopped by `interrupt` */
   TSC_EXIT = 6,         /* the script called sys.exit: see status_exit_code */
-  TSC_INTERNAL = 7      /* a fault of Tenscript's own */
+  TSC_INTERNAL = 7,     /* a fault of Tenscript's own */
+  TSC_LIMIT = 8,        /* stopped by a limit or by `stop`: see status_limit */
+  TSC_WRONG_THREAD = 9  /* another thread is using the engine */
 } tsc_code;
+
+/* Which limit ended a run. Scripts cannot catch it. */
+typedef enum tsc_limit {
+  TSC_LIMIT_NONE = 0,
+  TSC_LIMIT_STOP = 1, /* the host called `stop` */
+  TSC_LIMIT_TIME = 2,
+  TSC_LIMIT_STEPS = 3,
+  TSC_LIMIT_MEMORY = 4
+} tsc_limit;
 
 typedef enum tsc_kind {
   TSC_NONE = 0,
@@ -76,6 +91,14 @@ typedef enum tsc_switch { TSC_DEFAULT = 0, TSC_ON = 1, TSC_OFF = 2 } tsc_switch;
 
 typedef void (*tsc_output)(void* user, tsc_stream stream, const char* text, size_t size);
 typedef void (*tsc_sink)(void* user, const char* text, size_t size);
+/* One line of what the engine tells its host: the compiler's events of the channels in `logs`. */
+typedef void (*tsc_log)(void* user, const char* text, size_t size);
+
+/* Gives the source of a module: calls give(to, text, size) once, or more often with pieces, and
+ * returns 1; 2 when the module is a package; 0 when it has none of that name; a status in *error
+ * (made by `error_new`) raises in the script. */
+typedef int (*tsc_loader)(void* user, tsc_engine* engine, const char* dotted_name, tsc_sink give,
+                          void* to, tsc_status** error);
 
 /* A function of the host. It returns NULL and sets *result, or returns a status made by
  * `error_new`. */
@@ -124,7 +147,38 @@ typedef struct tsc_engine_options {
   uint64_t cache_bytes;        /* at most so many in that folder, the least recently used go;
                                   0: 1 GiB */
   int explain_asserts; /* a failed `assert` of the text that is run tells the values it compared */
+  uint64_t memory_limit;  /* bytes of objects and tensors together; 0: none */
+  uint64_t time_limit_ns; /* of each call from the host, what it calls included; 0: none */
+  uint64_t step_limit;    /* loop turns and calls of each call from the host; 0: none */
+  tsc_log log;            /* NULL: `logs` go where the script's standard error goes */
+  void* log_user;
+  tsc_loader loader; /* asked for a module before the search paths */
+  void* loader_user;
 } tsc_engine_options;
+
+/* Limits of an engine that runs already; 0: none (depth: unchanged). */
+typedef struct tsc_limits {
+  size_t struct_size;
+  uint64_t memory_bytes;
+  uint64_t time_ns;
+  uint64_t steps;
+  uint32_t depth;
+} tsc_limits;
+
+typedef struct tsc_stats {
+  size_t struct_size;
+  uint64_t memory_bytes; /* charged to the memory limit: objects, containers, tensors */
+  uint64_t peak_memory_bytes;
+  uint64_t tensor_bytes;
+  uint64_t kept_tensor_bytes; /* freed tensors' memory, kept for the next ones */
+  /* Of the compiler, up to the last call from the host that came back. */
+  uint64_t regions;
+  uint64_t kernels;
+  uint64_t kernel_cache_hits;
+  uint64_t recompiles;
+  uint64_t fallbacks;
+  uint64_t compile_ns;
+} tsc_stats;
 
 /* One line of a traceback, oldest call first. Columns count characters from 1; 0: unknown. */
 typedef struct tsc_frame {
@@ -144,6 +198,7 @@ typedef struct tsc_tensor_info {
   const int64_t* sizes;   /* live as long as the value handle */
   const int64_t* strides; /* in elements */
   void* data;             /* the first element, in the tensor's own memory */
+  int read_only;          /* the memory was lent so, and nobody has written it yet */
 } tsc_tensor_info;
 
 typedef struct tsc_statistics {
@@ -153,6 +208,41 @@ typedef struct tsc_statistics {
   int64_t tensor_bytes; /* held now */
   int64_t peak_tensor_bytes;
 } tsc_statistics;
+/* Memory that the host lends to a tensor. */
+typedef struct tsc_buffer {
+  size_t struct_size;
+  tsc_dtype dtype;
+  uint32_t rank;
+  const int64_t* sizes;
+  const int64_t* strides; /* in elements, none negative; NULL: row-major */
+  void* data;             /* aligned to its elements */
+  int read_only;          /* a script that writes gets a copy first, shared by all views */
+  void (*release)(void* user); /* runs once, when the last view is gone, in whichever thread */
+  void* user;
+} tsc_buffer;
+
+/* An op of the host: a function of tensors that scripts call as module.name. Arguments arrive
+ * row-major. Every callback returns NULL or a status made by `error_new`. */
+typedef struct tsc_op {
+  size_t struct_size;
+  const char* module;
+  const char* name;
+  const char* doc;         /* or NULL */
+  uint32_t argument_count; /* tensors, at least one */
+  /* Sets what the result is; `sizes` has room for TSC_MAX_RANK. NULL: as the first argument. */
+  tsc_status* (*shape)(void* user, tsc_engine* engine, const tsc_tensor_info* arguments,
+                       size_t count, tsc_dtype* dtype, uint32_t* rank, int64_t* sizes);
+  /* Fills the result's memory. */
+  tsc_status* (*run)(void* user, tsc_engine* engine, const tsc_tensor_info* arguments, size_t count,
+                     const tsc_tensor_info* result);
+  /* The gradients of the arguments from that of the result, as script values: each gradients[i] is
+   * a tensor of argument i's shape, or NULL for none. NULL: backward through the op is an error. */
+  tsc_status* (*gradient)(void* user, tsc_engine* engine, tsc_value* gradient,
+                          tsc_value* const* arguments, size_t count, tsc_value* result,
+                          tsc_value** gradients);
+  void* user;
+  void (*drop)(void* user); /* runs when the engine goes */
+} tsc_op;
 
 /* The function table. Entries are only ever added at the end. */
 typedef struct tsc_api {
@@ -271,6 +361,44 @@ typedef struct tsc_api {
                           tsc_sink sink, void* user);
   /* Counters since the engine was made; set out->struct_size. reset_peak: the peak starts anew. */
   tsc_status* (*statistics)(tsc_engine* engine, int reset_peak, tsc_statistics* out);
+
+  /* Limits. `stop` ends what runs, with a reason for the message (copied, at most 127 bytes; NULL: none);
+   * an engine that runs nothing is stopped at its next call, unless clear_stop comes first. */
+  void (*stop)(tsc_engine* engine, const char* reason); /* any thread, signal safe */
+  void (*clear_stop)(tsc_engine* engine);
+  tsc_status* (*set_limits)(tsc_engine* engine, const tsc_limits* limits);
+  tsc_status* (*stats)(tsc_engine* engine, tsc_stats* stats); /* any thread */
+
+  /* More of statuses. A cause belongs to its status. */
+  tsc_limit (*status_limit)(const tsc_status* status);
+  const tsc_status* (*status_cause)(const tsc_status* status); /* NULL: none */
+
+  /* A module given as text, found before files and the loader; a package when `is_package`. */
+  tsc_status* (*add_module)(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
+                            int is_package);
+  tsc_status* (*import_module)(tsc_engine* engine, const char* dotted_name, tsc_value** module);
+  /* Like `define`, with the parameters as a script would write them: "x, scale=1.0". The function
+   * gets one argument for each of them, keywords and defaults resolved. */
+  tsc_status* (*define_function)(tsc_engine* engine, const char* module, const char* name,
+                                 const char* parameters, const char* doc, tsc_host_function function,
+                                 void* user, void (*drop)(void* user));
+  tsc_status* (*define_op)(tsc_engine* engine, const tsc_op* op);
+
+  /* More of values. */
+  tsc_status* (*set_attribute)(tsc_engine* engine, tsc_value* object, const char* name,
+                               tsc_value* value);
+  tsc_status* (*get_item)(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value** item);
+  tsc_status* (*set_item)(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value* item);
+  tsc_status* (*value_copy)(const tsc_value* value, tsc_value** copy); /* another handle */
+
+  /* Tensors over memory of others. */
+  tsc_status* (*tensor_lend)(tsc_engine* engine, const tsc_buffer* buffer, tsc_value** value);
+  /* Takes over a tensor of DLPack 1.x, also when it fails: its deleter runs once. */
+  tsc_status* (*dlpack_import)(tsc_engine* engine, struct DLManagedTensorVersioned* tensor,
+                               tsc_value** value);
+  /* The tensor's memory, without its gradient history; the receiver calls the deleter once, in any
+   * thread, also after the engine is gone. */
+  tsc_status* (*dlpack_export)(const tsc_value* value, struct DLManagedTensorVersioned** tensor);
 } tsc_api;
 
 #if defined(__GNUC__)
@@ -279,7 +407,8 @@ typedef struct tsc_api {
 #define TSC_EXPORT
 #endif
 
-/* The table, or NULL when this library is older than the caller. */
+/* The table, or NULL when this library is older than the caller. A program built with one version
+ * runs with every later library of the same soname. */
 TSC_EXPORT const tsc_api* tsc_get_api(uint32_t version);
 
 #ifdef __cplusplus

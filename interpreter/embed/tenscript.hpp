@@ -7,9 +7,12 @@
 //   engine.run_file("model.tsc");
 //   double loss = engine.call("train", 10).as<double>();
 #pragma once
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -17,136 +20,14 @@
 #include <utility>
 #include <vector>
 
-#include "tenscript.h"
+#include "tenscript_values.hpp"
 
 namespace tenscript {
 
-inline const tsc_api& api() {
-  static const tsc_api* table = tsc_get_api(TSC_API_VERSION);
-  if (table == nullptr)
-    throw std::runtime_error("the Tenscript library is older than this program");
-  return *table;
-}
-
-namespace detail {
-inline void append(void* user, const char* text, size_t size) {
-  static_cast<std::string*>(user)->append(text, size);
-}
-inline void collect(void* user, const char* text, size_t size) {
-  static_cast<std::vector<std::string>*>(user)->emplace_back(text, size);
-}
-struct FreeStatus {
-  void operator()(tsc_status* status) const { api().status_free(status); }
-};
-struct FreeValue {
-  void operator()(tsc_value* value) const { api().value_free(value); }
-};
-}  // namespace detail
-
-struct Frame {
-  std::string file, function, source_line;
-  unsigned line = 0, column = 0, end_column = 0;
-};
-
-// What went wrong, with its traceback as data.
-class Error : public std::runtime_error {
- public:
-  explicit Error(tsc_status* status)
-      : std::runtime_error(api().status_message(status)), status_(status, detail::FreeStatus()) {}
-
-  tsc_code code() const { return api().status_code(status_.get()); }
-  std::string type() const { return api().status_type(status_.get()); }
-  int exit_code() const { return api().status_exit_code(status_.get()); }
-  std::string render(bool color = false) const {
-    std::string text;
-    api().status_render(status_.get(), color, detail::append, &text);
-    return text;
-  }
-  std::vector<Frame> traceback() const {
-    std::vector<Frame> frames(api().status_frame_count(status_.get()));
-    for (size_t i = 0; i < frames.size(); ++i) {
-      tsc_frame frame{};
-      frame.struct_size = sizeof frame;
-      api().status_frame(status_.get(), i, &frame);
-      frames[i] = {frame.file, frame.function, frame.source_line,
-                   frame.line, frame.column,   frame.end_column};
-    }
-    return frames;
-  }
-
- private:
-  std::shared_ptr<tsc_status> status_;
-};
-
-inline void check(tsc_status* status) {
-  if (status != nullptr) throw Error(status);
-}
-
-// A script value. Move-only; it must go before its engine.
-class Value {
- public:
-  Value() = default;
-  explicit Value(tsc_value* handle) : handle_(handle) {}
-
-  tsc_value* handle() const { return handle_.get(); }
-  explicit operator bool() const { return handle_ != nullptr; }
-  tsc_kind kind() const { return api().kind(handle()); }
-  std::string type_name() const { return api().type_name(handle()); }
-  bool is_none() const { return kind() == TSC_NONE; }
-
-  // bool, an integer type, a floating type, std::string.
-  template <class T>
-  T as() const {
-    if constexpr (std::is_same_v<T, bool>) {
-      int truth = 0;
-      check(api().as_bool(handle(), &truth));
-      return truth != 0;
-    } else if constexpr (std::is_integral_v<T>) {
-      int64_t number = 0;
-      check(api().as_int(handle(), &number));
-      return static_cast<T>(number);
-    } else if constexpr (std::is_floating_point_v<T>) {
-      double number = 0;
-      check(api().as_float(handle(), &number));
-      return static_cast<T>(number);
-    } else {
-      const char* text = nullptr;
-      size_t size = 0;
-      check(api().as_str(handle(), &text, &size));
-      return T(text, size);
-    }
-  }
-
-  size_t size() const {
-    size_t count = 0;
-    check(api().length(handle(), &count));
-    return count;
-  }
-  Value operator[](size_t index) const {
-    tsc_value* out = nullptr;
-    check(api().item(handle(), index, &out));
-    return Value(out);
-  }
-  std::pair<Value, Value> entry(size_t index) const {
-    tsc_value *key = nullptr, *item = nullptr;
-    check(api().dict_entry(handle(), index, &key, &item));
-    return {Value(key), Value(item)};
-  }
-  // The tensor's shape, dtype and memory; valid while this value lives.
-  tsc_tensor_info tensor() const {
-    tsc_tensor_info info{};
-    info.struct_size = sizeof info;
-    check(api().tensor_info(handle(), &info));
-    return info;
-  }
-  std::vector<int64_t> sizes() const {
-    const tsc_tensor_info info = tensor();
-    return std::vector<int64_t>(info.sizes, info.sizes + info.rank);
-  }
-  tsc_value* release() { return handle_.release(); }
-
- private:
-  std::unique_ptr<tsc_value, detail::FreeValue> handle_;
+// What a loader gives.
+struct Source {
+  std::string text;
+  bool is_package = false;
 };
 
 struct Options {
@@ -160,9 +41,22 @@ struct Options {
   bool stress_break = false, strict_compiler = false;
   uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
   std::vector<std::string> read_roots, write_roots;
+  uint64_t memory_limit = 0;           // bytes of objects and tensors together; 0: none
+  std::chrono::nanoseconds time_limit{0};  // of each call from the host; 0: none
+  uint64_t step_limit = 0;             // loop turns and calls of each call from the host; 0: none
+  std::function<void(std::string_view)> log;  // a line of the channels in `logs`
+  // The source of a module by its dotted name, asked before the search paths.
+  std::function<std::optional<Source>(const std::string&)> loader;
   std::string cache_dir;     // where compiled kernels are kept; empty: no file is touched
   uint64_t cache_bytes = 0;  // at most so many of them; 0: 1 GiB
   std::function<void(tsc_stream, std::string_view)> output;  // empty: the process's own
+};
+
+struct Limits {
+  uint64_t memory = 0;
+  std::chrono::nanoseconds time{0};
+  uint64_t steps = 0;
+  unsigned depth = 0;  // 0: unchanged
 };
 
 template <class T>
@@ -187,6 +81,45 @@ template <>
 struct DtypeOf<uint8_t> {
   static constexpr tsc_dtype value = TSC_UINT8;
 };
+
+// A tensor that an op of the host sees, as typed memory.
+template <class T>
+struct View {
+  T* data;
+  std::vector<int64_t> sizes;
+  size_t count;
+  T& operator[](size_t i) const { return data[i]; }
+  T* begin() const { return data; }
+  T* end() const { return data + count; }
+};
+
+// An op of the host for Engine::define_op. `run` and, where given, `shape` and `gradient` get as many
+// tensors as `arguments` says.
+struct Op {
+  std::string module, name, doc;
+  unsigned arguments = 1;
+  using Infos = std::vector<tsc_tensor_info>;
+  struct Shape {
+    tsc_dtype dtype;
+    std::vector<int64_t> sizes;
+  };
+  std::function<Shape(const Infos&)> shape;  // empty: as the first argument
+  std::function<void(const Infos&, const tsc_tensor_info& result)> run;
+  // Gradients of the arguments (an empty Value: none) from that of the result.
+  std::function<std::vector<Value>(const Value& gradient, const std::vector<Value>& arguments,
+                                   const Value& result)>
+      gradient;
+};
+
+template <class T>
+View<T> view(const tsc_tensor_info& info) {
+  if (info.dtype != DtypeOf<std::remove_const_t<T>>::value)
+    throw std::invalid_argument("the tensor has another dtype than the op reads");
+  std::vector<int64_t> sizes(info.sizes, info.sizes + info.rank);
+  size_t count = 1;
+  for (int64_t size : sizes) count *= static_cast<size_t>(size);
+  return {static_cast<T*>(info.data), std::move(sizes), count};
+}
 
 class Engine {
  public:
@@ -215,6 +148,19 @@ class Engine {
     raw.strict_compiler = options_->strict_compiler;
     raw.cache_dir = options_->cache_dir.c_str();
     raw.cache_bytes = options_->cache_bytes;
+    raw.memory_limit = options_->memory_limit;
+    raw.time_limit_ns = static_cast<uint64_t>(options_->time_limit.count());
+    raw.step_limit = options_->step_limit;
+    if (options_->log) {
+      raw.log = [](void* user, const char* text, size_t size) {
+        static_cast<Options*>(user)->log({text, size});
+      };
+      raw.log_user = options_.get();
+    }
+    if (options_->loader) {
+      raw.loader = load;
+      raw.loader_user = options_.get();
+    }
     if (options_->output) {
       raw.output = [](void* user, tsc_stream stream, const char* text, size_t size) {
         static_cast<Options*>(user)->output(stream, {text, size});
@@ -230,6 +176,24 @@ class Engine {
   tsc_engine* handle() const { return engine_; }
   void interrupt() { api().interrupt(engine_); }  // any thread, signal safe
   void clear_interrupt() { api().clear_interrupt(engine_); }
+  // Ends what runs with a LimitError that no script can catch. Any thread, signal safe.
+  void stop(const char* reason = nullptr) { api().stop(engine_, reason); }
+  void clear_stop() { api().clear_stop(engine_); }
+  void set_limits(const Limits& limits) {
+    tsc_limits raw{};
+    raw.struct_size = sizeof raw;
+    raw.memory_bytes = limits.memory;
+    raw.time_ns = static_cast<uint64_t>(limits.time.count());
+    raw.steps = limits.steps;
+    raw.depth = limits.depth;
+    check(api().set_limits(engine_, &raw));
+  }
+  tsc_stats stats() const {  // any thread
+    tsc_stats stats{};
+    stats.struct_size = sizeof stats;
+    check(api().stats(engine_, &stats));
+    return stats;
+  }
 
   void run_source(std::string_view text, const std::string& name = "<string>") {
     check(api().run_source(engine_, name.c_str(), text.data(), text.size()));
@@ -250,6 +214,37 @@ class Engine {
     tsc_value* out = nullptr;
     check(api().get(engine_, dotted_name.c_str(), &out));
     return Value(out);
+  }
+  Value import_module(const std::string& name) {
+    tsc_value* out = nullptr;
+    check(api().import_module(engine_, name.c_str(), &out));
+    return Value(out);
+  }
+  void add_module(const std::string& name, std::string_view text, bool is_package = false) {
+    check(api().add_module(engine_, name.c_str(), text.data(), text.size(), is_package));
+  }
+  Value get_attribute(const Value& object, const std::string& name) {
+    tsc_value* out = nullptr;
+    check(api().get_attribute(engine_, object.handle(), name.c_str(), &out));
+    return Value(out);
+  }
+  void set_attribute(const Value& object, const std::string& name, const Value& value) {
+    check(api().set_attribute(engine_, object.handle(), name.c_str(), value.handle()));
+  }
+  // object[key]
+  template <class K>
+  Value get_item(const Value& object, const K& key) {
+    std::vector<Value> made;
+    made.reserve(1);
+    tsc_value* out = nullptr;
+    check(api().get_item(engine_, object.handle(), argument(key, made), &out));
+    return Value(out);
+  }
+  template <class K>
+  void set_item(const Value& object, const K& key, const Value& item) {
+    std::vector<Value> made;
+    made.reserve(1);
+    check(api().set_item(engine_, object.handle(), argument(key, made), item.handle()));
   }
   void set(const std::string& name, const Value& value) {
     check(api().set(engine_, name.c_str(), value.handle()));
@@ -322,6 +317,66 @@ class Engine {
     return Value(out);
   }
 
+  // The same with strides (in elements; empty: row-major), and for memory that scripts must not write:
+  // one that does gets a copy.
+  template <class T>
+  Value lend(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, T* data,
+             std::function<void()> release = {}) {
+    auto held = std::make_unique<std::function<void()>>(std::move(release));
+    tsc_buffer buffer{};
+    buffer.struct_size = sizeof buffer;
+    buffer.dtype = DtypeOf<std::remove_const_t<T>>::value;
+    buffer.rank = static_cast<uint32_t>(sizes.size());
+    buffer.sizes = sizes.data();
+    buffer.strides = strides.empty() ? nullptr : strides.data();
+    buffer.data = const_cast<std::remove_const_t<T>*>(data);
+    buffer.read_only = std::is_const_v<T>;
+    buffer.user = held.get();
+    buffer.release = [](void* user) {
+      std::unique_ptr<std::function<void()>> mine(static_cast<std::function<void()>*>(user));
+      if (*mine) (*mine)();
+    };
+    tsc_value* out = nullptr;
+    check(api().tensor_lend(engine_, &buffer, &out));
+    held.release();
+    return Value(out);
+  }
+  // Takes over a tensor of another library; its deleter runs once, also when this throws.
+  Value from_dlpack(DLManagedTensorVersioned* tensor) {
+    tsc_value* out = nullptr;
+    check(api().dlpack_import(engine_, tensor, &out));
+    return Value(out);
+  }
+
+  // Makes module.name an op of the script; see Op.
+  void define_op(Op op) {
+    auto held = std::make_unique<BoundOp>(BoundOp{this, std::move(op)});
+    tsc_op raw{};
+    raw.struct_size = sizeof raw;
+    raw.module = held->op.module.c_str();
+    raw.name = held->op.name.c_str();
+    raw.doc = held->op.doc.c_str();
+    raw.argument_count = held->op.arguments;
+    if (held->op.shape) raw.shape = op_shape;
+    if (held->op.run) raw.run = op_run;
+    if (held->op.gradient) raw.gradient = op_gradient;
+    raw.user = held.get();
+    raw.drop = [](void* user) { delete static_cast<BoundOp*>(user); };
+    check(api().define_op(engine_, &raw));
+    held.release();
+  }
+
+  // Makes module.name a function of the script with the parameters as a script would write them; it
+  // gets one Value for each, and returns one: define("host", "scale", "x, by=2.0", [](auto& v) {...}).
+  void define(const std::string& module, const std::string& name, const std::string& parameters,
+              std::function<Value(const std::vector<Value>&)> function, const std::string& doc = "") {
+    auto held = std::make_unique<BoundList>(BoundList{this, std::move(function)});
+    auto drop = [](void* user) { delete static_cast<BoundList*>(user); };
+    check(api().define_function(engine_, module.c_str(), name.c_str(), parameters.c_str(),
+                                doc.c_str(), invoke_list, held.get(), drop));
+    held.release();
+  }
+
   // Makes module.name a function of the script: define("host", "half", [](double x) { ... }).
   template <class F>
   void define(const std::string& module, const std::string& name, F function) {
@@ -373,6 +428,105 @@ class Engine {
     }
   }
 
+  // The status for the C++ exception in flight.
+  static tsc_status* current_error(tsc_engine* engine) {
+    try {
+      throw;
+    } catch (const Error& error) {
+      const std::string type = error.type().empty() ? "RuntimeError" : error.type();
+      std::string message = error.what();
+      if (message.compare(0, type.size() + 2, type + ": ") == 0) message.erase(0, type.size() + 2);
+      return api().error_new(engine, type.c_str(), message.c_str());
+    } catch (const std::exception& error) {
+      return api().error_new(engine, "RuntimeError", error.what());
+    } catch (...) {
+      return api().error_new(engine, "RuntimeError", "a host function failed");
+    }
+  }
+
+  static int load(void* user, tsc_engine* engine, const char* name, tsc_sink give, void* to,
+                  tsc_status** error) {
+    try {
+      const std::optional<Source> source = static_cast<Options*>(user)->loader(name);
+      if (!source) return 0;
+      give(to, source->text.data(), source->text.size());
+      return source->is_package ? 2 : 1;
+    } catch (...) {
+      *error = current_error(engine);
+      return 0;
+    }
+  }
+
+  // Handles that the caller keeps, as Values for the time of a call.
+  class Borrowed {
+   public:
+    Borrowed(tsc_value* const* handles, size_t count) {
+      for (size_t i = 0; i < count; ++i) values.emplace_back(handles[i]);
+    }
+    ~Borrowed() {
+      for (Value& value : values) value.release();
+    }
+    std::vector<Value> values;
+  };
+
+  struct BoundList {
+    Engine* engine;
+    std::function<Value(const std::vector<Value>&)> function;
+  };
+  static tsc_status* invoke_list(void* user, tsc_engine* engine, tsc_value* const* arguments,
+                                 size_t count, tsc_value** result) {
+    const Borrowed borrowed(arguments, count);
+    try {
+      *result = static_cast<BoundList*>(user)->function(borrowed.values).release();
+      return nullptr;
+    } catch (...) {
+      return current_error(engine);
+    }
+  }
+
+  struct BoundOp {
+    Engine* engine;
+    Op op;
+  };
+  static tsc_status* op_shape(void* user, tsc_engine* engine, const tsc_tensor_info* arguments,
+                              size_t count, tsc_dtype* dtype, uint32_t* rank, int64_t* sizes) {
+    try {
+      const Op::Shape shape =
+          static_cast<BoundOp*>(user)->op.shape(Op::Infos(arguments, arguments + count));
+      if (shape.sizes.size() > TSC_MAX_RANK) throw std::length_error("too many dimensions");
+      *dtype = shape.dtype;
+      *rank = static_cast<uint32_t>(shape.sizes.size());
+      std::copy(shape.sizes.begin(), shape.sizes.end(), sizes);
+      return nullptr;
+    } catch (...) {
+      return current_error(engine);
+    }
+  }
+  static tsc_status* op_run(void* user, tsc_engine* engine, const tsc_tensor_info* arguments,
+                            size_t count, const tsc_tensor_info* result) {
+    try {
+      static_cast<BoundOp*>(user)->op.run(Op::Infos(arguments, arguments + count), *result);
+      return nullptr;
+    } catch (...) {
+      return current_error(engine);
+    }
+  }
+  static tsc_status* op_gradient(void* user, tsc_engine* engine, tsc_value* gradient,
+                                 tsc_value* const* arguments, size_t count, tsc_value* result,
+                                 tsc_value** gradients) {
+    const Borrowed borrowed(arguments, count), given(&gradient, 1), made(&result, 1);
+    try {
+      std::vector<Value> out = static_cast<BoundOp*>(user)->op.gradient(
+          given.values[0], borrowed.values, made.values[0]);
+      if (out.size() != count)
+        throw std::length_error("a gradient rule gives one value for each argument");
+      for (size_t i = 0; i < count; ++i) gradients[i] = out[i].release();
+      return nullptr;
+    } catch (...) {
+      return current_error(engine);
+    }
+  }
+
   template <class R, class... A>
   struct Bound {
     Engine* engine;
@@ -420,12 +574,8 @@ class Engine {
     }
     try {
       return bound->run(arguments, result, std::index_sequence_for<A...>());
-    } catch (const Error& error) {
-      return api().error_new(engine, error.type().c_str(), error.what());
-    } catch (const std::exception& error) {
-      return api().error_new(engine, "RuntimeError", error.what());
     } catch (...) {
-      return api().error_new(engine, "RuntimeError", "a host function failed");
+      return current_error(engine);
     }
   }
 

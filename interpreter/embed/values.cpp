@@ -1,6 +1,4 @@
 // Script values for the host: making them, reading them.
-#include <cstring>
-
 #include "interpreter/embed/engine.h"
 #include "interpreter/tensor/tensor_object.h"
 
@@ -13,8 +11,8 @@ using namespace interp;
 
 template <class Make>
 tsc_status* make(tsc_engine* engine, tsc_value** out, Make&& body) {
+  *out = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
-    *out = nullptr;
     *out = new_value(engine, body());
     return nullptr;
   });
@@ -65,64 +63,14 @@ tsc_status* dict_new(tsc_engine* engine, tsc_value* const* keys, tsc_value* cons
   });
 }
 
-// A tensor's methods are script functions of the library: they must be there before a script sees one.
-void load_tensor_library(tsc_engine& engine) { engine.vm->import_module("torch"); }
-
-constexpr DType kDTypes[] = {DType::Bool, DType::U8,  DType::I32, DType::I64,
-                             DType::BF16, DType::F32, DType::F64};
-
-DType checked_dtype(tsc_dtype dtype) {
-  if (static_cast<unsigned>(dtype) >= std::size(kDTypes))
-    throw Error(ErrorKind::ValueError, "there is no dtype " + std::to_string(dtype));
-  return kDTypes[dtype];
-}
-
-Sizes checked_sizes(const int64_t* sizes, uint32_t rank) {
-  if (rank > kMaxRank)
-    throw Error(ErrorKind::ValueError, "a tensor has at most " + std::to_string(kMaxRank) +
-                                           " dimensions, not " + std::to_string(rank));
-  Sizes checked;
-  for (uint32_t i = 0; i < rank; ++i) {
-    if (sizes[i] < 0)
-      throw Error(ErrorKind::ValueError, "a size cannot be " + std::to_string(sizes[i]));
-    checked.push_back(sizes[i]);
-  }
-  return checked;
-}
-
-tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
-                       const void* data, tsc_value** out) {
-  return make(engine, out, [&] {
-    load_tensor_library(*engine);
-    Tensor tensor = Tensor::empty(checked_dtype(dtype), checked_sizes(sizes, rank));
-    const size_t bytes = static_cast<size_t>(tensor.numel() * dtype_size(tensor.dtype()));
-    if (bytes > 0 && data != nullptr) std::memcpy(tensor.data(), data, bytes);
-    if (bytes > 0 && data == nullptr) std::memset(tensor.data(), 0, bytes);
-    return make_tensor(*engine->vm, std::move(tensor)).take();
-  });
-}
-
-tsc_status* tensor_borrow(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
-                          void* data, void (*release)(void*), void* user, tsc_value** out) {
-  return make(engine, out, [&] {
-    load_tensor_library(*engine);
-    const DType type = checked_dtype(dtype);
-    const Sizes checked = checked_sizes(sizes, rank);
-    const int64_t bytes = checked_mul(numel_of(checked), dtype_size(type));
-    std::function<void()> deleter;
-    if (release != nullptr) deleter = [release, user] { release(user); };
-    return make_tensor(*engine->vm, Tensor(Storage::borrow(data, bytes, std::move(deleter)), type,
-                                           checked, contiguous_strides(checked), 0))
-        .take();
-  });
-}
-
 void value_free(tsc_value* value) {
-  if (value == nullptr) return;
-  guarded(value->engine, [&]() -> tsc_status* {
-    delete value;
-    return nullptr;
-  });
+  if (value != nullptr) drop_value(value);
+}
+
+tsc_status* value_copy(const tsc_value* value, tsc_value** copy) {
+  *copy = nullptr;
+  if (value == nullptr) return bad_argument("the value is NULL");
+  return make(value->engine, copy, [&] { return value->value; });
 }
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -171,10 +119,14 @@ const char* value_type_name(const tsc_value* value) {
   return value == nullptr ? "NoneType" : type_name(*value->engine->vm, value->value).c_str();
 }
 
+}  // namespace
+
 tsc_status* wrong_kind(const tsc_value* value, const char* wanted) {
   return bad_argument(std::string("the value is of type ") + value_type_name(value) + ", not " +
                       wanted);
 }
+
+namespace {
 
 tsc_status* as_bool(const tsc_value* value, int* truth) {
   if (kind(value) != TSC_BOOL) return wrong_kind(value, "bool");
@@ -223,23 +175,17 @@ tsc_status* as_str(const tsc_value* value, const char** text, size_t* size) {
 }
 
 tsc_status* length_of(const tsc_value* value, size_t* count) {
-  switch (kind(value)) {
-    case TSC_STR:
-      *count = static_cast<size_t>(cast<StrObject>(value->value)->length);
-      break;
-    case TSC_LIST:
-      *count = cast<ListObject>(value->value)->items.size();
-      break;
-    case TSC_TUPLE:
-      *count = cast<TupleObject>(value->value)->size;
-      break;
-    case TSC_DICT:
-      *count = cast<DictObject>(value->value)->table.size();
-      break;
-    default:
-      return wrong_kind(value, "str, list, tuple or dict");
-  }
-  return nullptr;
+  if (value == nullptr) return wrong_kind(value, "str, list, tuple or dict");
+  return guarded(value->engine, [&]() -> tsc_status* {
+    switch (kind(value)) {
+      case TSC_STR: *count = static_cast<size_t>(cast<StrObject>(value->value)->length); break;
+      case TSC_LIST: *count = cast<ListObject>(value->value)->items.size(); break;
+      case TSC_TUPLE: *count = cast<TupleObject>(value->value)->size; break;
+      case TSC_DICT: *count = cast<DictObject>(value->value)->table.size(); break;
+      default: return wrong_kind(value, "str, list, tuple or dict");
+    }
+    return nullptr;
+  });
 }
 
 tsc_status* out_of_range(size_t index, size_t count) {
@@ -247,39 +193,43 @@ tsc_status* out_of_range(size_t index, size_t count) {
 }
 
 tsc_status* item_of(const tsc_value* value, size_t index, tsc_value** item) {
+  *item = nullptr;
   const tsc_kind what = kind(value);
   if (what != TSC_LIST && what != TSC_TUPLE) return wrong_kind(value, "list or tuple");
-  size_t count = 0;
-  length_of(value, &count);
-  if (index >= count) return out_of_range(index, count);
-  return make(value->engine, item, [&] {
-    return what == TSC_LIST ? cast<ListObject>(value->value)->items[index]
-                            : cast<TupleObject>(value->value)->items[index];
+  return guarded(value->engine, [&]() -> tsc_status* {
+    std::span<const Value> items;
+    if (what == TSC_LIST) items = cast<ListObject>(value->value)->items;
+    else items = cast<TupleObject>(value->value)->span();
+    if (index >= items.size()) return out_of_range(index, items.size());
+    *item = new_value(value->engine, items[index]);
+    return nullptr;
   });
 }
 
 tsc_status* dict_entry(const tsc_value* value, size_t index, tsc_value** key, tsc_value** item) {
+  *key = *item = nullptr;
   if (kind(value) != TSC_DICT) return wrong_kind(value, "dict");
-  const Table& table = cast<DictObject>(value->value)->table;
-  if (index >= table.size()) return out_of_range(index, table.size());
-  uint32_t place = 0;
-  for (size_t seen = 0;; ++place)
-    if (!table.entry(place).key.is_undefined() && seen++ == index) break;
-  if (tsc_status* status = make(value->engine, key, [&] { return table.entry(place).key; }))
-    return status;
-  return make(value->engine, item, [&] { return table.entry(place).value; });
+  return guarded(value->engine, [&]() -> tsc_status* {
+    const Table& table = cast<DictObject>(value->value)->table;
+    if (index >= table.size()) return out_of_range(index, table.size());
+    uint32_t place = 0;
+    for (size_t seen = 0;; ++place)
+      if (!table.entry(place).key.is_undefined() && seen++ == index) break;
+    *key = new_value(value->engine, table.entry(place).key);
+    *item = new_value(value->engine, table.entry(place).value);
+    return nullptr;
+  });
 }
 
-tsc_status* tensor_info(const tsc_value* value, tsc_tensor_info* info) {
-  if (kind(value) != TSC_TENSOR) return wrong_kind(value, "Tensor");
-  const Tensor& tensor = cast<TensorObject>(value->value)->tensor;
-  for (size_t i = 0; i < std::size(kDTypes); ++i)
-    if (kDTypes[i] == tensor.dtype()) info->dtype = static_cast<tsc_dtype>(i);
-  info->rank = static_cast<uint32_t>(tensor.rank());
-  info->sizes = tensor.sizes().data();
-  info->strides = tensor.strides().data();
-  info->data = tensor.data();
-  return nullptr;
+tsc_status* get_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value** item) {
+  return make(engine, item, [&] { return get_item(*engine->vm, object->value, key->value); });
+}
+
+tsc_status* set_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value* item) {
+  return guarded(engine, [&]() -> tsc_status* {
+    set_item(*engine->vm, object->value, key->value, item->value);
+    return nullptr;
+  });
 }
 
 tsc_status* represent(tsc_engine* engine, const tsc_value* value, tsc_sink sink, void* user) {
@@ -301,9 +251,8 @@ void fill_value_functions(tsc_api& api) {
   api.list_new = list_new;
   api.tuple_new = tuple_new;
   api.dict_new = dict_new;
-  api.tensor_new = tensor_new;
-  api.tensor_borrow = tensor_borrow;
   api.value_free = value_free;
+  api.value_copy = value_copy;
   api.kind = kind;
   api.type_name = value_type_name;
   api.as_bool = as_bool;
@@ -313,7 +262,8 @@ void fill_value_functions(tsc_api& api) {
   api.length = length_of;
   api.item = item_of;
   api.dict_entry = dict_entry;
-  api.tensor_info = tensor_info;
+  api.get_item = get_item_of;
+  api.set_item = set_item_of;
   api.represent = represent;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "interpreter/vm/vm.h"
 
@@ -13,40 +15,170 @@
 
 namespace tsc::interp {
 
+namespace {
+
+// Each thread works for one Vm at a time; see HeapScope.
+thread_local Heap* heap_of_thread = nullptr;
+
+// In front of every counted block.
+struct alignas(16) Owner {
+  Heap* heap;
+};
+
+}  // namespace
+
+HeapScope::HeapScope(Heap* heap) : previous_(heap_of_thread) { heap_of_thread = heap; }
+HeapScope::~HeapScope() { heap_of_thread = previous_; }
+
+void* counted_allocate(size_t bytes) {
+  Heap* heap = heap_of_thread;
+  const size_t size = bytes + sizeof(Owner);
+  if (heap) heap->charge(size);
+  void* memory = std::malloc(size);
+  if (!memory) {
+    if (heap) heap->release(size);
+    throw std::bad_alloc();
+  }
+  return new (memory) Owner{heap} + 1;
+}
+
+void counted_free(void* memory, size_t bytes) noexcept {
+  if (!memory) return;
+  Owner* owner = static_cast<Owner*>(memory) - 1;
+  if (owner->heap) owner->heap->release(bytes + sizeof(Owner));
+  std::free(owner);
+}
+
+bool Heap::is_current() const { return heap_of_thread == this; }
+
+void check_text_room(size_t bytes) {
+  constexpr size_t kWorthAsking = 16 << 10;
+  if (bytes > kWorthAsking && heap_of_thread) heap_of_thread->check_room(2 * bytes);
+}
+
 void destroy_object(Object* object) { object->type->vm->heap().destroy(object); }
 
 Heap::~Heap() {
-  for (void* chunk : chunks_) std::free(chunk);
+  for (const Chunk& chunk : chunks_) std::free(chunk.begin);
+  budget_->give_back(static_cast<int64_t>(chunks_.size() * kChunk));
 }
 
+// --- the budget ----------------------------------------------------------------------------------
+
+bool Heap::try_charge(size_t bytes) {
+  const auto amount = static_cast<int64_t>(bytes);
+  if (budget_->try_charge(amount)) return true;
+  if (exempt_) return budget_->force_charge(amount), true;
+  trim();
+  budget_->reclaim();
+  return budget_->try_charge(amount);
+}
+
+void Heap::charge(size_t bytes) {
+  if (!try_charge(bytes)) budget_->refuse(static_cast<int64_t>(bytes));
+  bytes_ += bytes;
+}
+
+void Heap::check_room(size_t bytes) {
+  const auto amount = static_cast<int64_t>(std::min<size_t>(bytes, INT64_MAX));
+  if (exempt_ || budget_->has_room(amount)) return;
+  trim();
+  budget_->reclaim();
+  if (!budget_->has_room(amount)) budget_->refuse(amount);
+}
+
+// Small objects are made where an error would be hard to bear, so the limit is heard at the next safe
+// point; only what goes far beyond it (native code that makes objects without end) is refused at once.
+bool Heap::charge_chunk() {
+  if (try_charge(kChunk)) return true;
+  vm_.stop(StopCause::Memory);
+  const int64_t limit = budget_->limit();
+  if (budget_->used() > limit + limit / 32 + static_cast<int64_t>(8 * kChunk)) return false;
+  budget_->force_charge(kChunk);
+  return true;
+}
+
+void Heap::trim() {
+  if (TSC_HEAP_USES_MALLOC || chunks_.empty()) return;
+  auto chunk_of = [](const void* block) {
+    return reinterpret_cast<uintptr_t>(block) / kChunk * kChunk;
+  };
+  std::unordered_map<uintptr_t, size_t> free_bytes;
+  for (size_t size_class = 0; size_class < std::size(free_); ++size_class)
+    for (FreeBlock* block = free_[size_class]; block; block = block->next)
+      free_bytes[chunk_of(block)] += size_class * kGrain;
+  std::unordered_set<uintptr_t> empty;
+  for (const Chunk& chunk : chunks_)
+    if (auto found = free_bytes.find(chunk_of(chunk.begin));
+        found != free_bytes.end() && found->second == chunk.used)
+      empty.insert(chunk_of(chunk.begin));
+  if (empty.empty()) return;
+  for (FreeBlock*& list : free_)
+    for (FreeBlock** link = &list; *link;) {
+      if (empty.count(chunk_of(*link))) *link = (*link)->next;
+      else link = &(*link)->next;
+    }
+  std::erase_if(chunks_, [&](const Chunk& chunk) {
+    const bool gone = empty.count(chunk_of(chunk.begin)) > 0;
+    if (gone) std::free(chunk.begin);
+    return gone;
+  });
+  budget_->give_back(static_cast<int64_t>(empty.size() * kChunk));
+}
+
+// --- memory --------------------------------------------------------------------------------------
+
 void* Heap::allocate_large(size_t size) {
+  if (!try_charge(size)) {
+    bytes_ -= size;
+    budget_->refuse(static_cast<int64_t>(size));
+  }
   void* memory = std::malloc(size);
   if (!memory) {
     bytes_ -= size;
+    budget_->give_back(static_cast<int64_t>(size));
     throw std::bad_alloc();
   }
   return memory;
 }
 
-void Heap::free_large(void* memory) { std::free(memory); }
+void Heap::free_large(void* memory, size_t size) {
+  std::free(memory);
+  budget_->give_back(static_cast<int64_t>(size));
+}
+
+void Heap::add_chunk() {
+  // What is left of the last chunk serves smaller requests.
+  if (!chunks_.empty() && kChunk - chunks_.back().used >= kGrain) {
+    Chunk& last = chunks_.back();
+    put_back(last.begin + last.used, (kChunk - last.used) / kGrain);
+    last.used = kChunk;
+  }
+  if (!charge_chunk()) budget_->refuse(kChunk);
+  char* begin = static_cast<char*>(std::aligned_alloc(kChunk, kChunk));
+  if (!begin) {
+    budget_->give_back(kChunk);
+    throw std::bad_alloc();
+  }
+  chunks_.push_back({begin, 0});
+}
 
 void* Heap::refill(size_t size_class) {
-  size_t size = size_class * kGrain;
+  const size_t size = size_class * kGrain;
   if (TSC_HEAP_USES_MALLOC) return allocate_large(size);
-  if (chunk_left_ < size) {
-    chunk_ = static_cast<char*>(std::malloc(kChunk));
-    if (!chunk_) throw std::bad_alloc();
-    chunks_.push_back(chunk_);
-    chunk_left_ = kChunk;
+  try {
+    if (chunks_.empty() || kChunk - chunks_.back().used < size) add_chunk();
+  } catch (...) {
+    bytes_ -= size;
+    throw;
   }
-  void* memory = chunk_;
-  chunk_ += size;
-  chunk_left_ -= size;
+  void* memory = chunks_.back().begin + chunks_.back().used;
+  chunks_.back().used += size;
   return memory;
 }
 
 void Heap::put_back(void* memory, size_t size_class) {
-  if (TSC_HEAP_USES_MALLOC) return std::free(memory);
+  if (TSC_HEAP_USES_MALLOC) return free_large(memory, size_class * kGrain);
   FreeBlock* block = static_cast<FreeBlock*>(memory);
   block->next = free_[size_class];
   free_[size_class] = block;
@@ -166,6 +298,7 @@ size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
 
 size_t Heap::collect(bool full) {
   if (collecting_ || destroy_depth_) return 0;
+  Exempt exempt(*this);
   collecting_ = true;
   if (!full && old_.size() > old_at_last_full_ + old_at_last_full_ / 4 + 50000) full = true;
   size_t found = 0;
@@ -182,6 +315,7 @@ size_t Heap::collect(bool full) {
 }
 
 void Heap::clear_everything() {
+  Exempt exempt(*this);
   enabled_ = false;
   promote_young();
   std::vector<Value> all;

@@ -2,7 +2,9 @@
 // Memory of script objects: size-class free lists, reference counts that free at once, and a cycle
 // collector over container objects (two generations; internal references are subtracted, what keeps
 // a count is a root). Collections run only at safe points of the Vm, never inside native code.
-// Knows: Object, Type. Must not know: what the objects mean (their slots traverse and destroy them).
+// Everything is charged to a memory budget: chunks of small objects, large blocks, and what containers
+// take through counted_memory.h. Knows: Object, Type. Must not know: what the objects mean (their slots
+// traverse and destroy them).
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,12 +12,14 @@
 #include <vector>
 
 #include "interpreter/value/type.h"
+#include "runtime/base/memory_budget.h"
 
 namespace tsc::interp {
 
 class Heap {
  public:
-  explicit Heap(Vm& vm) : vm_(vm) {}
+  Heap(Vm& vm, Ref<MemoryBudget> budget)
+      : vm_(vm), budget_(budget ? std::move(budget) : make_ref<MemoryBudget>()) {}
   ~Heap();
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
@@ -32,7 +36,7 @@ class Heap {
   }
   void free(void* memory, size_t size) {
     bytes_ -= size;
-    if (size > kLargestSmall) return free_large(memory);
+    if (size > kLargestSmall) return free_large(memory, size);
     put_back(memory, (size + kGrain - 1) / kGrain);
   }
 
@@ -73,9 +77,35 @@ class Heap {
   bool enabled() const { return enabled_; }
   size_t tracked() const { return young_.size() + old_.size(); }
 
-  // Bytes of script objects; `account` adds payloads kept elsewhere (vectors, strings).
+  // Bytes of script objects and of their containers.
   uint64_t bytes() const { return bytes_; }
-  void account(int64_t delta) { bytes_ += static_cast<uint64_t>(delta); }
+  MemoryBudget& budget() { return *budget_; }
+  // Charges memory kept outside the heap. LimitError when there is no room, also after what is kept
+  // for reuse was given back.
+  void charge(size_t bytes);
+  void release(size_t bytes) noexcept {
+    bytes_ -= bytes;
+    budget_->give_back(static_cast<int64_t>(bytes));
+  }
+  // Asks for room for something large that is about to be built.
+  void check_room(size_t bytes);
+  // Gives chunks without objects back to the system.
+  void trim();
+  // Whether this thread's containers are charged here: it is the one that works for the Vm.
+  bool is_current() const;
+
+  // While it lives nothing is refused: for the error that says that the memory is full, and for
+  // collections.
+  class Exempt {
+   public:
+    explicit Exempt(Heap& heap) : heap_(heap) { ++heap_.exempt_; }
+    ~Exempt() { --heap_.exempt_; }
+    Exempt(const Exempt&) = delete;
+
+   private:
+    Heap& heap_;
+  };
+
   // Vm shutdown: clears every container so that the rest dies by counting.
   void clear_everything();
 
@@ -88,9 +118,12 @@ class Heap {
     FreeBlock* next;
   };
   void* refill(size_t size_class);
+  void add_chunk();
   void put_back(void* memory, size_t size_class);
   void* allocate_large(size_t size);
-  void free_large(void* memory);
+  void free_large(void* memory, size_t size);
+  bool charge_chunk();
+  bool try_charge(size_t bytes);
   void release_type(Type* type);
   size_t collect_generation(std::vector<Object*>& objects, bool old);
   void promote_young();
@@ -98,9 +131,14 @@ class Heap {
   Vm& vm_;
   uint64_t bytes_ = 0;
   FreeBlock* free_[kLargestSmall / kGrain + 1] = {};
-  char* chunk_ = nullptr;
-  size_t chunk_left_ = 0;
-  std::vector<void*> chunks_;
+  // Small objects lie in chunks; `used` bytes of one were handed out since it was made.
+  struct Chunk {
+    char* begin;
+    size_t used;
+  };
+  std::vector<Chunk> chunks_;
+  Ref<MemoryBudget> budget_;
+  int exempt_ = 0;
   std::vector<Object*> young_, old_, pending_;
   int destroy_depth_ = 0;
   bool enabled_ = true;

@@ -61,10 +61,16 @@ bool Importer::locate_embedded(const std::string& name, Location& out) {
 Importer::Location Importer::locate(const std::string& name, ModuleObject* parent) {
   Location out;
   if (auto it = sources_.find(name); it != sources_.end()) {
-    bool package = false;
-    for (auto& [other, text] : sources_) package |= other.compare(0, name.size() + 1, name + ".") == 0;
-    return {true, package, name + ".tsc", it->second, "", {}};
+    bool package = it->second.is_package;
+    for (auto& [other, source] : sources_)
+      package |= other.compare(0, name.size() + 1, name + ".") == 0;
+    return {true, package, name + ".tsc", it->second.text, "", {}};
   }
+  if (vm_.config().find_module)
+    if (std::optional<ModuleSource> source = vm_.config().find_module(name)) {
+      if (source->file.empty()) source->file = name + ".tsc";
+      return {true, source->is_package, std::move(source->file), std::move(source->text), "", {}};
+    }
   std::string tail = name.substr(name.rfind('.') + 1);
   const std::vector<std::string>& folders = parent ? parent->path : vm_.config().module_path;
   // The module path is the host's choice: importing from it needs no grant. A name is one part of a

@@ -26,7 +26,9 @@ class Importer {
   void register_native(std::string_view name, NativeMaker make);
   const std::map<std::string, NativeMaker>& natives() const { return natives_; }
   // A module given as source text by the host.
-  void register_source(std::string name, std::string text) { sources_[std::move(name)] = std::move(text); }
+  void register_source(std::string name, std::string text, bool is_package = false) {
+    sources_[std::move(name)] = {std::move(text), "", is_package};
+  }
 
   // A module of C++ functions, known whether imported or not.
   bool is_native(const std::string& name) const { return natives_.count(name) > 0; }
@@ -52,7 +54,7 @@ class Importer {
 
   Vm& vm_;
   std::map<std::string, NativeMaker> natives_;
-  std::map<std::string, std::string> sources_;
+  std::map<std::string, ModuleSource> sources_;
   std::vector<std::string> loading_;  // the chain, for the message about a cycle
 };
 

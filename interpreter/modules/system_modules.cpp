@@ -121,7 +121,10 @@ Value getrecursionlimit(Vm& vm, Args&) { return Value::integer(vm.config().recur
 Value setrecursionlimit(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[0]);
   if (n < 1) raise_value_error(vm, "recursion limit must be greater or equal than 1");
-  vm.config().recursion_limit = static_cast<uint32_t>(std::min<int64_t>(n, 10000000));
+  if (n > vm.config().largest_recursion_limit)
+    raise_value_error(vm, "the recursion limit cannot be more than " +
+                              std::to_string(vm.config().largest_recursion_limit) + " here");
+  vm.config().recursion_limit = static_cast<uint32_t>(n);
   return Value::none();
 }
 Value getsizeof(Vm&, Args& a) {

@@ -27,6 +27,7 @@ class ScriptLeaf : public jit::LeafSink {
       object_->grad = from_tape(vm_, run_taped(Op::add, inputs, {}, {}, true).first).take();
       return;
     }
+    existing->tensor.storage()->prepare_write();
     copy_into(existing->tensor, run_op(Op::add, operands, {}, {}).first);
     ++existing->tensor.storage()->version;
   }
@@ -365,6 +366,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value) {
   }
   source = broadcast_to(vm, source, x->tensor.sizes());
   jit::TapeTensor taped = recording ? tape_tensor(vm, source) : jit::TapeTensor{};
+  x->tensor.storage()->prepare_write();
   copy_into(x->tensor, source->tensor);
   ++x->tensor.storage()->version;
   if (!recording) return;

@@ -154,6 +154,7 @@ std::string_view text_of(Vm& vm, const Value& v, const char* what) {
 
 Local<BytesObject> make_bytes(Vm& vm, std::string data) {
   Local<BytesObject> b = vm.heap().make<BytesObject>(vm.types().bytes);
+  vm.heap().charge(data.size());
   b->data = std::move(data);
   return b;
 }

@@ -29,7 +29,7 @@ struct StrInstance : StrObject {
 
 struct BytesObject : Object {
   static constexpr Kind kKind = Kind::Bytes;
-  std::string data;
+  std::string data;  // charged to the heap by make_bytes, released by the type's destroy slot
   BytesObject() : Object(Kind::Bytes) {}
 };
 

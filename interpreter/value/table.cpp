@@ -1,6 +1,5 @@
 #include "interpreter/value/table.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -17,19 +16,21 @@ Table::~Table() { clear(); }
 
 void Table::clear() {
   Entry* entries = entries_;
-  uint32_t used = used_;
-  std::free(index_);
+  uint32_t used = used_, capacity = capacity_;
+  counted_free(index_, index_bytes());
   entries_ = nullptr;
   index_ = nullptr;
   capacity_ = used_ = live_ = index_mask_ = filled_ = 0;
   ++layout_version_;
   for (uint32_t i = 0; i < used; ++i) entries[i].~Entry();
-  std::free(entries);
+  counted_free(entries, capacity * sizeof(Entry));
 }
 
-size_t Table::bytes() const {
-  return capacity_ * sizeof(Entry) + (index_ ? (size_t{index_mask_} + 1) * sizeof(int32_t) : 0);
+size_t Table::index_bytes() const {
+  return index_ ? (size_t{index_mask_} + 1) * sizeof(int32_t) : 0;
 }
+
+size_t Table::bytes() const { return capacity_ * sizeof(Entry) + index_bytes(); }
 
 void Table::index_insert(uint64_t hash, uint32_t place) {
   uint32_t i = static_cast<uint32_t>(hash) & index_mask_;
@@ -40,23 +41,25 @@ void Table::index_insert(uint64_t hash, uint32_t place) {
 
 // Moves the live entries into arrays of the given capacity.
 void Table::rebuild(uint32_t capacity) {
-  Entry* fresh = static_cast<Entry*>(std::malloc(capacity * sizeof(Entry)));
   uint32_t index_size = 16;
   while (index_size < capacity * 2) index_size *= 2;
   int32_t* index = nullptr;
-  if (capacity > kScanLimit) index = static_cast<int32_t*>(std::malloc(index_size * sizeof(int32_t)));
-  if (!fresh || (capacity > kScanLimit && !index)) {
-    std::free(fresh);
-    std::free(index);
-    throw std::bad_alloc();
+  if (capacity > kScanLimit)
+    index = static_cast<int32_t*>(counted_allocate(index_size * sizeof(int32_t)));
+  Entry* fresh = nullptr;
+  try {
+    fresh = static_cast<Entry*>(counted_allocate(capacity * sizeof(Entry)));
+  } catch (...) {
+    counted_free(index, index_size * sizeof(int32_t));
+    throw;
   }
   uint32_t count = 0;
   for (uint32_t i = 0; i < used_; ++i) {
     if (entries_[i].key) new (&fresh[count++]) Entry(std::move(entries_[i]));
     entries_[i].~Entry();
   }
-  std::free(entries_);
-  std::free(index_);
+  counted_free(entries_, capacity_ * sizeof(Entry));
+  counted_free(index_, index_bytes());
   entries_ = fresh;
   index_ = index;
   if (count != used_) ++layout_version_;

@@ -46,6 +46,7 @@ class Table {
 
  private:
   static constexpr uint32_t kScanLimit = 8;
+  size_t index_bytes() const;
   void grow();
   void rebuild(uint32_t capacity);
   void index_insert(uint64_t hash, uint32_t place);

@@ -4,7 +4,11 @@
 // RawValue is the trivially copyable form (it owns nothing); Value owns its reference.
 // Counts are not atomic: a Vm and its objects belong to one thread at a time.
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <utility>
+
+#include "interpreter/heap/counted_memory.h"
 
 namespace tsc::interp {
 
@@ -147,3 +151,24 @@ class Value {
 static_assert(sizeof(Value) == 16);
 
 }  // namespace tsc::interp
+
+// Vectors of values are charged to the Vm's memory budget, whoever makes them.
+template <>
+class std::allocator<tsc::interp::Value> {
+ public:
+  using value_type = tsc::interp::Value;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using propagate_on_container_move_assignment = std::true_type;
+  allocator() noexcept = default;
+  template <class U>
+  allocator(const std::allocator<U>&) noexcept {}
+  value_type* allocate(size_type count) {
+    if (count > PTRDIFF_MAX / sizeof(value_type)) throw std::bad_array_new_length();
+    return static_cast<value_type*>(tsc::interp::counted_allocate(count * sizeof(value_type)));
+  }
+  void deallocate(value_type* memory, size_type count) noexcept {
+    tsc::interp::counted_free(memory, count * sizeof(value_type));
+  }
+  friend bool operator==(const allocator&, const allocator&) noexcept { return true; }
+};

@@ -93,7 +93,10 @@ Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, b
       } catch (const ScriptException& e) {
         pending = e.local();
       }
+    } catch (const Stopped&) {
+      pending = vm.limit_exception();
     } catch (const std::bad_alloc&) {
+      Heap::Exempt exempt(vm.heap());
       pending = make_exception(vm, vm.exceptions().MemoryError, "out of memory");
     }
     if (!pending->context && pending->traceback.empty()) set_context(vm, pending);

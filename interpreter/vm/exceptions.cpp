@@ -121,6 +121,7 @@ void raise_os_error(Vm& vm, int number, const std::string& path) {
 }
 
 void rethrow_as_script_exception(Vm& vm) {
+  Heap::Exempt exempt(vm.heap());
   try {
     throw;
   } catch (const Error& e) {

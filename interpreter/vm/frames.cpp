@@ -106,14 +106,17 @@ Local<ExceptionObject> stop_iteration_in_generator(Vm& vm, const Local<Exception
 bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
   Local<ExceptionObject>& exception = VmAccess::unwinding(vm);
   exception = raised;
-  bool uncatchable = exception->type->is_subtype_of(vm.exceptions().LimitError);
+  const bool uncatchable = exception->type->is_subtype_of(vm.exceptions().LimitError);
+  if (uncatchable) vm.begin_grace();
   for (;;) {
     Frame* frame = VmAccess::frame(vm);
     const lang::CodeObject& code = *frame->code->code;
     if (add_entry) exception->traceback.push_back({frame->code->code, frame->pc});
     add_entry = true;
-    const lang::ExceptionEntry* entry =
-        uncatchable ? nullptr : lang::find_handler(code, frame->pc);
+    const lang::ExceptionEntry* entry = !uncatchable ? lang::find_handler(code, frame->pc)
+                                        : vm.stop_flag().in_grace()
+                                            ? lang::find_cleanup(code, frame->pc)
+                                            : nullptr;
     if (entry) {
       for (uint32_t i = entry->temporaries; i < frame->register_count; ++i)
         frame->registers[i].reset();

@@ -94,6 +94,7 @@ void for_each(Vm& vm, const Value& iterable, const std::function<bool(const Valu
   if (is_kind(iterable, Kind::List) && iterable.object()->type == vm.types().list) {
     Local<ListObject> list(cast<ListObject>(iterable));
     for (size_t i = 0; i < list->items.size(); ++i) {
+      vm.poll();
       Value item = list->items[i];
       if (!f(item)) return;
     }

@@ -44,13 +44,15 @@ void init_names(Vm& vm, Names& names) {
 
 }  // namespace
 
-Vm::Vm(Config config) : config_(std::move(config)), heap_(*this) {
+Vm::Vm(Config config) : config_(std::move(config)), heap_(*this, config_.budget) {
+  stop_ = config_.stop ? config_.stop : &own_stop_;
+  heap_.budget().set_signal(&interrupts_, kInterruptPressure);
   bool replay = false;
   hash_key_[0] = seed_from_environment(replay);
   if (!replay && getrandom(hash_key_, sizeof hash_key_, GRND_NONBLOCK) != sizeof hash_key_)
     hash_key_[0] = reinterpret_cast<uintptr_t>(this);
   lookup_cache_ = std::make_unique<LookupCacheEntry[]>(kLookupCacheSize);
-  if (config_.instruction_limit) fuel_ = static_cast<int64_t>(config_.instruction_limit);
+  begin_entry();
   importer_ = std::make_unique<Importer>(*this);
   heap_.enable(false);
   init_core_types(*this);
@@ -87,6 +89,7 @@ Vm::Vm(Config config) : config_(std::move(config)), heap_(*this) {
 
 Vm::~Vm() {
   shutting_down_ = true;
+  heap_.budget().set_signal(nullptr, 0);
   watchers_ = nullptr;
   hooks_ = nullptr;
   unwinding_ = nullptr;
@@ -152,29 +155,6 @@ void Vm::check_native_stack() {
   char here;
   if (&here < limit) [[unlikely]]
     raise(*this, exceptions_.RecursionError, "maximum recursion depth exceeded: the native stack is full");
-}
-
-void Vm::handle_interrupts() {
-  if (fuel_ < 0) {
-    fuel_ = INT64_MAX;
-    raise(*this, exceptions_.LimitError,
-          "the script used up its limit of " + std::to_string(config_.instruction_limit) + " steps");
-  }
-  uint32_t pending = interrupts_.exchange(0);
-  if (pending & kInterruptCollect) {
-    heap_.collect(false);
-    if (config_.memory_limit && heap_.bytes() > config_.memory_limit)
-      raise(*this, exceptions_.LimitError,
-            "the script's objects exceed the memory limit of " +
-                std::to_string(config_.memory_limit) + " bytes");
-  }
-  if (pending & kInterruptStop) {
-    interrupts_.fetch_or(kInterruptStop);  // again at every step until the host is reached
-    raise(*this, exceptions_.LimitError, stop_message_.empty() ? "stopped by the host" : stop_message_);
-  }
-  if (pending & kInterruptKeyboard)
-    throw ScriptException(
-        make_exception(*this, exceptions_.KeyboardInterrupt, std::span<const Value>()));
 }
 
 namespace {

@@ -17,6 +17,7 @@
 #include "interpreter/vm/frame.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/operations.h"
+#include "runtime/base/stop.h"
 
 namespace tsc::interp {
 
@@ -76,6 +77,12 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
+struct ModuleSource {
+  std::string text;
+  std::string file;  // for tracebacks
+  bool is_package = false;
+};
+
 struct Config {
   // Receives everything scripts print. Empty: standard output and error.
   std::function<void(Stream, std::string_view)> write;
@@ -84,16 +91,27 @@ struct Config {
   std::function<void(const Value&)> display;
   std::function<std::optional<std::string>()> read_line;  // input(); empty: standard input
   uint32_t recursion_limit = 1000;
-  uint64_t memory_limit = 0;       // bytes of script objects; 0: none
-  uint64_t instruction_limit = 0;  // back-edges and calls; 0: none
+  uint32_t largest_recursion_limit = 10000000;  // what the script itself may ask for
+  uint64_t instruction_limit = 0;  // back-edges and calls of one entry; 0: none
+  int64_t time_limit = 0;          // nanoseconds, for the message: the host watches the clock
+  Ref<MemoryBudget> budget;        // shared with the tensors; empty: one of the Vm's own
+  StopFlag* stop = nullptr;        // shared with the kernels; null: one of the Vm's own
+  std::function<std::string()> stop_reason;  // why the host stopped the script, for the message
   std::vector<std::string> module_path;  // where imports search .tsc files
+  // Source of modules by name, asked before the module path. Empty: none.
+  std::function<std::optional<ModuleSource>(const std::string&)> find_module;
   const EmbeddedFile* embedded = nullptr;  // the standard library
   size_t embedded_count = 0;
   Grants grants;                   // everything; a host that embeds starts from nothing
   std::vector<std::string> arguments;  // sys.argv
 };
 
-enum InterruptReason : uint32_t { kInterruptKeyboard = 1, kInterruptStop = 2, kInterruptCollect = 4 };
+enum InterruptReason : uint32_t {
+  kInterruptKeyboard = 1,
+  kInterruptStop = 2,      // see Vm::stop
+  kInterruptCollect = 4,   // many young containers
+  kInterruptPressure = 8,  // half of what was left of the memory is used
+};
 
 struct Names {
 #define NAME(member, text) Local<StrObject> member;
@@ -150,7 +168,24 @@ class Vm {
   void interrupt(InterruptReason reason) { interrupts_.fetch_or(reason); }
   std::atomic<uint32_t>& interrupts() { return interrupts_; }
   void handle_interrupts();  // raises what is pending
-  void set_stop_message(std::string message) { stop_message_ = std::move(message); }
+  // What native code that can take long calls now and then.
+  void poll() {
+    if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] handle_interrupts();
+  }
+
+  // --- limits: LimitError, which no script can catch -----------------------------------------------
+  // Ends what runs: LimitError at the next safe point, and again until end_entry(). `finally` and
+  // __exit__ get kGraceNanoseconds, then they are skipped. Any thread, signal safe.
+  void stop(StopCause cause) noexcept {
+    stop_->request(cause);
+    interrupts_.fetch_or(kInterruptStop);
+  }
+  static constexpr int64_t kGraceNanoseconds = 100'000'000;
+  void begin_entry();  // the host calls in: the steps are counted anew
+  void end_entry();    // the outermost call is over: what was stopped may go on
+  void begin_grace();  // a LimitError is on its way
+  Local<ExceptionObject> limit_exception();
+  StopFlag& stop_flag() { return *stop_; }
 
   // --- what it owns --------------------------------------------------------------------------------
   Heap& heap() { return heap_; }
@@ -188,7 +223,10 @@ class Vm {
   Watchers* watchers_ = nullptr;
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
   std::atomic<uint32_t> interrupts_{0};
-  std::string stop_message_;
+  void relieve_pressure();
+  uint32_t pressure_skips_ = 0, next_pressure_skips_ = 1;
+  StopFlag own_stop_;
+  StopFlag* stop_ = nullptr;
   bool shutting_down_ = false;
   Frame* frame_ = nullptr;
   FrameStack stack_;

@@ -6,6 +6,7 @@
 #include "jit/passes/dce.h"
 #include "jit/passes/simplify.h"
 #include "jit/passes/sizes.h"
+#include "runtime/device/device.h"
 
 namespace tsc::jit {
 namespace {
@@ -41,6 +42,7 @@ void run_pipeline(Region& region, const PipelineOptions& options) {
   verify(region);
   if (options.on_stage) options.on_stage("region", region);
   for (const Pass& pass : kPasses) {
+    current_device().stop.poll();
     if (options.disabled.count(pass.name)) continue;
     const auto start = Clock::now();
     pass.run(region);

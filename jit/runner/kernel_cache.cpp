@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "jit/cache/artifacts.h"
+#include "runtime/device/device.h"
 
 namespace tsc::jit {
 namespace {
@@ -77,6 +78,7 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
   }
   Ref<CompiledKernel> kernel = load(text, symbol, report);
   if (!kernel) {
+    current_device().stop.poll();  // a compilation takes milliseconds: a stop is heard between two
     if (!compiler(report)) return {};
     kernel = compile(program, text, symbol, report);
   }

@@ -134,6 +134,13 @@ const ExceptionEntry* find_handler(const CodeObject& code, uint32_t pc) {
   return nullptr;
 }
 
+const ExceptionEntry* find_cleanup(const CodeObject& code, uint32_t pc) {
+  for (const ExceptionEntry& entry : code.exceptions) {
+    if (entry.is_cleanup && entry.begin <= pc && pc < entry.end) return &entry;
+  }
+  return nullptr;
+}
+
 int32_t statement_at(const CodeObject& code, uint32_t pc) {
   // Sorted by begin: the candidate is the last one that begins at or before pc, or one around it.
   size_t low = 0, high = code.statements.size();

@@ -143,6 +143,8 @@ struct ExceptionEntry {
   uint32_t handler;      // pc
   uint16_t reg;          // receives the exception
   uint16_t temporaries;  // this register and all above it become unbound (but `reg`)
+  // The handler of a `finally` or a `with`, which runs whatever was raised and raises it again.
+  bool is_cleanup = false;
 };
 
 // One statement of the source as emitted: instructions [begin, end), inner statements nested
@@ -233,6 +235,8 @@ bool ends_block(Op op);
 
 // The innermost entry that protects pc, or null.
 const ExceptionEntry* find_handler(const CodeObject& code, uint32_t pc);
+// The innermost one among those of `finally` and `with`.
+const ExceptionEntry* find_cleanup(const CodeObject& code, uint32_t pc);
 // Index of the innermost statement that holds pc, or -1 (prologue).
 int32_t statement_at(const CodeObject& code, uint32_t pc);
 

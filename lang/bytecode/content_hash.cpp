@@ -78,6 +78,7 @@ void write_body(Writer& out, const CodeObject& code) {
     out.number(entry.handler);
     out.number(entry.reg);
     out.number(entry.temporaries);
+    out.number(entry.is_cleanup);
   }
 }
 

@@ -196,8 +196,9 @@ void CodeBuilder::for_iter(Reg to, Reg iterator, JumpLabel exhausted, Instructio
   emit(Op::ForIter, to, iterator, 0, where);
 }
 
-size_t CodeBuilder::open_range(JumpLabel handler, Reg exception, Reg temporaries) {
-  ranges_.push_back({handler, exception, temporaries, true, pc(), {}});
+size_t CodeBuilder::open_range(JumpLabel handler, Reg exception, Reg temporaries,
+                               bool is_cleanup) {
+  ranges_.push_back({handler, exception, temporaries, true, pc(), {}, is_cleanup});
   return ranges_.size() - 1;
 }
 
@@ -217,7 +218,7 @@ void CodeBuilder::close_range(size_t range) {
   pause_range(range);
   const Range& r = ranges_[range];
   for (auto [begin, end] : r.parts) {
-    entries_.push_back({begin, end, r.handler.id, r.exception, r.temporaries});
+    entries_.push_back({begin, end, r.handler.id, r.exception, r.temporaries, r.is_cleanup});
   }
 }
 
@@ -254,7 +255,7 @@ std::shared_ptr<CodeObject> CodeBuilder::finish() {
   if (!patch_jumps()) return nullptr;
   for (const PendingEntry& entry : entries_) {
     code_->exceptions.push_back({entry.begin, entry.end, labels_[entry.label], u16(entry.exception),
-                                 u16(entry.temporaries)});
+                                 u16(entry.temporaries), entry.is_cleanup});
   }
   optimize(*code_);
   return code_;

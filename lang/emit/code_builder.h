@@ -86,7 +86,7 @@ class CodeBuilder {
 
   // ---- protected ranges. An entry covers what was emitted between open and close, except while
   // it was paused. Entries are ordered by when they are closed.
-  size_t open_range(JumpLabel handler, Reg exception, Reg temporaries);
+  size_t open_range(JumpLabel handler, Reg exception, Reg temporaries, bool is_cleanup = false);
   void pause_range(size_t range);
   void resume_range(size_t range);
   void close_range(size_t range);
@@ -108,10 +108,12 @@ class CodeBuilder {
     bool is_active;
     uint32_t begin;
     std::vector<std::pair<uint32_t, uint32_t>> parts;
+    bool is_cleanup;
   };
   struct PendingEntry {
     uint32_t begin, end, label;
     Reg exception, temporaries;
+    bool is_cleanup;
   };
   uint8_t release(Operand operand, uint8_t flag, std::optional<Reg> written) const;
   uint32_t index_in(size_t index, const char* what) const;

@@ -68,7 +68,7 @@ void Emitter::emit_finally(const Try& node) {
   Reg mark = b_.top();
   Reg exception = b_.allocate(), previous = b_.allocate();
   JumpLabel on_exception = b_.make_label(), end = b_.make_label();
-  size_t range = b_.open_range(on_exception, exception, b_.top());
+  size_t range = b_.open_range(on_exception, exception, b_.top(), true);
   ControlBlock block{ControlBlock::Kind::Finally};
   block.range = static_cast<int>(range);
   block.finalbody = node.finalbody;
@@ -226,7 +226,7 @@ void Emitter::emit_with(List<WithItem*> items, List<Stmt*> body, Span span) {
   b_.emit(Op::CallMethod, entered, entered, 0, at(place));
   b_.reset(entered + 1);
   JumpLabel on_exception = b_.make_label(), end = b_.make_label();
-  size_t range = b_.open_range(on_exception, exception, entered);
+  size_t range = b_.open_range(on_exception, exception, entered, true);
   ControlBlock block{ControlBlock::Kind::With};
   block.range = static_cast<int>(range);
   block.exit_pair = exit_pair;

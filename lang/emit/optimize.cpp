@@ -143,8 +143,9 @@ void remove_marked(CodeObject& code, const std::vector<bool>& dead) {
   code.instructions.resize(kept);
   code.spans.resize(kept);
   for (ExceptionEntry& entry : code.exceptions) {
-    entry = {new_pc[entry.begin], new_pc[entry.end], new_pc[entry.handler], entry.reg,
-             entry.temporaries};
+    entry.begin = new_pc[entry.begin];
+    entry.end = new_pc[entry.end];
+    entry.handler = new_pc[entry.handler];
   }
   std::erase_if(code.exceptions, [](const ExceptionEntry& e) { return e.begin == e.end; });
   std::vector<int32_t> new_index(code.statements.size(), -1);

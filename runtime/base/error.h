@@ -20,6 +20,7 @@ enum class ErrorKind {
   MemoryError,
   NotImplementedError,
   OSError,
+  LimitError,  // a limit that the host set: scripts cannot catch it
 };
 
 // The Python exception name of a kind.

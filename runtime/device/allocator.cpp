@@ -61,42 +61,53 @@ int CachingAllocator::class_of(int64_t capacity) {
   return (exponent - 6) * 4 + quarter;
 }
 
+bool CachingAllocator::take_kept(Block* block) {
+  Lock lock(lock_);
+  auto& list = free_blocks_[class_of(block->capacity)];
+  const bool kept = !list.empty();
+  if (kept) {
+    block->data = list.back();
+    list.pop_back();
+    statistics_.cached_bytes -= block->capacity;
+  }
+  statistics_.used_bytes += block->capacity;
+  statistics_.peak_used_bytes = std::max(statistics_.peak_used_bytes, statistics_.used_bytes);
+  ++statistics_.allocations;
+  if (!kept) ++statistics_.system_requests;
+  return kept;
+}
+
+// A new block, charged; null when the system has none. LimitError beyond the budget.
+std::byte* CachingAllocator::request(int64_t capacity) {
+  if (!budget_->try_charge(capacity)) {
+    release_cached();
+    budget_->reclaim();
+    if (!budget_->try_charge(capacity)) budget_->refuse(capacity);
+  }
+  std::byte* data = system_allocate(capacity);
+  if (!data) {
+    release_cached();
+    data = system_allocate(capacity);
+  }
+  if (!data) budget_->give_back(capacity);
+  return data;
+}
+
 CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
   if (bytes > kMaxBytes)
     throw Error(ErrorKind::MemoryError,
                 "cannot allocate " + std::to_string(bytes) + " bytes: more than the address space");
   Block block{nullptr, rounded_size(bytes)};
-  int64_t limit = limit_.load(std::memory_order_relaxed);
-  {
-    Lock lock(lock_);
-    if (limit > 0 && statistics_.used_bytes + block.capacity > limit) [[unlikely]] {
+  if (take_kept(&block)) return block;
+  try {
+    block.data = request(block.capacity);
+    if (!block.data)
       throw Error(ErrorKind::MemoryError,
-                  "cannot allocate " + std::to_string(bytes) + " bytes: " +
-                      std::to_string(statistics_.used_bytes) + " of the memory limit of " +
-                      std::to_string(limit) + " bytes are in use");
-    }
-    statistics_.used_bytes += block.capacity;
-    statistics_.peak_used_bytes = std::max(statistics_.peak_used_bytes, statistics_.used_bytes);
-    ++statistics_.allocations;
-    auto& list = free_blocks_[class_of(block.capacity)];
-    if (!list.empty()) {
-      block.data = list.back();
-      list.pop_back();
-      statistics_.cached_bytes -= block.capacity;
-      return block;
-    }
-    ++statistics_.system_requests;
-  }
-  block.data = system_allocate(block.capacity);
-  if (!block.data) {
-    release_cached();
-    block.data = system_allocate(block.capacity);
-  }
-  if (!block.data) {
+                  "cannot allocate " + std::to_string(bytes) + " bytes: out of memory");
+  } catch (const Error&) {
     Lock lock(lock_);
     statistics_.used_bytes -= block.capacity;
-    throw Error(ErrorKind::MemoryError,
-                "cannot allocate " + std::to_string(bytes) + " bytes: out of memory");
+    throw;
   }
   return block;
 }
@@ -109,6 +120,7 @@ void CachingAllocator::free(Block block) noexcept {
     statistics_.cached_bytes += block.capacity;
   } catch (...) {
     system_free(block.data, block.capacity);  // no memory even for the list
+    budget_->give_back(block.capacity);
   }
 }
 
@@ -121,7 +133,10 @@ void CachingAllocator::release_cached() noexcept {
   }
   for (int index = 0; index < kClassCount; ++index) {
     int64_t capacity = (int64_t{4 + index % 4} << (index / 4 + 6)) / 4;
-    for (std::byte* data : lists[index]) system_free(data, capacity);
+    for (std::byte* data : lists[index]) {
+      system_free(data, capacity);
+      budget_->give_back(capacity);
+    }
   }
 }
 

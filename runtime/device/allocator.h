@@ -2,7 +2,8 @@
 // The caching allocator of tensor memory: a freed block is kept for the next request of its size class,
 // because fresh pages cost far more than the arithmetic on them (a fault per 4 KiB page). Blocks above
 // 1 MiB start on a 2 MiB boundary and ask for huge pages.
-// Knows bytes only. Thread safe. Keeps: used bytes never exceed the limit; beyond it, MemoryError.
+// Knows bytes only. Thread safe. Keeps: every block, kept ones included, is charged to the engine's
+// budget; kept blocks go back to the system before a request is refused.
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/base/memory_budget.h"
 #include "runtime/base/ref.h"
 
 namespace tsc {
@@ -29,16 +31,16 @@ class CachingAllocator : public RefCounted {
     int64_t capacity = 0;
   };
 
-  CachingAllocator() = default;
+  explicit CachingAllocator(Ref<MemoryBudget> budget = make_ref<MemoryBudget>())
+      : budget_(std::move(budget)) {}
   ~CachingAllocator() override;
 
-  // At least `bytes` bytes, aligned to 64. MemoryError above the limit or when the system refuses.
+  // At least `bytes` bytes, aligned to 64. LimitError beyond the budget, MemoryError when the system
+  // refuses.
   Block allocate(int64_t bytes);
   void free(Block block) noexcept;
 
-  // The most bytes in use at once; 0: no limit.
-  void set_limit(int64_t bytes) { limit_.store(bytes, std::memory_order_relaxed); }
-  int64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  MemoryBudget& budget() const { return *budget_; }
   // Gives every cached block back to the system.
   void release_cached() noexcept;
   AllocatorStatistics statistics() const;
@@ -50,6 +52,8 @@ class CachingAllocator : public RefCounted {
  private:
   static constexpr int kClassCount = 168;  // four per power of two up to 2^47
   static int class_of(int64_t capacity);
+  bool take_kept(Block* block);
+  std::byte* request(int64_t capacity);
 
   // A spin lock: the critical sections are a few instructions and almost never contended.
   class Lock {
@@ -66,7 +70,7 @@ class CachingAllocator : public RefCounted {
   mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
   std::array<std::vector<std::byte*>, kClassCount> free_blocks_;
   AllocatorStatistics statistics_;
-  std::atomic<int64_t> limit_{0};
+  Ref<MemoryBudget> budget_;
 };
 
 }  // namespace tsc

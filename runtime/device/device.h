@@ -1,12 +1,14 @@
 #pragma once
-// What one engine computes with: its allocator, its threads, its kernels' instruction set, its interrupt
+// What one engine computes with: its allocator, its threads, its kernels' instruction set, its stop
 // flag. An engine makes its device current for the calling thread with a DeviceScope on entry; Storage
 // and the kernels read `current_device()`. This thread-local pointer is the only ambient state of the
 // runtime, and it is set and restored by scope, so two engines in one process do not see each other.
 // Where no scope is open (tests, C++ users) a default device serves, made at the first use.
 #include <atomic>
 
+#include "runtime/base/memory_budget.h"
 #include "runtime/base/ref.h"
+#include "runtime/base/stop.h"
 #include "runtime/device/allocator.h"
 #include "runtime/device/threads.h"
 
@@ -19,13 +21,16 @@ Isa best_isa();
 struct Device {
   // 0 threads: one per processor.
   explicit Device(int thread_count = 0)
-      : allocator(make_ref<CachingAllocator>()), threads(thread_count), isa(best_isa()) {}
+      : budget(make_ref<MemoryBudget>()),
+        allocator(make_ref<CachingAllocator>(budget)),
+        threads(thread_count, &stop),
+        isa(best_isa()) {}
 
+  Ref<MemoryBudget> budget;         // of all the engine's memory; the allocator draws on it
   Ref<CachingAllocator> allocator;  // shared with every Storage it made: blocks may outlive the device
+  StopFlag stop;                    // polled by loops, between kernels and between compiler passes
   Threads threads;
   Isa isa;  // every choice gives the same bits; settable for tests
-  // Set from any thread to stop the running script; polled by the interpreter and the executor.
-  std::atomic<bool> interrupt{false};
 };
 
 Device& current_device();

@@ -31,8 +31,8 @@ struct Threads::Arena {
 };
 
 // An arena starts no thread before its first loop.
-Threads::Threads(int count)
-    : count_(count > 0 ? count : processor_count()), arena_(std::make_unique<Arena>(count_)) {}
+Threads::Threads(int count, const StopFlag* stop)
+    : stop_(stop), count_(count > 0 ? count : processor_count()), arena_(std::make_unique<Arena>(count_)) {}
 Threads::~Threads() = default;
 
 void Threads::set_count(int count) {
@@ -40,12 +40,34 @@ void Threads::set_count(int count) {
   arena_ = std::make_unique<Arena>(count_);
 }
 
+// In slices, with a poll before each. The first slices are small and show what an item costs; a
+// slice is meant to take kSliceNanoseconds.
+void Threads::run_chunk(int64_t begin, int64_t end, int64_t grain, RangeBody body) const {
+  constexpr int64_t kFirstGrains = 8, kGrowth = 8, kSliceNanoseconds = 4'000'000;
+  if (stop_ == nullptr || end - begin <= kFirstGrains * grain) {
+    if (stop_) stop_->poll();
+    return body(begin, end);
+  }
+  int64_t slice = kFirstGrains * grain;
+  while (begin < end) {
+    stop_->poll();
+    const int64_t next = end - begin <= slice + slice / 2 ? end : begin + slice;
+    const int64_t start = steady_nanoseconds();
+    body(begin, next);
+    const int64_t taken = std::max<int64_t>(steady_nanoseconds() - start, 1);
+    const double wanted = static_cast<double>(slice) * kSliceNanoseconds / static_cast<double>(taken);
+    slice = static_cast<int64_t>(std::min(wanted, static_cast<double>(slice) * kGrowth));
+    slice = std::max(slice / grain * grain, grain);
+    begin = next;
+  }
+}
+
 void Threads::parallel_for(int64_t count, int64_t grain, RangeBody body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   int64_t chunks = std::min(count / grain, count_ * kChunksPerThread);
   if (count_ == 1 || chunks < 2 || inside_loop) {
-    body(0, count);
+    run_chunk(0, count, grain, body);
     return;
   }
   int64_t base = count / chunks, extra = count % chunks;
@@ -55,7 +77,7 @@ void Threads::parallel_for(int64_t count, int64_t grain, RangeBody body) {
         int64_t{0}, chunks,
         [&](int64_t chunk) {
           InsideLoop guard;
-          body(begin_of(chunk), begin_of(chunk + 1));
+          run_chunk(begin_of(chunk), begin_of(chunk + 1), grain, body);
         },
         tbb::simple_partitioner());
   });

@@ -6,6 +6,8 @@
 #include <memory>
 #include <type_traits>
 
+#include "runtime/base/stop.h"
+
 namespace tsc {
 
 // A call with (begin, end); does not own the callable.
@@ -27,8 +29,8 @@ class RangeBody {
 
 class Threads {
  public:
-  // 0: one thread per processor.
-  explicit Threads(int count = 0);
+  // 0: one thread per processor. `stop`, when not null, outlives this and is polled by loops.
+  explicit Threads(int count = 0, const StopFlag* stop = nullptr);
   ~Threads();
   int count() const { return count_; }
   // Must not be called while a loop runs.
@@ -37,11 +39,13 @@ class Threads {
   // Calls body(begin, end) on disjoint ranges that cover [0, count), of at least `grain` items each
   // (the last may be shorter), in any order and on any thread. Blocks until all are done; the first
   // exception is rethrown. Runs inline when there are fewer than two grains. Several threads may run
-  // loops of one engine at once.
+  // loops of one engine at once. Throws Stopped, a few milliseconds after a stop was requested.
   void parallel_for(int64_t count, int64_t grain, RangeBody body);
 
  private:
   struct Arena;
+  void run_chunk(int64_t begin, int64_t end, int64_t grain, RangeBody body) const;
+  const StopFlag* stop_;
   int count_;
   std::unique_ptr<Arena> arena_;
 };

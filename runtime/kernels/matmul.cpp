@@ -52,7 +52,7 @@ class TiledMatmul {
  public:
   TiledMatmul(const MatmulArgs& args, const TileKernels<T>& kernels, PackKernel<T> pack,
               Device& device)
-      : args_(args), kernels_(kernels), pack_(pack), allocator_(*device.allocator) {
+      : args_(args), kernels_(kernels), pack_(pack), allocator_(*device.allocator), stop_(device.stop) {
     panel_ = static_cast<int64_t>(kernels.lanes) * kernels.vectors;
     element_size_ = dtype_size(args.dtype);
     is_bf16_ = args.dtype == DType::BF16;
@@ -191,6 +191,7 @@ class TiledMatmul {
     const int64_t column_end = std::min(column0 + task_columns_, last_column_);
     int64_t k = 0;
     do {  // once even for an empty k: the tiles then store zeros
+      stop_.poll();
       const int64_t depth = std::min(kMatmulBlock, args_.k - k);
       const T* left = reinterpret_cast<const T*>(left_at(batch, row0, k));
       int64_t left_stride = args_.a.row_stride;
@@ -269,6 +270,7 @@ class TiledMatmul {
   const TileKernels<T>& kernels_;
   PackKernel<T> pack_;
   CachingAllocator& allocator_;
+  const StopFlag& stop_;
   int64_t panel_, element_size_;
   bool is_bf16_, pack_left_;
   RightMode mode_;
@@ -281,6 +283,9 @@ class TiledMatmul {
 void run_rows(const MatmulArgs& args, RowKernel row_kernel) {
   const int64_t size = dtype_size(args.dtype);
   const double cost = 1.0 * static_cast<double>(args.n) * std::max<int64_t>(args.k, 1);
+  // A row in pieces of a few milliseconds, so that a stop is heard between them.
+  const int64_t columns = std::max<int64_t>(64, (int64_t{1} << 22) / std::max<int64_t>(args.k, 1));
+  const StopFlag& stop = current_device().stop;
   parallel_for(args.batch * args.m, grain_for(cost), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t batch = i / args.m, row = i % args.m;
@@ -288,10 +293,15 @@ void run_rows(const MatmulArgs& args, RowKernel row_kernel) {
         return static_cast<const std::byte*>(data) + offset * size;
       };
       const int64_t c_offset = batch * args.c_batch_stride + row * args.c_row_stride;
-      row_kernel(static_cast<std::byte*>(args.c) + c_offset * size,
-                 at(args.a.data, batch * args.a.batch_stride + row * args.a.row_stride),
-                 args.a.column_stride, at(args.b.data, batch * args.b.batch_stride),
-                 args.b.row_stride, args.b.column_stride, args.k, args.n);
+      for (int64_t column = 0; column < args.n; column += columns) {
+        stop.poll();
+        row_kernel(static_cast<std::byte*>(args.c) + (c_offset + column) * size,
+                   at(args.a.data, batch * args.a.batch_stride + row * args.a.row_stride),
+                   args.a.column_stride,
+                   at(args.b.data, batch * args.b.batch_stride + column * args.b.column_stride),
+                   args.b.row_stride, args.b.column_stride, args.k,
+                   std::min(columns, args.n - column));
+      }
       if (args.epilogue.run) args.epilogue.run(args.epilogue.context, batch, row, 1, 0, args.n);
     }
   });

@@ -43,20 +43,36 @@ struct Item {
   uint32_t index;
 };
 
+// Calls f(i) for every i < count, and hears a stop every few hundred microseconds.
+template <class F>
+void for_each_polled(size_t count, const StopFlag& stop, F&& f) {
+  constexpr size_t kBlock = 1 << 16;
+  for (size_t begin = 0; begin < count; begin += kBlock) {
+    stop.poll();
+    const size_t end = std::min(begin + kBlock, count);
+    for (size_t i = begin; i < end; ++i) f(i);
+  }
+}
+
 // Least significant byte first; a byte that all keys share needs no pass. Returns the sorted one.
 template <class Key>
-std::vector<Item<Key>>& radix_sort(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare) {
+std::vector<Item<Key>>& radix_sort(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare,
+                                   const StopFlag& stop) {
   constexpr int kDigits = sizeof(Key);
   std::array<std::array<uint32_t, 256>, kDigits> counts{};
-  for (const Item<Key>& item : items)
-    for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][item.key >> digit * 8 & 255];
+  for_each_polled(items.size(), stop, [&](size_t i) {
+    for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][items[i].key >> digit * 8 & 255];
+  });
   std::vector<Item<Key>>*from = &items, *to = &spare;
   for (int digit = 0; digit < kDigits; ++digit) {
     auto& count = counts[digit];
     if (count[(*from)[0].key >> digit * 8 & 255] == from->size()) continue;
     uint32_t place = 0;
     for (uint32_t& bucket : count) place += std::exchange(bucket, place);
-    for (const Item<Key>& item : *from) (*to)[count[item.key >> digit * 8 & 255]++] = item;
+    for_each_polled(from->size(), stop, [&](size_t i) {
+      const Item<Key>& item = (*from)[i];
+      (*to)[count[item.key >> digit * 8 & 255]++] = item;
+    });
     std::swap(from, to);
   }
   return *from;
@@ -66,27 +82,29 @@ template <class S>
 void sort_lines(const Lines& lines, bool descending, const S* x, S* values, int64_t* indices) {
   using Key = KeyOf<decltype(load_element(x))>;
   double cost = kSortNanoseconds * lines.length + 1;
+  const StopFlag& stop = current_device().stop;
   parallel_for(lines.outer * lines.inner, grain_for(cost), [&](int64_t begin, int64_t end) {
     std::vector<Item<Key>> items(lines.length), spare;
     if (lines.length >= kRadixLength) spare.resize(lines.length);
     for (int64_t line = begin; line < end; ++line) {
       int64_t first = line / lines.inner * lines.length * lines.inner + line % lines.inner;
-      for (int64_t i = 0; i < lines.length; ++i) {
-        Key key = ordered_key(load_element(x + first + i * lines.inner));
+      const auto length = static_cast<size_t>(lines.length);
+      for_each_polled(length, stop, [&](size_t i) {
+        Key key = ordered_key(load_element(x + first + static_cast<int64_t>(i) * lines.inner));
         items[i] = {descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i)};
-      }
+      });
       std::vector<Item<Key>>* sorted = &items;
       if (spare.empty())  // the index breaks ties, which makes any sort stable
         std::sort(items.begin(), items.end(), [](const Item<Key>& a, const Item<Key>& b) {
           return a.key != b.key ? a.key < b.key : a.index < b.index;
         });
       else
-        sorted = &radix_sort(items, spare);
-      for (int64_t i = 0; i < lines.length; ++i) {
-        int64_t source = (*sorted)[i].index;
-        values[first + i * lines.inner] = x[first + source * lines.inner];
-        indices[first + i * lines.inner] = source;
-      }
+        sorted = &radix_sort(items, spare, stop);
+      for_each_polled(length, stop, [&](size_t i) {
+        const int64_t source = (*sorted)[i].index, place = first + static_cast<int64_t>(i) * lines.inner;
+        values[place] = x[first + source * lines.inner];
+        indices[place] = source;
+      });
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "runtime/tensor/tensor.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "runtime/base/error.h"
@@ -22,12 +23,27 @@ Ref<Storage> Storage::allocate(int64_t bytes) {
   return storage;
 }
 
-Ref<Storage> Storage::borrow(void* data, int64_t bytes, std::function<void()> deleter) {
+Ref<Storage> Storage::borrow(void* data, int64_t bytes, std::function<void()> deleter,
+                             bool read_only) {
   Ref<Storage> storage(new Storage());
   storage->data_ = static_cast<std::byte*>(data);
   storage->bytes_ = bytes;
   storage->deleter_ = std::move(deleter);
+  storage->read_only_ = read_only;
   return storage;
+}
+
+// The lender's memory stays borrowed until the last view dies: somebody may have its address.
+void Storage::copy_on_write() {
+  if (bytes_ > 0) {
+    CachingAllocator& allocator = *current_device().allocator;
+    const CachingAllocator::Block block = allocator.allocate(bytes_);
+    std::memcpy(block.data, data_, static_cast<size_t>(bytes_));
+    data_ = block.data;
+    capacity_ = block.capacity;
+    allocator_ = Ref<CachingAllocator>(&allocator);
+  }
+  read_only_ = false;
 }
 
 Storage::~Storage() {

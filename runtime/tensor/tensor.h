@@ -25,19 +25,28 @@ class Storage : public RefCounted {
  public:
   // Memory of the calling engine's caching allocator; contents are undefined.
   static Ref<Storage> allocate(int64_t bytes);
-  // Borrowed memory: `deleter` is called exactly once, when the last view dies.
-  static Ref<Storage> borrow(void* data, int64_t bytes, std::function<void()> deleter);
+  // Borrowed memory: `deleter` is called exactly once, when the last view dies. Memory that is
+  // `read_only` is never written: prepare_write() puts a copy in its place first.
+  static Ref<Storage> borrow(void* data, int64_t bytes, std::function<void()> deleter,
+                             bool read_only = false);
   ~Storage() override;
 
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+  bool read_only() const { return read_only_; }
+  // Before every write; all views of this storage see the copy that a read-only one gets.
+  void prepare_write() {
+    if (read_only_) [[unlikely]] copy_on_write();
+  }
   uint32_t version = 0;
   uint64_t mark = 0;
 
  private:
   Storage();
+  void copy_on_write();
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
+  bool read_only_ = false;
   int64_t capacity_ = 0;             // of the allocator's block
   Ref<CachingAllocator> allocator_;  // null: borrowed; the block returns here from any thread
   std::function<void()> deleter_;    // of borrowed memory

@@ -143,3 +143,19 @@ TEST_CASE("the sandbox denies, --allow-* gives back") {
   CHECK(tenscript({"--sandbox", "-c", "import os\nprint(len(os.environ))"}).out == "0\n");
   CHECK(tenscript({"--allow-env", "-c", "import os\nprint(os.getenv('NO_COLOR'))"}).out == "1\n");
 }
+
+TEST_CASE("limits end a program with exit code 3, whatever it catches") {
+  const std::string stubborn =
+      "while True:\n    try:\n        while True: pass\n    except BaseException: pass\n";
+  const ProcessResult late = tenscript({"--time-limit", "200ms", "-c", stubborn});
+  CHECK(late.exit_code == 3);
+  CHECK(contains(late.err, "LimitError: the script ran longer than its time limit of 200 ms"));
+  CHECK(late.seconds < 10);
+  const ProcessResult fat = tenscript({"--mem-limit=64M", "-c", "x = []\nwhile True: x.append('a' * 1000)"});
+  CHECK(fat.exit_code == 3);
+  CHECK(contains(fat.err, "the memory limit of 67108864 bytes"));
+  CHECK(tenscript({"--mem-limit=1G", "--time-limit=100", "-c", "print(1)"}).out == "1\n");
+  for (const char* wrong : {"--mem-limit=much", "--mem-limit=0", "--time-limit=0", "--time-limit=5x",
+                            "--time-limit=-1", "--time-limit="})
+    CHECK(tenscript({wrong, "-c", "pass"}).exit_code == 2);
+}

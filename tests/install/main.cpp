@@ -1,8 +1,13 @@
 // The installed tree: what it holds, and that programs outside build against it and run.
-#include <dlfcn.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
-#include <fstream>
+#include <thread>
 
 #include "catch2/catch.hpp"
 #include "process.h"
@@ -73,6 +78,73 @@ TEST_CASE("a C++ host built with find_package") {
   const std::string out = must({build_example("embed_cpp", folder.path())});
   CHECK(out.find("predict: 2 5 10 17\nframe: 2 4 6 8, released 1\n") == 0);
   CHECK(out.find("in predict\n") != std::string::npos);
+}
+
+namespace {
+
+// What a server on this machine answers to GET, status line first; empty when nobody listens.
+std::string http_get(int port, const std::string& path) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::string answer;
+  if (connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0) {
+    const std::string request = "GET " + path + " HTTP/1.0\r\nHost: localhost\r\n\r\n";
+    if (send(socket, request.data(), request.size(), 0) > 0) {
+      char buffer[4096];
+      for (ssize_t size; (size = recv(socket, buffer, sizeof buffer, 0)) > 0;)
+        answer.append(buffer, static_cast<size_t>(size));
+    }
+  }
+  close(socket);
+  return answer;
+}
+
+std::string body_of(const std::string& answer) {
+  const size_t end = answer.find("\r\n\r\n");
+  return end == std::string::npos ? "" : answer.substr(end + 4);
+}
+
+}  // namespace
+
+TEST_CASE("an HTTP service: a model loaded once, requests with a deadline each") {
+  if (!fs::exists("/usr/include/httplib.h")) {
+    WARN("skipped: libcpp-httplib-dev is not installed");
+    return;
+  }
+  TemporaryFolder folder;
+  const std::string program = build_example("embed_server", folder.path());
+  const std::string printed = folder.path() + "/printed";
+  ProcessResult served;
+  std::thread server([&] {
+    served = run({"sh", "-c", program + " " TENSCRIPT_SOURCE_DIR "/examples/embed_server/model.tsc 0 > " + printed});
+  });
+  std::string line;
+  for (int i = 0; i < 1200 && line.find('\n') == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    line = read_file(printed);
+  }
+  const int port = std::atoi(line.substr(line.rfind(':') + 1).c_str());
+  CHECK(port > 0);
+  const std::string once = http_get(port, "/predict?x=1,2,3,4&deadline_ms=60000");
+  CHECK(once.find("200") != std::string::npos);
+  std::vector<std::string> answers(4);
+  std::vector<std::thread> clients;
+  for (std::string& answer : answers)
+    clients.emplace_back([&] { answer = http_get(port, "/predict?x=1,2,3,4&deadline_ms=60000"); });
+  const std::string late = http_get(port, "/think?turns=100000000&deadline_ms=100");
+  for (std::thread& client : clients) client.join();
+  for (const std::string& answer : answers) CHECK(body_of(answer) == body_of(once));
+  CHECK(late.find("504") != std::string::npos);
+  CHECK(late.find("time limit of 100 ms") != std::string::npos);
+  CHECK(http_get(port, "/predict?x=1,2&deadline_ms=60000").find("400") != std::string::npos);
+  CHECK(body_of(http_get(port, "/predict?x=1,2,3,4&deadline_ms=60000")) == body_of(once));
+  CHECK(body_of(http_get(port, "/stats")).find("memory ") == 0);
+  http_get(port, "/quit");
+  server.join();
+  CHECK(served.exit_code == 0);
 }
 
 TEST_CASE("a C host built with pkg-config") {

@@ -63,13 +63,14 @@ TEST_CASE("blocks are rounded, aligned, reused and counted") {
   CHECK(allocator->statistics().cached_bytes == 0);
 }
 
-TEST_CASE("the memory limit raises MemoryError and is given back") {
+TEST_CASE("the memory limit raises LimitError and is given back") {
   Device device(1);
   DeviceScope scope(device);
-  device.allocator->set_limit(1 << 20);
+  device.budget->set_limit(1 << 20);
   Tensor half = Tensor::empty(DType::U8, {1 << 19});
   CHECK(message_of([&] { Tensor::empty(DType::U8, {1 << 20}); }).find(
-            "MemoryError: cannot allocate 1048576 bytes: 524288 of the memory limit of 1048576") == 0);
+            "LimitError: a request for 1048576 bytes exceeds the memory limit of 1048576 bytes, of "
+            "which 524288 are in use") == 0);
   half = Tensor();
   CHECK_NOTHROW(Tensor::empty(DType::U8, {1 << 20}));
   CHECK(message_of([&] { Tensor::empty(DType::U8, {int64_t{1} << 62}); }).find("MemoryError") == 0);

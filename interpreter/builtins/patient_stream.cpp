@@ -1,0 +1,89 @@
+#include "interpreter/builtins/patient_stream.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+namespace tsc::interp {
+namespace {
+
+constexpr int kSliceMilliseconds = 20;
+
+struct Cookie {
+  Vm& vm;
+  int descriptor;
+};
+
+bool is_to_stop(Vm& vm) {
+  return vm.interrupts().load(std::memory_order_relaxed) & (kInterruptStop | kInterruptKeyboard);
+}
+
+// Runs `transfer` until it moves something, ends or fails; false with EINTR when the script is to stop.
+template <class Transfer>
+ssize_t wait_and(Cookie& cookie, short events, Transfer transfer) {
+  for (;;) {
+    pollfd waited{cookie.descriptor, events, 0};
+    const int ready = ::poll(&waited, 1, kSliceMilliseconds);
+    if (ready > 0) {
+      const ssize_t moved = transfer();
+      if (moved >= 0 || (errno != EAGAIN && errno != EINTR)) return moved;
+    }
+    if (is_to_stop(cookie.vm)) return errno = EINTR, -1;
+  }
+}
+
+ssize_t cookie_read(void* data, char* buffer, size_t size) {
+  auto& cookie = *static_cast<Cookie*>(data);
+  return wait_and(cookie, POLLIN, [&] { return ::read(cookie.descriptor, buffer, size); });
+}
+
+ssize_t cookie_write(void* data, const char* buffer, size_t size) {
+  auto& cookie = *static_cast<Cookie*>(data);
+  const ssize_t moved =
+      wait_and(cookie, POLLOUT, [&] { return ::write(cookie.descriptor, buffer, size); });
+  return moved < 0 ? 0 : moved;  // what fopencookie(3) takes for an error
+}
+
+int cookie_close(void* data) {
+  const std::unique_ptr<Cookie> cookie(static_cast<Cookie*>(data));
+  return ::close(cookie->descriptor);
+}
+
+}  // namespace
+
+int open_patiently(Vm& vm, const std::string& path, int flags) {
+  int descriptor = open_granted(vm, path, flags | O_NONBLOCK);
+  struct stat about {};
+  while (descriptor < 0 && errno == ENXIO && ::stat(path.c_str(), &about) == 0 &&
+         S_ISFIFO(about.st_mode)) {  // nobody reads it yet
+    ::poll(nullptr, 0, kSliceMilliseconds);
+    vm.poll();
+    descriptor = open_granted(vm, path, flags | O_NONBLOCK);
+  }
+  return descriptor;
+}
+
+std::FILE* make_stream(Vm& vm, int descriptor, const char* mode) {
+  struct stat about {};
+  std::FILE* stream = nullptr;
+  if (::fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode)) {
+    stream = ::fdopen(descriptor, mode);
+    if (!stream) {
+      const int error = errno;
+      ::close(descriptor);
+      errno = error;
+    }
+    return stream;
+  }
+  auto cookie = std::make_unique<Cookie>(Cookie{vm, descriptor});
+  stream = ::fopencookie(cookie.get(), mode, {cookie_read, cookie_write, nullptr, cookie_close});
+  if (stream) cookie.release();
+  else ::close(descriptor);
+  return stream;
+}
+
+}  // namespace tsc::interp

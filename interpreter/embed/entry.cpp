@@ -1,0 +1,196 @@
+// Entering an engine: one thread at a time, limits armed, and stopping it from outside.
+#include <algorithm>
+#include <cstring>
+
+#include "interpreter/capture/compiler.h"
+#include "interpreter/embed/engine.h"
+
+namespace tsc::embed {
+namespace {
+
+// An address that is this thread's alone.
+const void* this_thread() {
+  static thread_local const char mark = 0;
+  return &mark;
+}
+
+bool enter(tsc_engine& engine) {
+  const void* nobody = nullptr;
+  if (engine.owner.load(std::memory_order_relaxed) != this_thread() &&
+      !engine.owner.compare_exchange_strong(nobody, this_thread(), std::memory_order_acquire))
+    return false;
+  ++engine.depth;
+  return true;
+}
+
+}  // namespace
+
+void drop_value(tsc_value* value) {
+  tsc_engine& engine = *value->engine;
+  Entry entry(engine);
+  if (entry) {
+    delete value;
+    return;
+  }
+  std::lock_guard lock(engine.dropped_mutex);
+  engine.dropped.push_back(value);
+  engine.has_dropped.store(true, std::memory_order_relaxed);
+}
+
+namespace {
+
+void drop_values(tsc_engine& engine) {
+  std::vector<tsc_value*> values;
+  {
+    std::lock_guard lock(engine.dropped_mutex);
+    values.swap(engine.dropped);
+    engine.has_dropped.store(false, std::memory_order_relaxed);
+  }
+  for (tsc_value* value : values) delete value;
+}
+
+void begin(tsc_engine& engine) {
+  if (engine.has_dropped.load(std::memory_order_relaxed)) drop_values(engine);
+  engine.limit_reported = false;
+  engine.grad_enabled = interp::tensor_state(*engine.vm).grad_enabled;
+  engine.vm->begin_entry();
+  const int64_t limit = engine.time_limit.load(std::memory_order_relaxed);
+  if (limit <= 0) return;
+  try {
+    engine.watchdog.arm(steady_nanoseconds() + limit);
+    engine.armed = true;
+  } catch (const std::exception&) {
+    engine.vm->stop(StopCause::Time);  // a limit that cannot be held is over at once
+  }
+}
+
+void publish_counts(tsc_engine& engine) {
+  const jit::Report& report = interp::compiler_of(*engine.vm)->report();
+  auto put = [](std::atomic<uint64_t>& to, auto from) {
+    to.store(static_cast<uint64_t>(from), std::memory_order_relaxed);
+  };
+  put(engine.counts.regions, report.total(jit::EventKind::Region));
+  put(engine.counts.kernels, report.total(jit::EventKind::Kernel));
+  put(engine.counts.kernel_cache_hits, report.total(jit::EventKind::CacheHit));
+  put(engine.counts.recompiles, report.total(jit::EventKind::Recompile));
+  put(engine.counts.fallbacks, report.total(jit::EventKind::Fallback));
+  put(engine.counts.compile_ns, report.total_ms(jit::EventKind::CompileTime) * 1e6);
+}
+
+// A stop of the host that came too late for this entry waits for the next one.
+void end(tsc_engine& engine) {
+  publish_counts(engine);
+  if (engine.armed) engine.watchdog.disarm();
+  engine.armed = false;
+  const StopCause cause = engine.device.stop.cause();
+  if (cause == StopCause::None || (cause == StopCause::Host && !engine.limit_reported)) return;
+  engine.vm->end_entry();
+  engine.stop_reason_state = tsc_engine::ReasonState::Unset;
+  // A stop inside __enter__ has no __exit__ that would undo it.
+  interp::tensor_state(*engine.vm).grad_enabled = engine.grad_enabled;
+}
+
+}  // namespace
+
+Entry::Entry(tsc_engine& engine)
+    : engine_(engine),
+      entered_(enter(engine)),
+      device_(engine.device),
+      heap_(entered_ ? &engine.vm->heap() : nullptr) {
+  if (entered_ && engine.depth == 1) begin(engine);
+}
+
+Entry::~Entry() {
+  if (!entered_) return;
+  if (engine_.depth == 1) end(engine_);
+  if (--engine_.depth == 0) engine_.owner.store(nullptr, std::memory_order_release);
+}
+
+tsc_status* wrong_thread() noexcept {
+  try {
+    return make_status(TSC_WRONG_THREAD, "",
+                       "the engine is in use by another thread: an engine serves one thread at a time; "
+                       "only stop, interrupt and stats may be called meanwhile");
+  } catch (...) {
+    return current_exception_status(nullptr);
+  }
+}
+
+namespace {
+
+// Signal safe: copies into memory that is there already. Of several reasons the first one stays.
+void stop(tsc_engine* engine, const char* reason) {
+  if (engine == nullptr) return;
+  using State = tsc_engine::ReasonState;
+  State unset = State::Unset;
+  if (reason != nullptr && engine->stop_reason_state.compare_exchange_strong(unset, State::Writing)) {
+    size_t size = 0;
+    while (reason[size] != 0 && size + 1 < sizeof engine->stop_reason) ++size;
+    std::memcpy(engine->stop_reason, reason, size);
+    engine->stop_reason[size] = 0;
+    engine->stop_reason_state = State::Ready;
+  }
+  engine->vm->stop(StopCause::Host);
+}
+
+void clear_stop(tsc_engine* engine) {
+  if (engine == nullptr) return;
+  Entry entry(*engine);
+  if (!entry) return;
+  engine->vm->end_entry();
+  engine->stop_reason_state = tsc_engine::ReasonState::Unset;
+}
+
+tsc_status* set_limits(tsc_engine* engine, const tsc_limits* given) {
+  return guarded(engine, [&]() -> tsc_status* {
+    tsc_limits limits{};
+    if (given != nullptr) std::memcpy(&limits, given, std::min(given->struct_size, sizeof limits));
+    apply_limits(*engine, limits);
+    return nullptr;
+  });
+}
+
+tsc_status* get_stats(tsc_engine* engine, tsc_stats* stats) {
+  if (engine == nullptr) return no_engine();
+  if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
+    return bad_argument("stats needs a tsc_stats with its struct_size set");
+  tsc_stats now{};
+  const MemoryBudget& budget = *engine->device.budget;
+  const AllocatorStatistics tensors = engine->device.allocator->statistics();
+  now.struct_size = stats->struct_size;
+  now.memory_bytes = static_cast<uint64_t>(budget.used());
+  now.peak_memory_bytes = static_cast<uint64_t>(budget.peak());
+  now.tensor_bytes = static_cast<uint64_t>(tensors.used_bytes);
+  now.kept_tensor_bytes = static_cast<uint64_t>(tensors.cached_bytes);
+  const tsc_engine::CompilerCounts& counts = engine->counts;
+  now.regions = counts.regions.load(std::memory_order_relaxed);
+  now.kernels = counts.kernels.load(std::memory_order_relaxed);
+  now.kernel_cache_hits = counts.kernel_cache_hits.load(std::memory_order_relaxed);
+  now.recompiles = counts.recompiles.load(std::memory_order_relaxed);
+  now.fallbacks = counts.fallbacks.load(std::memory_order_relaxed);
+  now.compile_ns = counts.compile_ns.load(std::memory_order_relaxed);
+  std::memcpy(stats, &now, std::min(stats->struct_size, sizeof now));
+  return nullptr;
+}
+
+}  // namespace
+
+void apply_limits(tsc_engine& engine, const tsc_limits& limits) {
+  interp::Config& config = engine.vm->config();
+  engine.device.budget->set_limit(static_cast<int64_t>(
+      std::min<uint64_t>(limits.memory_bytes, static_cast<uint64_t>(INT64_MAX))));
+  config.instruction_limit = std::min<uint64_t>(limits.steps, INT64_MAX);
+  config.time_limit =
+      static_cast<int64_t>(std::min<uint64_t>(limits.time_ns, static_cast<uint64_t>(INT64_MAX / 2)));
+  if (limits.depth != 0) config.recursion_limit = config.largest_recursion_limit = limits.depth;
+  engine.time_limit.store(config.time_limit, std::memory_order_relaxed);
+}
+
+void fill_limit_functions(tsc_api& api) {
+  api.stop = stop;
+  api.clear_stop = clear_stop;
+  api.set_limits = set_limits;
+  api.stats = get_stats;
+}
+
+}  // namespace tsc::embed

@@ -1,0 +1,142 @@
+// What the host gives its scripts: functions and modules.
+#include <cstring>
+
+#include "interpreter/embed/engine.h"
+#include "interpreter/modules/importer.h"
+
+namespace tsc::embed {
+
+using namespace interp;
+
+void set_module_member(tsc_engine& engine, const char* module, const char* name, const Value& value) {
+  Vm& vm = *engine.vm;
+  Value found = dict_get(vm, vm.modules(), module);
+  if (found.is_undefined()) {
+    found = make_module(vm, module).value();
+    dict_set(vm, vm.modules(), module, found);
+  }
+  if (!is_kind(found, Kind::Module))
+    raise_type_error(vm, std::string("sys.modules['") + module + "'] is no module");
+  dict_set(vm, cast<ModuleObject>(found)->globals, name, value);
+}
+
+namespace {
+
+// The exception type a host named, or RuntimeError.
+Type* exception_type(Vm& vm, const std::string& name) {
+  if (name == "LimitError") return vm.exceptions().LimitError;
+  const Value value = dict_get(vm, vm.builtins()->globals, name);
+  if (Type* type = try_cast<Type>(value);
+      type && type->is_subtype_of(vm.exceptions().BaseException))
+    return type;
+  return vm.exceptions().RuntimeError;
+}
+
+}  // namespace
+
+void raise_status(Vm& vm, tsc_status* status) {
+  const std::unique_ptr<tsc_status> owned(status);
+  std::string message = status->message;
+  const std::string prefix = status->type + ": ";
+  if (message.rfind(prefix, 0) == 0) message = message.substr(prefix.size());
+  if (status->code == TSC_INTERRUPTED) raise(vm, vm.exceptions().KeyboardInterrupt, message);
+  raise(vm, exception_type(vm, status->type), message);
+}
+
+std::optional<ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* user,
+                                 const std::string& name) {
+  ModuleSource source;
+  auto append = [](void* to, const char* text, size_t size) {
+    static_cast<std::string*>(to)->append(text, size);
+  };
+  tsc_status* error = nullptr;
+  const int found = loader(user, &engine, name.c_str(), append, &source.text, &error);
+  if (error != nullptr) raise_status(*engine.vm, error);
+  source.is_package = found == 2;
+  if (found == 0) return std::nullopt;
+  return source;
+}
+
+namespace {
+
+Value call_host(Vm& vm, Args& args) {
+  auto* binding = static_cast<tsc_host_binding*>(args.callee->pointer);
+  if (args.keyword_count > 0) raise_type_error(vm, binding->name + "() takes no keyword arguments");
+  std::vector<tsc_value> values;
+  values.reserve(args.count);
+  for (const Value& value : args.span())
+    values.push_back({binding->engine, value.is_undefined() ? Value::none() : value});
+  std::vector<tsc_value*> handles;
+  for (tsc_value& value : values) handles.push_back(&value);
+  tsc_value* result = nullptr;
+  tsc_status* status =
+      binding->function(binding->user, binding->engine, handles.data(), handles.size(), &result);
+  const std::unique_ptr<tsc_value> owned(result);
+  if (status != nullptr) raise_status(vm, status);
+  vm.poll();  // what stopped a call of the host's back into the engine stops its caller too
+  return owned ? owned->value : Value::none();
+}
+
+// The binding becomes the engine's; its data only when everything went well.
+tsc_status* add_function(tsc_engine* engine, const char* module, const char* name,
+                         const char* parameters, const char* doc, tsc_host_function function,
+                         void* user, void (*drop)(void*)) {
+  return guarded(engine, [&]() -> tsc_status* {
+    if (function == nullptr) return bad_argument("the function is NULL");
+    Vm& vm = *engine->vm;
+    auto binding = std::make_unique<tsc_host_binding>();
+    binding->engine = engine;
+    binding->name = name;
+    binding->function = function;
+    binding->user = user;
+    Local<NativeFunction> native = parameters == nullptr
+                                       ? make_raw_native(vm, name, call_host)
+                                       : make_native(vm, name, parameters, call_host);
+    native->pointer = binding.get();
+    native->owner = module;
+    if (doc != nullptr) native->doc = doc;
+    engine->bindings.push_back(std::move(binding));
+    set_module_member(*engine, module, name, native.value());
+    engine->bindings.back()->drop = drop;
+    return nullptr;
+  });
+}
+
+tsc_status* define(tsc_engine* engine, const char* module, const char* name,
+                   tsc_host_function function, void* user, void (*drop)(void*)) {
+  return add_function(engine, module, name, nullptr, nullptr, function, user, drop);
+}
+
+tsc_status* define_function(tsc_engine* engine, const char* module, const char* name,
+                            const char* parameters, const char* doc, tsc_host_function function,
+                            void* user, void (*drop)(void*)) {
+  return add_function(engine, module, name, parameters != nullptr ? parameters : "", doc, function,
+                      user, drop);
+}
+
+tsc_status* add_module(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
+                       int is_package) {
+  return guarded(engine, [&]() -> tsc_status* {
+    engine->vm->importer().register_source(dotted_name, std::string(text, size), is_package != 0);
+    return nullptr;
+  });
+}
+
+tsc_status* import_module(tsc_engine* engine, const char* dotted_name, tsc_value** module) {
+  *module = nullptr;
+  return guarded(engine, [&]() -> tsc_status* {
+    *module = new_value(engine, engine->vm->import_module(dotted_name).take());
+    return nullptr;
+  });
+}
+
+}  // namespace
+
+void fill_host_functions(tsc_api& api) {
+  api.define = define;
+  api.define_function = define_function;
+  api.add_module = add_module;
+  api.import_module = import_module;
+}
+
+}  // namespace tsc::embed

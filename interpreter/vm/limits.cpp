@@ -1,0 +1,104 @@
+// Interrupts and limits: what ends a script from outside.
+#include <algorithm>
+#include <cstdio>
+
+#include "interpreter/vm/frames.h"
+#include "interpreter/vm/vm.h"
+
+namespace tsc::interp {
+namespace {
+
+std::string duration_text(int64_t nanoseconds) {
+  char text[64];
+  if (nanoseconds >= 1'000'000'000)
+    std::snprintf(text, sizeof text, "%g s", static_cast<double>(nanoseconds) / 1e9);
+  else
+    std::snprintf(text, sizeof text, "%g ms", static_cast<double>(nanoseconds) / 1e6);
+  return text;
+}
+
+}  // namespace
+
+void Vm::begin_entry() {
+  fuel_ = config_.instruction_limit ? static_cast<int64_t>(config_.instruction_limit) : INT64_MAX;
+}
+
+void Vm::end_entry() {
+  const bool was_full = stop_->cause() == StopCause::Memory;
+  stop_->clear();
+  interrupts_.fetch_and(~uint32_t{kInterruptStop});
+  if (was_full) {
+    heap_.collect(true);
+    heap_.trim();
+    heap_.budget().rearm();
+  }
+}
+
+void Vm::begin_grace() {
+  if (!stop_->requested()) stop(StopCause::Memory);  // the one limit that raises by itself
+  if (stop_->grace_until() == 0) stop_->set_grace(steady_nanoseconds() + kGraceNanoseconds);
+}
+
+Local<ExceptionObject> Vm::limit_exception() {
+  Heap::Exempt exempt(heap_);
+  const auto number = [](auto n) { return std::to_string(n); };
+  const std::string reason = config_.stop_reason ? config_.stop_reason() : "";
+  std::string message = "stopped by the host" + (reason.empty() ? "" : ": " + reason);
+  switch (stop_->cause()) {
+    case StopCause::Time:
+      message = "the script ran longer than its time limit of " + duration_text(config_.time_limit);
+      break;
+    case StopCause::Steps:
+      message = "the script used up its limit of " + number(config_.instruction_limit) + " steps";
+      break;
+    case StopCause::Memory:
+      message = "the script's objects and tensors exceed the memory limit of " +
+                number(heap_.budget().limit()) + " bytes";
+      break;
+    case StopCause::None:
+    case StopCause::Host:
+      break;
+  }
+  return make_exception(*this, exceptions_.LimitError, message);
+}
+
+// A full collection near the memory limit. A program that is large without being garbage would pay for
+// one after the other: each that frees little makes the next ones wait, until the limit is close.
+void Vm::relieve_pressure() {
+  MemoryBudget& budget = heap_.budget();
+  const int64_t before = budget.used();
+  const bool close = before > budget.limit() / 8 * 7;
+  if (pressure_skips_ > 0 && !close) {
+    --pressure_skips_;
+  } else {
+    heap_.collect(true);
+    heap_.trim();
+    const bool helped = before - budget.used() > before / 16;
+    next_pressure_skips_ = helped ? 1 : std::min(2 * next_pressure_skips_, 1024u);
+    pressure_skips_ = helped ? 0 : next_pressure_skips_;
+  }
+  budget.rearm();
+}
+
+void Vm::handle_interrupts() {
+  if (fuel_ < 0) {
+    fuel_ = INT64_MAX;
+    stop(StopCause::Steps);
+  }
+  const uint32_t pending = interrupts_.fetch_and(
+      ~uint32_t{kInterruptKeyboard | kInterruptCollect | kInterruptPressure});
+  if (pending & kInterruptPressure) {
+    relieve_pressure();
+  } else if (pending & kInterruptCollect) {
+    heap_.collect(false);
+  }
+  if (interrupts_.load(std::memory_order_relaxed) & kInterruptStop) {
+    if (!stop_->requested()) interrupts_.fetch_and(~uint32_t{kInterruptStop});
+    else if (!stop_->in_grace()) throw ScriptException(limit_exception());
+  }
+  if (pending & kInterruptKeyboard)
+    throw ScriptException(
+        make_exception(*this, exceptions_.KeyboardInterrupt, std::span<const Value>()));
+}
+
+}  // namespace tsc::interp

@@ -58,7 +58,7 @@ class HostOpNode : public jit::TapeNode {
       versions_.push_back(cast<TensorObject>(value)->tensor.storage()->version);
   }
 
-  std::string_view name() const override { return "HostOpBackward"; }
+  std::string_view name(uint32_t) const override { return "HostOpBackward"; }
   uint32_t outputs() const override { return 1; }
   void release_saved() override { saved_.clear(); }
 

@@ -67,6 +67,7 @@ struct tsc_engine {
   int depth = 0;
   bool limit_reported = false;  // a status of the entry that runs says TSC_LIMIT
   bool grad_enabled = true;     // at the beginning of the entry, for when a limit ends it
+  bool recovering = false;      // a memory limit ended an entry, and most of it is still in use
   bool armed = false;           // the watchdog waits for the end of this entry's time
   std::atomic<int64_t> time_limit{0};
   // Values that another thread freed while this engine was busy, for the next entry.

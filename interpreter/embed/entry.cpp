@@ -49,11 +49,21 @@ void drop_values(tsc_engine& engine) {
   for (tsc_value* value : values) delete value;
 }
 
+// After a memory limit: what the host lets go of next may be cycles, which nobody else would collect
+// before the next large request is refused.
+void recover(tsc_engine& engine) {
+  engine.vm->heap().collect(true);
+  engine.vm->heap().trim();
+  const MemoryBudget& budget = *engine.device.budget;
+  engine.recovering = budget.used() > budget.limit() / 2;
+}
+
 void begin(tsc_engine& engine) {
   if (engine.has_dropped.load(std::memory_order_relaxed)) drop_values(engine);
   engine.limit_reported = false;
   engine.grad_enabled = interp::tensor_state(*engine.vm).grad_enabled;
   engine.vm->begin_entry();
+  if (engine.recovering) recover(engine);
   const int64_t limit = engine.time_limit.load(std::memory_order_relaxed);
   if (limit <= 0) return;
   try {
@@ -85,6 +95,7 @@ void end(tsc_engine& engine) {
   const StopCause cause = engine.device.stop.cause();
   if (cause == StopCause::None || (cause == StopCause::Host && !engine.limit_reported)) return;
   engine.vm->end_entry();
+  engine.recovering |= cause == StopCause::Memory;
   engine.stop_reason_state = tsc_engine::ReasonState::Unset;
   // A stop inside __enter__ has no __exit__ that would undo it.
   interp::tensor_state(*engine.vm).grad_enabled = engine.grad_enabled;

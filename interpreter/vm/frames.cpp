@@ -104,8 +104,8 @@ Local<ExceptionObject> stop_iteration_in_generator(Vm& vm, const Local<Exception
 }  // namespace
 
 bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
-  Local<ExceptionObject>& exception = VmAccess::unwinding(vm);
-  exception = raised;
+  // Held here: what dies with a frame may run script code (a generator's finally), which unwinds too.
+  Local<ExceptionObject> exception = raised;
   const bool uncatchable = exception->type->is_subtype_of(vm.exceptions().LimitError);
   if (uncatchable) vm.begin_grace();
   for (;;) {
@@ -122,7 +122,6 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
         frame->registers[i].reset();
       frame->registers[entry->reg] = exception.value();
       frame->pc = entry->handler;
-      exception = nullptr;
       return true;
     }
     FrameReturn on_return = frame->on_return;
@@ -130,7 +129,10 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
     leave_frame(vm);
     if (generator && exception->type->is_subtype_of(vm.exceptions().StopIteration))
       exception = stop_iteration_in_generator(vm, exception);
-    if (on_return == FrameReturn::Leave) return false;
+    if (on_return == FrameReturn::Leave) {
+      VmAccess::unwinding(vm) = std::move(exception);
+      return false;
+    }
   }
 }
 

@@ -199,8 +199,10 @@ TEST_CASE("a callback may call back into the engine, raise, and keep values") {
   engine.run_source("alive = 1");
 }
 
-TEST_CASE("ops of the host: shape rule, dtypes, gradient") {
-  Engine engine;
+namespace {
+
+// host.clip01(x) with a gradient that the script's clip_rule computes, host.outer(a, b) without one.
+void define_ops(Engine& engine) {
   Op clip;
   clip.module = "host";
   clip.name = "clip01";
@@ -230,6 +232,13 @@ TEST_CASE("ops of the host: shape rule, dtypes, gradient") {
       for (size_t j = 0; j < b.count; ++j) y[i * b.count + j] = double(a[i]) * b[j];
   };
   engine.define_op(outer);
+}
+
+}  // namespace
+
+TEST_CASE("ops of the host: shape rule, dtypes, gradient") {
+  Engine engine;
+  define_ops(engine);
   engine.run_source(
       "import torch, host\n"
       "def clip_rule(g, x): return g * ((x > 0) & (x < 1))\n"
@@ -247,6 +256,13 @@ TEST_CASE("ops of the host: shape rule, dtypes, gradient") {
       "f = torch.compile(lambda v: host.clip01(v * 2) + 1)\n"
       "assert f(torch.tensor([0.25, 3.])).tolist() == [1.5, 2] and f(torch.tensor([-1.])).tolist() == [1]\n"
       "w = torch.ones(2, requires_grad=True)\n");
+}
+
+TEST_CASE("ops of the host: what is wrong is an error of the script") {
+  Engine engine;
+  define_ops(engine);
+  engine.run_source(
+      "import torch, host\ndef clip_rule(g, x): return g\nw = torch.ones(2, requires_grad=True)\n");
   CHECK_THROWS_WITH(engine.run_source("host.outer(torch.ones(2, 2), torch.ones(2))"),
                     "RuntimeError: outer takes vectors");
   CHECK_THROWS_WITH(engine.run_source("host.outer(torch.ones(2))"), Catch::Contains("takes 2 tensors"));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TSCB";
 // Raised with every change of the layout below.
-constexpr uint64_t kFormatVersion = 2;
+constexpr uint64_t kFormatVersion = 3;
 // Magic, format, hash of the source, hash of the rest.
 constexpr size_t kHeaderBytes = 4 + 8 + 16 + 16;
 // Longer texts that stand in the source, as docstrings do, are a place there.
@@ -143,6 +143,7 @@ class Writer {
       for (uint32_t value : {entry.begin, entry.end, entry.handler}) out_.number(value);
       out_.number(entry.reg);
       out_.number(entry.temporaries);
+      out_.number(entry.is_cleanup);
     }
     out_.number(code.statements.size());
     for (const Statement& statement : code.statements) {
@@ -313,7 +314,7 @@ class Reader {
   }
 
   void ranges(CodeObject& code) {
-    size_t exceptions = in_.count(5);
+    size_t exceptions = in_.count(6);
     code.exceptions.resize(exceptions);
     for (ExceptionEntry& entry : code.exceptions) {
       entry.begin = in_.number_as<uint32_t>();
@@ -321,6 +322,7 @@ class Reader {
       entry.handler = in_.number_as<uint32_t>();
       entry.reg = in_.number_as<uint16_t>();
       entry.temporaries = in_.number_as<uint16_t>();
+      entry.is_cleanup = in_.number_as<uint8_t>() != 0;
     }
     size_t statements = in_.count(5);
     code.statements.resize(statements);

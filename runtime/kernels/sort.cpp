@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
@@ -56,26 +57,26 @@ void for_each_polled(size_t count, const StopFlag& stop, F&& f) {
 
 // Least significant byte first; a byte that all keys share needs no pass. Returns the sorted one.
 template <class Key>
-std::vector<Item<Key>>& radix_sort(std::vector<Item<Key>>& items, std::vector<Item<Key>>& spare,
-                                   const StopFlag& stop) {
+std::span<Item<Key>> radix_sort(std::span<Item<Key>> items, std::span<Item<Key>> spare,
+                                const StopFlag& stop) {
   constexpr int kDigits = sizeof(Key);
   std::array<std::array<uint32_t, 256>, kDigits> counts{};
   for_each_polled(items.size(), stop, [&](size_t i) {
     for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][items[i].key >> digit * 8 & 255];
   });
-  std::vector<Item<Key>>*from = &items, *to = &spare;
+  std::span<Item<Key>> from = items, to = spare;
   for (int digit = 0; digit < kDigits; ++digit) {
     auto& count = counts[digit];
-    if (count[(*from)[0].key >> digit * 8 & 255] == from->size()) continue;
+    if (count[from[0].key >> digit * 8 & 255] == from.size()) continue;
     uint32_t place = 0;
     for (uint32_t& bucket : count) place += std::exchange(bucket, place);
-    for_each_polled(from->size(), stop, [&](size_t i) {
-      const Item<Key>& item = (*from)[i];
-      (*to)[count[item.key >> digit * 8 & 255]++] = item;
+    for_each_polled(from.size(), stop, [&](size_t i) {
+      const Item<Key>& item = from[i];
+      to[count[item.key >> digit * 8 & 255]++] = item;
     });
     std::swap(from, to);
   }
-  return *from;
+  return from;
 }
 
 template <class S>
@@ -84,24 +85,26 @@ void sort_lines(const Lines& lines, bool descending, const S* x, S* values, int6
   double cost = kSortNanoseconds * lines.length + 1;
   const StopFlag& stop = current_device().stop;
   parallel_for(lines.outer * lines.inner, grain_for(cost), [&](int64_t begin, int64_t end) {
-    std::vector<Item<Key>> items(lines.length), spare;
-    if (lines.length >= kRadixLength) spare.resize(lines.length);
+    // Left as they come: to clear them would take as long as a pass, deaf to a stop.
+    const bool by_radix = lines.length >= kRadixLength;
+    const auto length = static_cast<size_t>(lines.length);
+    const auto memory = std::make_unique_for_overwrite<Item<Key>[]>(by_radix ? 2 * length : length);
+    const std::span<Item<Key>> items(memory.get(), length);
     for (int64_t line = begin; line < end; ++line) {
       int64_t first = line / lines.inner * lines.length * lines.inner + line % lines.inner;
-      const auto length = static_cast<size_t>(lines.length);
       for_each_polled(length, stop, [&](size_t i) {
         Key key = ordered_key(load_element(x + first + static_cast<int64_t>(i) * lines.inner));
         items[i] = {descending ? static_cast<Key>(~key) : key, static_cast<uint32_t>(i)};
       });
-      std::vector<Item<Key>>* sorted = &items;
-      if (spare.empty())  // the index breaks ties, which makes any sort stable
+      std::span<Item<Key>> sorted = items;
+      if (!by_radix)  // the index breaks ties, which makes any sort stable
         std::sort(items.begin(), items.end(), [](const Item<Key>& a, const Item<Key>& b) {
           return a.key != b.key ? a.key < b.key : a.index < b.index;
         });
       else
-        sorted = &radix_sort(items, spare, stop);
+        sorted = radix_sort(items, std::span(memory.get() + length, length), stop);
       for_each_polled(length, stop, [&](size_t i) {
-        const int64_t source = (*sorted)[i].index, place = first + static_cast<int64_t>(i) * lines.inner;
+        const int64_t source = sorted[i].index, place = first + static_cast<int64_t>(i) * lines.inner;
         values[place] = x[first + source * lines.inner];
         indices[place] = source;
       });

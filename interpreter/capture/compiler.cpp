@@ -2,6 +2,7 @@
 
 #include "interpreter/capture/region_host.h"
 #include "interpreter/tensor/eager.h"
+#include "jit/autodiff/split.h"
 
 namespace tsc::interp {
 namespace {
@@ -22,7 +23,6 @@ Compiler::~Compiler() = default;
 void Compiler::reset() {
   sites_.clear();
   watches_.clear();
-  all_.clear();
   codes_.clear();
 }
 
@@ -39,7 +39,36 @@ EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
   return enter(frame, result);
 }
 
+// Invalid variants go, and with them what they kept alive: a model that the script has replaced.
+void Compiler::sweep() {
+  has_invalid_ = false;
+  for (auto& [key, site] : sites_)
+    for (size_t i = 0; i < site.variants.size();) {
+      const std::shared_ptr<Variant> variant = site.variants[i];
+      if (variant->valid) {
+        ++i;
+        continue;
+      }
+      unwatch(*variant);
+      site.last_change = "'" + variant->invalidated_by + "' changed";
+      site.variants.erase(site.variants.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+void Compiler::unwatch(const Variant& variant) {
+  for (const Watched& watched : variant.plan.watched) {
+    auto found = watches_.find(watched.holder.object());
+    if (found == watches_.end()) continue;
+    std::erase_if(found->second, [&](const WatchEntry& entry) {
+      const std::shared_ptr<Variant> watching = entry.variant.lock();
+      return !watching || watching.get() == &variant;
+    });
+    if (found->second.empty()) watches_.erase(found);
+  }
+}
+
 EnterResult Compiler::enter(Frame& frame, Value& result) {
+  if (has_invalid_) [[unlikely]] sweep();
   SiteKey key{frame.code, frame.pc};
   auto found = sites_.find(key);
   if (found == sites_.end()) {
@@ -51,12 +80,9 @@ EnterResult Compiler::enter(Frame& frame, Value& result) {
   EnterResult outcome = EnterResult::Interpret;
   for (size_t i = 0; i < found->second.variants.size();) {
     std::shared_ptr<Variant> variant = found->second.variants[i];
-    if (!variant->valid) {
-      found->second.variants.erase(found->second.variants.begin() + static_cast<long>(i));
-      continue;
-    }
     entry.clear();
-    if (fits(*variant, frame, entry) && run(variant, frame, entry, &outcome, result)) return outcome;
+    if (variant->valid && fits(*variant, frame, entry) && run(variant, frame, entry, &outcome, result))
+      return outcome;
     // The map may have grown while the region ran.
     found = sites_.find(key);
     ++i;
@@ -65,7 +91,10 @@ EnterResult Compiler::enter(Frame& frame, Value& result) {
   found = sites_.find(key);
   if (!variant) return EnterResult::Interpret;
   std::vector<std::shared_ptr<Variant>>& variants = found->second.variants;
-  if (variants.size() >= kVariantLimit) variants.pop_back();
+  if (variants.size() >= kVariantLimit) {
+    unwatch(*variants.back());
+    variants.pop_back();
+  }
   variants.insert(variants.begin(), variant);
   entry.clear();
   if (fits(*variant, frame, entry) && run(variant, frame, entry, &outcome, result)) return outcome;
@@ -160,10 +189,11 @@ bool Compiler::inputs_overlap(const Variant& variant, const std::vector<Value>& 
 // ---- capture ----
 
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
-  if (++site.captures > kCaptureLimit) {
-    site.hopeless = true;
+  if (site.captures >= kCaptureLimit) {
+    report_variant_limit(site, frame);
     return nullptr;
   }
+  ++site.captures;
   SiteKey key{frame.code, frame.pc};
   CaptureMemory memory = std::move(site.memory);
   std::optional<CaptureResult> captured;
@@ -200,7 +230,9 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
     return nullptr;
   }
   watch(variant);
-  all_.push_back(variant);
+  if (options_.jit.emitted && options_.jit.emit == "backward")
+    for (const ExitPlan& exit : variant->plan.exits)
+      if (exit.backward) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";
   return variant;
 }
 
@@ -328,18 +360,23 @@ void Compiler::watch(const std::shared_ptr<Variant>& variant) {
 void Compiler::on_store(Object* holder, const Value& key) {
   auto found = watches_.find(holder);
   if (found == watches_.end()) return;
+  // A list that is appended to keeps its methods: what is watched by name is not its content.
+  const bool items_only = key.is_undefined() && is_kind(Value(holder), Kind::List);
   std::vector<WatchEntry> kept;
   for (WatchEntry& entry : found->second) {
     std::shared_ptr<Variant> variant = entry.variant.lock();
     if (!variant || !variant->valid) continue;
-    bool same = entry.key.is_undefined() || key.is_undefined() || entry.key.is(key) ||
-                (is_kind(entry.key, Kind::Str) && is_kind(key, Kind::Str) &&
+    const bool by_name = is_kind(entry.key, Kind::Str);
+    bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
+                entry.key.is(key) ||
+                (by_name && is_kind(key, Kind::Str) &&
                  str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
     if (!same) {
       kept.push_back(std::move(entry));
       continue;
     }
     variant->valid = false;
+    has_invalid_ = true;
     variant->invalidated_by = is_kind(key, Kind::Str) ? std::string(cast<StrObject>(key)->view())
                                                       : "content of a " + holder->type->name;
     remember_dynamic(*variant, holder, key);

@@ -51,16 +51,15 @@ class Compiler : public CompilerHooks, public Watchers {
   void report_taped_backward(const std::string& region);
   // Forgets every variant.
   void reset();
-  // Text of every backward region so far, for --emit=backward.
-  std::string emitted(const std::string& stage);
 
  private:
   struct Site {
     std::vector<std::shared_ptr<Variant>> variants;
     CaptureMemory memory;
-    bool hopeless = false;
+    bool hopeless = false;      // nothing can be compiled here
     uint32_t captures = 0;
-    std::string last_reason;
+    bool limit_reported = false;
+    std::string last_change;    // what made the variant invalid that went last
   };
   struct SiteKey {
     const CodeObject* code;
@@ -95,10 +94,15 @@ class Compiler : public CompilerHooks, public Watchers {
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
   void watch(const std::shared_ptr<Variant>& variant);
+  void unwatch(const Variant& variant);
+  void sweep();
   void remember_dynamic(const Variant& variant, Object* holder, const Value& key);
   // reporting.cpp
   void report_variant(const Variant& variant, const Frame& frame);
-  void report_recompile(const Variant& variant, const Site& site, const Frame& frame);
+  void report_recompile(const Variant& variant, Site& site, const Frame& frame);
+  void report_variant_limit(Site& site, const Frame& frame);
+  // recompile_reason.cpp: every fact of an older variant that does not hold now, as text.
+  std::string difference(const Variant& old, const Frame& frame) const;
   void report_fallback(const Frame& frame, const std::string& reason);
   void warn_of_disk(const jit::Event& event);
 
@@ -108,9 +112,9 @@ class Compiler : public CompilerHooks, public Watchers {
   std::unordered_map<SiteKey, Site, SiteHash> sites_;
   std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
   std::unordered_map<Object*, std::vector<WatchEntry>> watches_;
-  std::vector<std::shared_ptr<Variant>> all_;
   std::unordered_map<const jit::SplitBackward*, std::unique_ptr<jit::Executable>> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks
+  bool has_invalid_ = false;  // some variant of some site
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;
 };

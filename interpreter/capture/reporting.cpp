@@ -65,18 +65,33 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
   }
 }
 
-void Compiler::report_recompile(const Variant& variant, const Site& site, const Frame& frame) {
+// Compared with the newest variant of the place, or with the one that a store has made invalid.
+void Compiler::report_recompile(const Variant& variant, Site& site, const Frame& frame) {
   jit::Event event;
   event.kind = jit::EventKind::Recompile;
   event.region = variant.name;
   event.id = "recompile";
   event.place = place_text(frame.code, frame.pc);
-  event.reason = "variant " + std::to_string(site.captures);
-  for (auto old = all_.rbegin(); old != all_.rend(); ++old) {
-    if ((*old)->plan.entry_code.get() != frame.code || (*old)->plan.entry_pc != frame.pc) continue;
-    event.reason += (*old)->valid ? ": the arguments differ" : ": '" + (*old)->invalidated_by + "' changed";
-    break;
-  }
+  event.reason = "variant " + std::to_string(site.captures) + ": ";
+  if (!site.last_change.empty()) event.reason += std::exchange(site.last_change, {});
+  else if (!site.variants.empty()) event.reason += difference(*site.variants.front(), frame);
+  else event.reason += "the one before is gone";
+  report_.add(std::move(event));
+}
+
+// The variants stay in use; what fits none of them is interpreted.
+void Compiler::report_variant_limit(Site& site, const Frame& frame) {
+  if (std::exchange(site.limit_reported, true)) return;
+  jit::Event event;
+  event.kind = jit::EventKind::Exit;
+  event.region = frame.code->code->name;
+  event.id = break_row(BreakReason::variant_limit).id;
+  event.place = place_text(frame.code, frame.pc);
+  const std::string last = site.variants.empty() ? site.last_change : difference(*site.variants.front(), frame);
+  event.reason = reason_text(BreakReason::variant_limit, std::to_string(site.captures) + "; last: " + last);
+  event.hint = break_row(BreakReason::variant_limit).hint;
+  vm_.write(Stream::Error, "warning: " + event.region + " (" + event.place + "): " + event.reason +
+                               "; the interpreter runs the calls that fit none of the newest\n");
   report_.add(std::move(event));
 }
 
@@ -112,16 +127,6 @@ void Compiler::warn_of_disk(const jit::Event& event) {
   if (event.kind != jit::EventKind::CacheProblem || event.id != "disk" || disk_warning_printed_) return;
   disk_warning_printed_ = true;
   vm_.write(Stream::Error, "warning: " + event.reason + "\n");
-}
-
-std::string Compiler::emitted(const std::string& stage) {
-  std::string out;
-  for (const std::shared_ptr<Variant>& variant : all_) {
-    if (stage != "backward") continue;
-    for (const ExitPlan& exit : variant->plan.exits)
-      if (exit.backward) out += jit::print(exit.backward->backward) + "\n";
-  }
-  return out;
 }
 
 }  // namespace tsc::interp

@@ -99,7 +99,7 @@ tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const st
   vm.config().write = write;
   options.jit.emit.clear();
   options.jit.emitted = nullptr;
-  out = compiler_of(vm)->emitted(stage) + engine.emitted;
+  out = engine.emitted;
   if (out.empty() && status == nullptr)
     vm.write(interp::Stream::Error, "nothing was compiled: --emit=" + stage +
                                         " shows what functions marked @torch.compile become\n");

@@ -1,0 +1,126 @@
+// Why a call needs another variant: every fact of an older one that does not hold now, in the words of
+// the script. Runs once per capture, never on the way into compiled code.
+#include "interpreter/capture/compiler.h"
+#include "interpreter/tensor/eager.h"
+
+namespace tsc::interp {
+
+using Check = EntrySource::Check;
+using Form = EntrySource::Form;
+
+namespace {
+
+constexpr size_t kLongestText = 40;
+
+std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
+
+std::string register_name(const Frame& frame, uint32_t index) {
+  const std::vector<std::string>& names = frame.code->code->register_names;
+  return index < names.size() && !names[index].empty() ? quoted(names[index]) : "a value in use here";
+}
+
+std::string closure_name(const Frame& frame, const Value& cell) {
+  const std::vector<std::string>& names = frame.code->code->free_names;
+  if (frame.function)
+    for (size_t i = 0; i < frame.function->closure.size() && i < names.size(); ++i)
+      if (frame.function->closure[i].get() == cell.object()) return quoted(names[i]);
+  return "a variable of an enclosing function";
+}
+
+std::string source_name(const std::vector<EntrySource>& sources, const EntrySource& source,
+                        const Frame& frame) {
+  switch (source.form) {
+    case Form::Register: return register_name(frame, source.index);
+    case Form::Item:
+      return source_name(sources, sources[source.parent], frame) + "[" + std::to_string(source.index) + "]";
+    case Form::Attribute:
+      return quoted(source.name->view()) + " of " + quoted(source.holder.object()->type->name);
+    case Form::Namespace: return quoted(source.name->view());
+    case Form::Content: return closure_name(frame, source.holder);
+    case Form::Element: return "item " + std::to_string(source.index) + " of a list";
+    case Form::Gradient: return "the gradient of a tensor";
+    case Form::Pinned: return "a tensor of the program";
+  }
+  return "a value";
+}
+
+// A plain value as text, anything else as its type: no script code runs here.
+std::string value_text(Vm& vm, const Value& v) {
+  if (v.is_undefined()) return "nothing";
+  if (v.is_object() && !is_kind(v, Kind::Str)) return "a " + type_name(vm, v);
+  std::string text = repr(vm, v);
+  return text.size() <= kLongestText ? text : "a " + type_name(vm, v);
+}
+
+std::string change(std::string before, std::string after) {
+  return before == after ? "another one" : std::move(before) + " -> " + std::move(after);
+}
+
+// The parts of tensor_key() that differ.
+std::string tensor_change(uint64_t before, uint64_t after, const std::string& name) {
+  std::vector<std::string> parts;
+  auto part = [&](int shift, uint64_t mask, const std::string& what, auto&& text) {
+    const uint64_t was = before >> shift & mask, is = after >> shift & mask;
+    if (was != is) parts.push_back(what + " of " + name + ": " + change(text(was), text(is)));
+  };
+  auto truth = [](uint64_t bit) { return std::string(bit ? "True" : "False"); };
+  part(0, 0xFF, "dtype", [](uint64_t dtype) { return std::string(dtype_name(static_cast<DType>(dtype))); });
+  part(8, 0xFF, "dim", [](uint64_t rank) { return std::to_string(rank); });
+  part(16, 1, "requires_grad", truth);
+  part(17, 1, "gradient history", truth);
+  part(18, 1, "is_contiguous", truth);
+  std::string out;
+  for (const std::string& text : parts) out += (out.empty() ? "" : "; ") + text;
+  return out;
+}
+
+std::string length_text(Vm& vm, const Value& v) {
+  if (is_kind(v, Kind::Tuple)) return std::to_string(cast<TupleObject>(v)->size);
+  if (is_kind(v, Kind::List)) return std::to_string(cast<ListObject>(v)->items.size());
+  if (is_kind(v, Kind::Dict)) return std::to_string(cast<DictObject>(v)->table.size());
+  return value_text(vm, v);
+}
+
+std::string source_change(Vm& vm, const EntrySource& source, const Value& now, const std::string& name) {
+  switch (source.check) {
+    case Check::Nothing: break;
+    case Check::Same: return name + ": " + change(value_text(vm, source.expected), value_text(vm, now));
+    case Check::Int: return name + ": an int -> " + value_text(vm, now);
+    case Check::Float: return name + ": a float -> " + value_text(vm, now);
+    case Check::Tensor:
+      if (TensorObject* tensor = as_tensor(tensor_state(vm), now))
+        return tensor_change(source.tensor_key, tensor_key(*tensor), name);
+      return name + ": a Tensor -> " + value_text(vm, now);
+    case Check::Tuple:
+    case Check::List:
+    case Check::Dict:
+      return "length of " + name + ": " + change(std::to_string(source.length), length_text(vm, now));
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string Compiler::difference(const Variant& old, const Frame& frame) const {
+  std::string out;
+  auto add = [&](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
+  if (old.plan.grad_enabled != tensor_state(vm_).grad_enabled)
+    add(std::string("gradients recorded: ") + (old.plan.grad_enabled ? "True -> False" : "False -> True"));
+  if (old.plan.function.get() && old.plan.function.get() != frame.function)
+    add("another function object made by the same def");
+  const std::vector<EntrySource>& sources = old.plan.sources;
+  std::vector<Value> entry;
+  std::vector<bool> absent(sources.size());  // inside a container that already differs
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const EntrySource& source = sources[i];
+    absent[i] = source.form == Form::Item && absent[source.parent];
+    entry.push_back(absent[i] ? Value() : fetch(source, frame, entry));
+    if (absent[i] || check_source(source, entry.back())) continue;
+    absent[i] = true;
+    add(source_change(vm_, source, entry.back(), source_name(sources, source, frame)));
+  }
+  if (!out.empty()) return out;
+  return old.running ? "the function runs already" : "a tensor that is written shares memory with another";
+}
+
+}  // namespace tsc::interp

@@ -116,7 +116,35 @@ std::string indented_doc(const std::string& doc) {
     out += line.find_first_not_of(' ') == std::string::npos ? "\n" : "    " + line + "\n";
   }
   out.resize(out.find_last_not_of(" \n") + 1);
+  out.erase(0, std::min(out.find_first_not_of('\n'), out.size()));
   return out.empty() ? out : out + "\n";
+}
+
+// What the library's module _docs says of a name: functions that C++ implements have their text there.
+std::string noted_doc(Vm& vm, const Value& value) {
+  std::string module = text_attribute(vm, value, "__module__");
+  const std::string name = text_attribute(vm, value, "__qualname__");
+  if (name.empty()) module = try_cast<ModuleObject>(value) ? cast<ModuleObject>(value)->name : "";
+  if (module.empty()) return "";
+  module.erase(0, module.find_first_not_of('_'));
+  if (module == "builtins") module = "torch";  // where the primitives are public
+  if (module == "Tensor") module = "torch.Tensor";
+  try {
+    const Value table = get_attribute(vm, vm.import_module("_docs").value(), "DOCS");
+    const std::string key = name.empty() ? module : module + "." + name;
+    const Value found = dict_get(vm, cast<DictObject>(table), str_value(vm, key));
+    const auto* text = try_cast<StrObject>(found);
+    return text != nullptr ? std::string(text->view()) : "";
+  } catch (const ScriptException&) {
+    return "";
+  }
+}
+
+std::string documentation(Vm& vm, const Value& value) {
+  std::string doc = indented_doc(text_attribute(vm, value, "__doc__"));
+  const std::string noted = indented_doc(noted_doc(vm, value));
+  if (!doc.empty() && !noted.empty()) doc += "\n";
+  return doc + noted;
 }
 
 // ---- Source
@@ -210,7 +238,7 @@ Value help(Vm& vm, Args& args) {
 std::string describe(Vm& vm, const Value& value, bool with_source) {
   std::string out = title_of(vm, value) + "\n";
   const auto* method = try_cast<BoundMethod>(value);
-  out += indented_doc(text_attribute(vm, method ? method->function : value, "__doc__"));
+  out += documentation(vm, method ? method->function : value);
   const Place place = place_of(value);
   if (!with_source || !place.source) out += members_of(vm, value);
   if (!place.source) return out;

@@ -224,7 +224,7 @@ Value prim_install_methods(Vm& vm, Args& args) {
     if (!dunder) dict_set(vm, target->attributes, name, dict_get(vm, source->attributes, name));
     return true;
   });
-  ++target->version;
+  type_modified(vm, target);
   return Value::none();
 }
 

@@ -264,6 +264,17 @@ Value dtype_itemsize(Vm&, const Value& self) {
   return Value::integer(dtype_size(cast<DTypeObject>(self)->dtype));
 }
 
+// torch.Size(iterable): whole numbers.
+Value size_construct(Vm& vm, Type*, Args& args) {
+  static const Signature kSignature("iterable=?, /");
+  std::vector<Value> given;
+  kSignature.bind(vm, "Size", args, given);
+  Local<TupleObject> source = given[0] ? to_tuple(vm, given[0]) : make_tuple(vm, size_t{0});
+  std::vector<Value> sizes;
+  for (const Value& size : source->span())
+    sizes.push_back(Value::integer(to_index(vm, size, "torch.Size(): each size")));
+  return retype_tuple(vm, make_tuple(vm, sizes), tensor_state(vm).size_type);
+}
 Value size_repr(Vm& vm, const Value& self) {
   std::string text = "torch.Size([";
   const TupleObject* tuple = cast<TupleObject>(self);
@@ -335,6 +346,7 @@ Type* make_dtype_type(Vm& vm) {
 Type* make_size_type(Vm& vm) {
   TypeBuilder type(vm, "Size", Kind::Tuple, vm.types().tuple);
   type.module("torch");
+  type.slots().construct = size_construct;
   type.slots().repr = size_repr;
   type.method("numel", "self", size_numel);
   return type.finish();

@@ -1,9 +1,11 @@
 // Executes the code blocks of one Markdown page, so that no example in the documentation is
 // untested: tsc blocks run (their `# expect:` and `# error:` comments are checked), c and cpp
 // blocks are compiled against the public headers, linked and run, in sh blocks every `tenscript`
-// command runs and every
-// `./dev` command must exist. Usage: tsc_docs --page FILE --tenscript EXE --root DIR --include DIR
-// --library SO --cc CC --cxx CXX.
+// command runs and every `./dev` command must exist; the pycon blocks of a page (`>>>` examples and what
+// they print) run as one docstring. Usage: tsc_docs --page FILE --tenscript EXE --root DIR --include DIR
+// --library SO --cc CC --cxx CXX; a folder as --page stands for all its pages.
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -120,6 +122,21 @@ std::string run_commands(const Settings& settings, const Block& block) {
   return problems;
 }
 
+// The examples of a page, one after the other, as `tenscript test --doc` runs those of a script.
+std::string run_examples(const Settings& settings, const std::string& examples) {
+  if (examples.find("\'\'\'") != std::string::npos) return "an example may not hold three single quotes";
+  tsc::test::TemporaryFolder folder;
+  folder.write("test_page.tsc", "r\'\'\'\n" + examples + "\'\'\'\n");
+  ProcessOptions options;
+  options.arguments = {settings.at("tenscript"), "test", "--doc", "test_page.tsc"};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"},
+                         {"TENSCRIPT_CACHE_DIR", "off"},
+                         {"TMPDIR", folder.path()}};
+  options.folder = folder.path();
+  const ProcessResult result = tsc::test::run_process(options);
+  return result.exit_code == 0 ? "" : describe(result);
+}
+
 std::string run_block(const Settings& settings, const Block& block) {
   if (block.language == "tsc") return run_script(settings, block);
   if (block.language == "c") return run_compiled(settings, block, false);
@@ -129,6 +146,29 @@ std::string run_block(const Settings& settings, const Block& block) {
   return "blocks of the language '" + block.language + "' are not tested: use text for output";
 }
 
+void check_page(const Settings& settings, const std::string& page, int& passed, int& failed) {
+  const auto note = [&](int line, const std::string& problem) {
+    ++(problem.empty() ? passed : failed);
+    if (!problem.empty()) std::cout << page << ":" << line << ": " << problem << "\n";
+  };
+  std::string examples;
+  for (const Block& block : blocks_of(tsc::test::read_file(page)))
+    if (block.language == "pycon")
+      examples += block.text + "\n";
+    else
+      note(block.line, run_block(settings, block));
+  if (!examples.empty()) note(1, run_examples(settings, examples));
+}
+
+std::vector<std::string> pages_of(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::string> pages;
+  for (const auto& entry : std::filesystem::directory_iterator(path))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path().string());
+  std::sort(pages.begin(), pages.end());
+  return pages;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -136,12 +176,7 @@ int main(int count, char** arguments) {
   for (int i = 1; i + 1 < count; i += 2)
     settings[std::string(arguments[i]).substr(2)] = arguments[i + 1];
   int passed = 0, failed = 0;
-  for (const Block& block : blocks_of(tsc::test::read_file(settings.at("page")))) {
-    const std::string problem = run_block(settings, block);
-    ++(problem.empty() ? passed : failed);
-    if (!problem.empty())
-      std::cout << settings.at("page") << ":" << block.line << ": " << problem << "\n";
-  }
+  for (const std::string& page : pages_of(settings.at("page"))) check_page(settings, page, passed, failed);
   std::cout << passed << " passed, " << failed << " failed\n";
   return failed == 0 ? 0 : 1;
 }

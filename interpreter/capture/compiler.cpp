@@ -11,10 +11,19 @@ constexpr size_t kVariantLimit = 16;
 constexpr uint32_t kCaptureLimit = 400;
 constexpr char kCompilerKey = 0;
 
+// as_tensor, which walks the bases of a type, for what nearly always is no subclass.
+TensorObject* quick_tensor(const TensorState& state, const Value& v) {
+  if (v.is_object() && v.object()->type == state.tensor_type) return cast<TensorObject>(v);
+  return as_tensor(state, v);
+}
+
 }  // namespace
 
 Compiler::Compiler(Vm& vm, CompileOptions options) : vm_(vm), options_(std::move(options)) {
   if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache);
+  constexpr size_t kKept = 4;
+  entries_.reserve(kKept);
+  inputs_.reserve(kKept);
   report_.add_sink([this](const jit::Event& event) { warn_of_disk(event); });
 }
 
@@ -76,7 +85,8 @@ EnterResult Compiler::enter(Frame& frame, Value& result) {
     found = sites_.try_emplace(key).first;
   }
   if (found->second.hopeless) return EnterResult::Interpret;
-  std::vector<Value> entry;
+  Borrowed<Value> borrowed(entries_);
+  std::vector<Value>& entry = *borrowed;
   EnterResult outcome = EnterResult::Interpret;
   for (size_t i = 0; i < found->second.variants.size();) {
     std::shared_ptr<Variant> variant = found->second.variants[i];
@@ -112,9 +122,9 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
     case Check::Int: return v.is_int();
     case Check::Float: return v.is_float();
     case Check::Tensor: {
-      TensorObject* tensor = as_tensor(tensor_state(vm_), v);
+      TensorObject* tensor = quick_tensor(tensors(), v);
       if (!tensor) return false;
-      refresh_history(vm_, tensor);
+      if (tensor->view) refresh_history(vm_, tensor);
       return tensor_key(*tensor) == source.tensor_key;
     }
     case Check::Tuple:
@@ -156,7 +166,7 @@ Value Compiler::fetch(const EntrySource& source, const Frame& frame,
 }
 
 bool Compiler::fits(const Variant& variant, const Frame& frame, std::vector<Value>& entry) {
-  if (variant.plan.grad_enabled != tensor_state(vm_).grad_enabled) return false;
+  if (variant.plan.grad_enabled != tensors().grad_enabled) return false;
   if (variant.plan.function.get() && variant.plan.function.get() != frame.function) return false;
   if (variant.running) return false;
   entry.reserve(variant.plan.sources.size());
@@ -171,7 +181,7 @@ bool Compiler::fits(const Variant& variant, const Frame& frame, std::vector<Valu
 bool Compiler::inputs_overlap(const Variant& variant, const std::vector<Value>& entry) {
   if (variant.plan.written_sources.empty()) return false;
   uint64_t mark = ++epoch_;
-  TensorState& state = tensor_state(vm_);
+  TensorState& state = tensors();
   for (uint32_t source : variant.plan.written_sources) {
     Storage& storage = *cast<TensorObject>(entry[source])->tensor.storage();
     if (storage.mark == mark) return true;
@@ -251,14 +261,15 @@ struct RunningScope {
 bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, std::vector<Value>& entry,
                    EnterResult* outcome, Value& result) {
   const RegionPlan& plan = variant->plan;
-  TensorState& state = tensor_state(vm_);
-  std::vector<jit::RunInput> inputs;
+  TensorState& state = tensors();
+  Borrowed<jit::RunInput> borrowed(inputs_);
+  std::vector<jit::RunInput>& inputs = *borrowed;
   inputs.reserve(plan.inputs.size());
   for (const auto& [id, source] : plan.inputs) {
     (void)id;
     jit::RunInput input;
     const Value& v = entry[source];
-    if (TensorObject* tensor = as_tensor(state, v)) input.tensor = &tensor->tensor;
+    if (TensorObject* tensor = quick_tensor(state, v)) input.tensor = &tensor->tensor;
     else number_of(v, &input.scalar);
     inputs.push_back(input);
   }

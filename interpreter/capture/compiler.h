@@ -35,6 +35,28 @@ struct CompiledMark : CompiledEntry {
   bool never = false;            // torch.compiler.disable
 };
 
+// A vector of a call that keeps its memory for later calls; calls nest.
+template <class T>
+class Borrowed {
+ public:
+  using Pool = std::vector<std::vector<T>>;
+  explicit Borrowed(Pool& pool) : pool_(pool) {
+    if (pool.empty()) return;
+    items_ = std::move(pool.back());
+    pool.pop_back();
+  }
+  ~Borrowed() {
+    items_.clear();
+    if (pool_.size() < pool_.capacity()) pool_.push_back(std::move(items_));
+  }
+  Borrowed(const Borrowed&) = delete;
+  std::vector<T>& operator*() { return items_; }
+
+ private:
+  Pool& pool_;
+  std::vector<T> items_;
+};
+
 class Compiler : public CompilerHooks, public Watchers {
  public:
   Compiler(Vm& vm, CompileOptions options);
@@ -106,7 +128,14 @@ class Compiler : public CompilerHooks, public Watchers {
   void report_fallback(const Frame& frame, const std::string& reason);
   void warn_of_disk(const jit::Event& event);
 
+  // Looked up once: every operand of every call is asked whether it is a tensor.
+  TensorState& tensors() const {
+    if (!tensors_) tensors_ = &tensor_state(vm_);
+    return *tensors_;
+  }
+
   Vm& vm_;
+  mutable TensorState* tensors_ = nullptr;
   CompileOptions options_;
   jit::Report report_;
   std::unordered_map<SiteKey, Site, SiteHash> sites_;
@@ -115,6 +144,8 @@ class Compiler : public CompilerHooks, public Watchers {
   std::unordered_map<const jit::SplitBackward*, std::unique_ptr<jit::Executable>> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks
   bool has_invalid_ = false;  // some variant of some site
+  Borrowed<Value>::Pool entries_;
+  Borrowed<jit::RunInput>::Pool inputs_;
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;
 };

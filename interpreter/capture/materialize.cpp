@@ -1,5 +1,7 @@
 #include "interpreter/capture/materialize.h"
 
+#include <algorithm>
+
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/print_tensor.h"
 #include "lang/bytecode/bytecode.h"
@@ -38,15 +40,15 @@ void Materializer::set_history(Ref<jit::TapeNode> node, const std::vector<uint32
 Value Materializer::build_object(uint32_t index, const Materials& materials,
                                  std::span<const jit::RunValue> live) {
   const ObjectRecipe& recipe = materials.objects[index];
-  if (auto found = objects_.find(recipe.number); found != objects_.end()) return found->second;
+  if (const Value* found = objects_.find(recipe.number)) return *found;
   switch (recipe.kind) {
-    case VirtualKind::Tensor: return objects_[recipe.number] = build_tensor(recipe, materials, live);
+    case VirtualKind::Tensor: return remember(recipe, build_tensor(recipe, materials, live));
     case VirtualKind::List:
     case VirtualKind::Dict:
     case VirtualKind::Instance:
     case VirtualKind::Set:
     case VirtualKind::Cell: return build_container(recipe, materials, live);
-    default: return objects_[recipe.number] = build_plain(recipe, materials, live);
+    default: return remember(recipe, build_plain(recipe, materials, live));
   }
 }
 
@@ -71,17 +73,20 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   // Two objects never share the memory of one region value, nor that of an input, and a fresh tensor is
   // row-major as in the interpreter.
   if (!elements.is_contiguous()) elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
-  for (const Value& v : entry_) {
-    TensorObject* input = as_tensor(tensor_state(vm_), v);
-    if (input && input->tensor.storage() == elements.storage())
-      elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
-  }
-  for (const auto& [number, value] : objects_) {
-    TensorObject* other = as_tensor(tensor_state(vm_), value);
-    if (other && other->tensor.storage() == elements.storage())
-      elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
-  }
+  else if (is_shared(elements)) elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
   return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
+}
+
+bool Materializer::is_shared(const Tensor& elements) const {
+  if (elements.storage()->use_count() <= 2) return false;  // `elements` and the live value
+  const TensorState& state = tensor_state(vm_);
+  const auto shares = [&](const Value& v) {
+    const TensorObject* other = as_tensor(state, v);
+    return other && other->tensor.storage() == elements.storage();
+  };
+  return std::any_of(entry_.begin(), entry_.end(), shares) ||
+         std::any_of(objects_.items().begin(), objects_.items().end(),
+                     [&](const auto& item) { return shares(item.second); });
 }
 
 Value Materializer::finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe) {
@@ -97,33 +102,33 @@ Value Materializer::build_container(const ObjectRecipe& recipe, const Materials&
   switch (recipe.kind) {
     case VirtualKind::List: {
       Local<ListObject> list = make_list(vm_, recipe.parts.size());
-      objects_[recipe.number] = list.value();
+      objects_.add(recipe.number, list.value());
       for (size_t i = 0; i < recipe.parts.size(); ++i) list_append(vm_, list.get(), part(i));
       return list.take();
     }
     case VirtualKind::Set: {
       Local<SetObject> set = make_set(vm_);
-      objects_[recipe.number] = set.value();
+      objects_.add(recipe.number, set.value());
       for (size_t i = 0; i < recipe.parts.size(); ++i) set_add(vm_, set.get(), part(i));
       return set.take();
     }
     case VirtualKind::Dict: {
       Local<DictObject> dict = make_dict(vm_);
-      objects_[recipe.number] = dict.value();
+      objects_.add(recipe.number, dict.value());
       for (size_t i = 0; i < recipe.parts.size(); i += 2)
         dict_set(vm_, dict.get(), part(i), part(i + 1));
       return dict.take();
     }
     case VirtualKind::Cell: {
       Local<CellObject> cell = make_cell(vm_, Value());
-      objects_[recipe.number] = cell.value();
+      objects_.add(recipe.number, cell.value());
       cell->content = part(0);
       return cell.take();
     }
     default: break;
   }
   Local<Instance> instance = vm_.heap().make<Instance>(recipe.type.get());
-  objects_[recipe.number] = instance.value();
+  objects_.add(recipe.number, instance.value());
   for (size_t i = 0; i < recipe.parts.size(); ++i)
     set_own_attribute(vm_, instance.get(), recipe.names[i].get(), part(i));
   return instance.take();

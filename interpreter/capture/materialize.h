@@ -7,6 +7,31 @@
 
 namespace tsc::interp {
 
+// The objects of a run by number. Most runs make a few: those are found one by one.
+class BuiltObjects {
+ public:
+  const Value* find(uint32_t number) const {
+    if (!places_.empty()) {
+      const auto found = places_.find(number);
+      return found == places_.end() ? nullptr : &items_[found->second].second;
+    }
+    for (const auto& item : items_)
+      if (item.first == number) return &item.second;
+    return nullptr;
+  }
+  void add(uint32_t number, Value value) {
+    constexpr size_t kFew = 16;
+    items_.push_back({number, std::move(value)});
+    if (items_.size() <= kFew) return;
+    for (size_t i = places_.size(); i < items_.size(); ++i) places_[items_[i].first] = i;
+  }
+  const std::vector<std::pair<uint32_t, Value>>& items() const { return items_; }
+
+ private:
+  std::vector<std::pair<uint32_t, Value>> items_;
+  std::unordered_map<uint32_t, size_t> places_;  // empty while there are few
+};
+
 class Materializer {
  public:
   // `entry`: the value of every entry source in this run.
@@ -20,8 +45,8 @@ class Materializer {
   const Ref<jit::TapeNode>& history() const { return node_; }
   // The object with this number, if it has been built.
   Value built(uint32_t number) const {
-    const auto found = objects_.find(number);
-    return found == objects_.end() ? Value() : found->second;
+    const Value* found = objects_.find(number);
+    return found ? *found : Value();
   }
 
  private:
@@ -38,10 +63,17 @@ class Materializer {
   Value build_container(const ObjectRecipe& recipe, const Materials& materials,
                         std::span<const jit::RunValue> live);
 
+  // Whether an input or an object built before lies in the same memory.
+  bool is_shared(const Tensor& elements) const;
+  Value remember(const ObjectRecipe& recipe, Value built) {
+    objects_.add(recipe.number, built);
+    return built;
+  }
+
   Vm& vm_;
   const std::vector<Value>& entry_;
   uint64_t first_number_;  // views are numbered in the order in which the region made them
-  std::unordered_map<uint32_t, Value> objects_;
+  BuiltObjects objects_;
   Ref<jit::TapeNode> node_;
   std::unordered_map<uint32_t, uint32_t> outputs_;
 };

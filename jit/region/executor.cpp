@@ -10,14 +10,6 @@
 namespace tsc::jit {
 namespace {
 
-// The registers of one run.
-struct Registers {
-  explicit Registers(size_t count) : tensors(count), scalars(count), objects(count) {}
-  std::vector<Tensor> tensors;
-  std::vector<Scalar> scalars;
-  std::vector<void*> objects;
-};
-
 // For every write_back: the values that may share the input's memory and are used after it. They keep
 // their contents, so they move out before the memory changes.
 using OldViews = std::unordered_map<const Instruction*, std::vector<ValueId>>;
@@ -52,40 +44,130 @@ OldViews find_old_views(const Region& region) {
   return writes;
 }
 
+// What a block does, without what every run would only repeat: constants stand in the registers already,
+// and of equal guards the first decides.
+struct Step {
+  const Instruction* instruction;
+  std::vector<ValueId> dying;
+  // A tensor leaves with at most one operand: of those of `instruction`, an exit, no two are the same.
+  bool operands_differ = false;
+};
+using Steps = std::vector<Step>;
+using StepsOfBlocks = std::unordered_map<const Block*, Steps>;
+
+bool operands_differ(const Instruction& instruction) {
+  if (instruction.code != Code::Exit) return false;
+  std::vector<ValueId> operands(instruction.operands.begin(), instruction.operands.end());
+  std::sort(operands.begin(), operands.end());
+  return std::adjacent_find(operands.begin(), operands.end()) == operands.end();
+}
+
+void find_steps(const Block& block, const LastUses& last_uses, StepsOfBlocks& all) {
+  Steps steps;
+  std::vector<std::pair<ValueId, uint32_t>> guarded;
+  for (const Instruction& instruction : block.instructions) {
+    for (const auto& nested : instruction.blocks) find_steps(*nested, last_uses, all);
+    if (instruction.code == Code::Const) continue;
+    const auto dying = last_uses.after(instruction);
+    if (instruction.code == Code::Guard && dying.empty()) {
+      const std::pair<ValueId, uint32_t> guard{instruction.operands[0], instruction.id};
+      if (std::find(guarded.begin(), guarded.end(), guard) != guarded.end()) continue;
+      guarded.push_back(guard);
+    }
+    steps.push_back({&instruction, {dying.begin(), dying.end()}, operands_differ(instruction)});
+  }
+  all.emplace(&block, std::move(steps));
+}
+
 class RegionExecutor final : public Executable {
  public:
   RegionExecutor(Region region, std::unique_ptr<KernelRunner> kernels)
       : region_(std::move(region)),
-        last_uses_(find_last_uses(region_)),
         old_views_(find_old_views(region_)),
-        kernels_(std::move(kernels)) {}
+        kernels_(std::move(kernels)) {
+    find_steps(region_.body, find_last_uses(region_), steps_);
+    body_ = &steps_.at(&region_.body);
+    look_through(region_.body);
+    input_number_.resize(region_.value_count());
+    for (size_t i = 0; i < region_.body.parameters.size(); ++i)
+      input_number_[region_.body.parameters[i]] = i;
+  }
   RunExit run(std::span<const RunInput> inputs, RunContext& context) override;
 
   const Region& region() const { return region_; }
-  const LastUses& last_uses() const { return last_uses_; }
+  const Steps& steps(const Block& block) const {
+    return &block == &region_.body ? *body_ : steps_.at(&block);
+  }
   const OldViews& old_views() const { return old_views_; }
+  size_t input_number(ValueId input) const { return input_number_[input]; }
+  // The embedder's code runs inside a run: it may put other memory behind an input's object.
+  bool has_host() const { return has_host_; }
   KernelRunner* kernels() const { return kernels_.get(); }
 
  private:
+  friend class RegistersOfRun;
+  void look_through(const Block& block) {
+    for (const Instruction& instruction : block.instructions) {
+      has_host_ |= instruction.code == Code::Host;
+      if (instruction.code == Code::Const)
+        constants_.push_back({instruction.results[0], instruction.number});
+      for (const auto& nested : instruction.blocks) look_through(*nested);
+    }
+  }
+
   Region region_;
-  LastUses last_uses_;
+  StepsOfBlocks steps_;
+  const Steps* body_ = nullptr;
   OldViews old_views_;
+  std::vector<size_t> input_number_;  // by value
+  std::vector<std::pair<ValueId, Scalar>> constants_;
+  bool has_host_ = false;
   std::unique_ptr<KernelRunner> kernels_;
+  std::vector<std::unique_ptr<Registers>> idle_;  // more than one after a region ran inside itself
+  size_t running_ = 0;
+};
+
+// Registers from the executable's idle ones, and back to them.
+class RegistersOfRun {
+ public:
+  explicit RegistersOfRun(RegionExecutor& executor) : executor_(executor) {
+    executor_.idle_.reserve(executor_.running_ + 1);  // the way back must not fail
+    ++executor_.running_;
+    if (!executor.idle_.empty()) {
+      registers_ = std::move(executor.idle_.back());
+      executor.idle_.pop_back();
+      return;
+    }
+    registers_ = std::make_unique<Registers>(executor.region_);
+    for (const auto& [value, number] : executor.constants_) registers_->scalars[value] = number;
+  }
+  ~RegistersOfRun() {
+    --executor_.running_;
+    if (!registers_) return;
+    registers_->drop_all();
+    executor_.idle_.push_back(std::move(registers_));
+  }
+  RegistersOfRun(const RegistersOfRun&) = delete;
+  Registers& get() { return *registers_; }
+
+ private:
+  RegionExecutor& executor_;
+  std::unique_ptr<Registers> registers_;
 };
 
 class Run {
  public:
-  Run(const RegionExecutor& executor, std::span<const RunInput> inputs, RunContext& context)
-      : region_(executor.region()),
-        last_uses_(executor.last_uses()),
-        old_views_(executor.old_views()),
+  Run(const RegionExecutor& executor, Registers& registers, std::span<const RunInput> inputs,
+      RunContext& context)
+      : executor_(executor),
+        region_(executor.region()),
         kernels_(executor.kernels()),
         context_(context),
-        registers_(region_.value_count()) {
-    bind_inputs(inputs);
-  }
+        registers_(registers),
+        inputs_(inputs) {}
 
   RunExit run() {
+    bind_inputs();
     if (!shared_sizes_agree()) {
       leave_through_entry_guard();
       return std::move(exit_);
@@ -98,22 +180,32 @@ class Run {
  private:
   const Type& type(ValueId value) const { return region_.type(value); }
 
-  void bind_inputs(std::span<const RunInput> inputs) {
+  void bind_inputs() {
     const auto& parameters = region_.body.parameters;
-    TSC_CHECK(inputs.size() == parameters.size(), "region " + region_.name + ": input count");
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Type& wanted = type(parameters[i]);
+    TSC_CHECK(inputs_.size() == parameters.size(), "region " + region_.name + ": input count");
+    if (executor_.has_host()) keep_inputs();
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const ValueId parameter = parameters[i];
+      const Type& wanted = type(parameter);
       if (wanted.kind == ValueKind::Tensor) {
-        TSC_CHECK(inputs[i].tensor != nullptr, "a tensor input is missing");
-        bind_tensor(parameters[i], *inputs[i].tensor);
-        targets_.emplace(parameters[i], *inputs[i].tensor);
+        TSC_CHECK(inputs_[i].tensor != nullptr, "a tensor input is missing");
+        bind_sizes(parameter, input_tensor(i));
+        registers_.lend(parameter, input_tensor(i));
       } else if (wanted.kind == ValueKind::Object) {
-        registers_.objects[parameters[i]] = inputs[i].object;
+        registers_.objects[parameter] = inputs_[i].object;
       } else {
-        TSC_CHECK(kind_of(inputs[i].scalar) == wanted.kind, "the kind of a scalar input");
-        registers_.scalars[parameters[i]] = inputs[i].scalar;
+        TSC_CHECK(kind_of(inputs_[i].scalar) == wanted.kind, "the kind of a scalar input");
+        registers_.scalars[parameter] = inputs_[i].scalar;
       }
     }
+  }
+  void keep_inputs() {
+    kept_.resize(inputs_.size());
+    for (size_t i = 0; i < inputs_.size(); ++i)
+      if (inputs_[i].tensor) kept_[i] = *inputs_[i].tensor;
+  }
+  const Tensor& input_tensor(size_t number) const {
+    return kept_.empty() ? *inputs_[number].tensor : kept_[number];
   }
 
   // Inputs share a size value where an entry guard said that the two sizes are equal; the pass that gave
@@ -122,7 +214,7 @@ class Run {
     for (ValueId input : region_.body.parameters) {
       const ValueList& sizes = type(input).sizes;
       for (size_t k = 0; k < sizes.size(); ++k)
-        if (registers_.scalars[sizes[k]].i != registers_.tensors[input].size(static_cast<int64_t>(k)))
+        if (registers_.scalars[sizes[k]].i != registers_.tensor(input).size(static_cast<int64_t>(k)))
           return false;
     }
     return true;
@@ -146,20 +238,23 @@ class Run {
   }
 
   // A tensor that may define sizes: its size registers follow it.
-  void bind_tensor(ValueId value, Tensor tensor) {
+  void bind_sizes(ValueId value, const Tensor& tensor) {
     const Type& wanted = type(value);
     TSC_CHECK(tensor.defined() && tensor.dtype() == wanted.dtype &&
                   tensor.sizes().size() == wanted.sizes.size(),
               "region " + region_.name + ": a tensor has another dtype or rank than declared");
     for (size_t k = 0; k < wanted.sizes.size(); ++k)
       registers_.scalars[wanted.sizes[k]] = Scalar::of_int(tensor.size(static_cast<int64_t>(k)));
-    registers_.tensors[value] = std::move(tensor);
+  }
+  void bind_tensor(ValueId value, Tensor tensor) {
+    bind_sizes(value, tensor);
+    registers_.put(value, std::move(tensor));
   }
 
   RunValue value_of(ValueId value) const {
     RunValue out;
     out.kind = type(value).kind;
-    out.tensor = registers_.tensors[value];
+    out.tensor = registers_.tensor(value);
     out.scalar = registers_.scalars[value];
     out.object = registers_.objects[value];
     return out;
@@ -175,6 +270,22 @@ class Run {
     }
   }
 
+  // Nothing runs after: the tensors move out.
+  void leave_with_all(const Instruction& instruction) {
+    exit_.id = instruction.id;
+    exit_.origin = instruction.origin;
+    exit_.live.resize(instruction.operands.size());
+    for (size_t i = 0; i < exit_.live.size(); ++i) {
+      const ValueId value = instruction.operands[i];
+      RunValue& out = exit_.live[i];
+      out.kind = type(value).kind;
+      if (out.kind == ValueKind::Tensor) out.tensor = registers_.take(value);
+      out.scalar = registers_.scalars[value];
+      out.object = registers_.objects[value];
+    }
+    left_ = true;
+  }
+
   void leave(const Instruction& instruction, size_t first) {
     exit_.id = instruction.id;
     exit_.origin = instruction.origin;
@@ -185,18 +296,23 @@ class Run {
   }
 
   void run_block(const Block& block) {
-    for (const Instruction& instruction : block.instructions) {
-      try {
-        run_instruction(instruction);
-      } catch (const Error& error) {
-        // In front of an entry guard stand the scalars of all conditions, also of those that the program
-        // would not have reached with these inputs: the region does not fit, nothing has happened yet.
-        if (&block == &region_.body && instruction.code == Code::Scalar && guard_follows(instruction))
-          return leave_through_entry_guard();
-        throw RunError{error, instruction.origin};
+    const Steps& steps = executor_.steps(block);
+    size_t at = 0;
+    try {
+      for (; at < steps.size(); ++at) {
+        const Step& step = steps[at];
+        if (step.operands_differ) return leave_with_all(*step.instruction);
+        run_instruction(*step.instruction);
+        if (left_) return;
+        for (ValueId value : steps[at].dying) registers_.drop(value);
       }
-      if (left_) return;
-      for (ValueId value : last_uses_.after(instruction)) registers_.tensors[value] = Tensor();
+    } catch (const Error& error) {
+      // In front of an entry guard stand the scalars of all conditions, also of those that the program
+      // would not have reached with these inputs: the region does not fit, nothing has happened yet.
+      const Instruction& instruction = *steps[at].instruction;
+      if (&block == &region_.body && instruction.code == Code::Scalar && guard_follows(instruction))
+        return leave_through_entry_guard();
+      throw RunError{error, instruction.origin};
     }
   }
 
@@ -233,7 +349,7 @@ class Run {
     for (size_t i = 0; i < instruction.operands.size(); ++i) {
       const ValueId operand = instruction.operands[i];
       if (i < count) {
-        tensors_.push_back(registers_.tensors[operand]);
+        tensors_.push_back(registers_.tensor(operand));
       } else {
         scalars_.push_back(registers_.scalars[operand]);
       }
@@ -250,7 +366,7 @@ class Run {
     for (size_t k = 0; k < declared.sizes.size(); ++k)
       TSC_CHECK(registers_.scalars[declared.sizes[k]].i == tensor.size(static_cast<int64_t>(k)),
                 std::string(op_name(instruction.op)) + ": a size differs from the region's");
-    registers_.tensors[value] = std::move(tensor);
+    registers_.put(value, std::move(tensor));
   }
 
   void run_scalar(const Instruction& instruction) {
@@ -262,7 +378,7 @@ class Run {
   }
 
   void run_read(const Instruction& instruction) {
-    const Tensor& source = registers_.tensors[instruction.operands[0]];
+    const Tensor& source = registers_.tensor(instruction.operands[0]);
     registers_.scalars[instruction.results[0]] =
         read_scalar(source, type(instruction.results[0]).kind);
   }
@@ -280,17 +396,17 @@ class Run {
 
   // Values that were read from this memory before keep their contents: those still needed move out.
   void run_write_back(const Instruction& instruction) {
-    const Tensor target = targets_.at(instruction.operands[0]);
-    const Tensor source = registers_.tensors[instruction.operands[1]];
+    const Tensor target = input_tensor(executor_.input_number(instruction.operands[0]));
+    const Tensor source = registers_.tensor(instruction.operands[1]);
     // A kernel may have written the memory already: then there is nothing to copy.
     const bool in_place = source.storage() == target.storage() &&
                           source.offset() == target.offset() &&
                           source.strides() == target.strides();
     if (!in_place) {
-      for (ValueId value : old_views_.at(&instruction)) {
-        Tensor& other = registers_.tensors[value];
+      for (ValueId value : executor_.old_views().at(&instruction)) {
+        const Tensor& other = registers_.tensor(value);
         if (other.defined() && other.storage() == target.storage())
-          other = run_op(Op::copy, {&other, 1}, {}, {}).first;
+          registers_.put(value, run_op(Op::copy, {&other, 1}, {}, {}).first);
       }
       copy_into(target, source);
     }
@@ -319,7 +435,7 @@ class Run {
 
   void run_kernel(const Instruction& instruction) {
     if (context_.host) context_.host->poll();
-    if (kernels_ && kernels_->run(instruction, registers_.tensors, registers_.scalars)) return;
+    if (kernels_ && kernels_->run(instruction, registers_)) return;
     run_block(*instruction.blocks[0]);
     take_yielded(instruction.results);
   }
@@ -341,13 +457,13 @@ class Run {
     take_yielded(instruction.results);
   }
 
+  const RegionExecutor& executor_;
   const Region& region_;
-  const LastUses& last_uses_;
-  const OldViews& old_views_;
   KernelRunner* kernels_;
   RunContext& context_;
-  Registers registers_;
-  std::unordered_map<ValueId, Tensor> targets_;  // the inputs' own memory
+  Registers& registers_;
+  std::span<const RunInput> inputs_;
+  std::vector<Tensor> kept_;  // the inputs, when the embedder's code may change its own
   std::vector<Tensor> tensors_;
   std::vector<Scalar> scalars_;
   std::vector<RunValue> yielded_;
@@ -356,7 +472,8 @@ class Run {
 };
 
 RunExit RegionExecutor::run(std::span<const RunInput> inputs, RunContext& context) {
-  return Run(*this, inputs, context).run();
+  RegistersOfRun registers(*this);
+  return Run(*this, registers.get(), inputs, context).run();
 }
 
 }  // namespace

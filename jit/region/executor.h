@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "jit/executable.h"
+#include "jit/region/registers.h"
 
 namespace tsc::jit {
 
@@ -11,10 +12,8 @@ namespace tsc::jit {
 class KernelRunner {
  public:
   virtual ~KernelRunner() = default;
-  // False: the executor runs the block instead. `tensors` and `scalars` are the run's registers by value
-  // id; results are stored into `tensors`.
-  virtual bool run(const Instruction& kernel, std::vector<Tensor>& tensors,
-                   const std::vector<Scalar>& scalars) = 0;
+  // False: the executor runs the block instead. Results are put into the registers.
+  virtual bool run(const Instruction& kernel, Registers& registers) = 0;
 };
 
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin.

@@ -1,62 +1,28 @@
 #include "jit/runner/kernel_call.h"
 
+#include <algorithm>
 #include <cstring>
 
-#include "jit/runner/call.h"
+#include "jit/runner/launch_plan.h"
 #include "runtime/device/device.h"
 #include "runtime/kernels/matmul.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::jit {
 
+CompiledKernels::CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
+                                 std::shared_ptr<KernelCache> cache, Report& report)
+    : kernels_(std::move(kernels)),
+      launches_(kernels_.size()),
+      variants_(kernels_.size()),
+      phased_(kernels_.size()),
+      region_(std::move(region)),
+      cache_(std::move(cache)),
+      report_(report) {}
+
+CompiledKernels::~CompiledKernels() = default;
+
 namespace {
-
-// Axes [first, last) of all operands merged where every operand allows it; the result's sizes and strides.
-struct Merged {
-  Sizes sizes;
-  std::vector<Sizes> strides;
-};
-
-Merged merge_axes(const Sizes& sizes, const std::vector<Sizes>& strides, size_t first, size_t last) {
-  Merged out;
-  out.strides.resize(strides.size());
-  for (size_t axis = first; axis < last; ++axis) {
-    if (sizes[axis] == 1) continue;
-    bool joins = !out.sizes.empty();
-    for (size_t o = 0; joins && o < strides.size(); ++o)
-      joins = out.strides[o].back() == strides[o][axis] * sizes[axis];
-    if (joins) {
-      out.sizes.back() *= sizes[axis];
-      for (size_t o = 0; o < strides.size(); ++o) out.strides[o].back() = strides[o][axis];
-    } else {
-      out.sizes.push_back(sizes[axis]);
-      for (size_t o = 0; o < strides.size(); ++o) out.strides[o].push_back(strides[o][axis]);
-    }
-  }
-  return out;
-}
-
-// Strides over all axes of S for a tensor of that space: Row tensors stand still behind the split.
-Sizes expanded_strides(const Tensor& tensor, KernelBinding::Space space, size_t rank, size_t split) {
-  Sizes strides(rank, 0);
-  size_t first = 0, last = rank;
-  if (space == KernelBinding::Space::Row) last = split;
-  if (space == KernelBinding::Space::Column) first = split;
-  for (size_t axis = first; axis < last; ++axis) {
-    size_t own = axis - first;
-    strides[axis] = tensor.size(static_cast<int64_t>(own)) == 1 ? 0 : tensor.stride(static_cast<int64_t>(own));
-  }
-  return strides;
-}
-
-Tensor contiguous_copy(const Tensor& x) { return run_op(Op::copy, {&x, 1}, {}, {}).first; }
-
-Access access_of(KernelBinding::Space space, const OperandArgument& argument, int64_t cols) {
-  if (space == KernelBinding::Space::Row) return Access::Broadcast;
-  if (space == KernelBinding::Space::Index) return Access::Strided;
-  if (cols <= 1 || argument.col_stride == 1) return Access::Contiguous;
-  return argument.col_stride == 0 ? Access::Broadcast : Access::Strided;
-}
 
 int64_t raw_parameter(const Scalar& s, DType type) {
   if (type == DType::I64) return s.as_int();
@@ -66,190 +32,124 @@ int64_t raw_parameter(const Scalar& s, DType type) {
   return bits;
 }
 
-}  // namespace
-
-bool CompiledKernels::prepare(const LoweredKernel& lowered, Call* call, std::vector<Tensor>& tensors,
-                              const std::vector<Scalar>& scalars) {
-  for (ValueId size : lowered.shape.sizes) call->sizes.push_back(scalars[size].i);
-  size_t rank = call->sizes.size();
-  size_t split = lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
-  int64_t count = 1;
-  for (int64_t size : call->sizes) count *= size;
-  if (count == 0) return false;  // nothing to do, or a reduction of nothing: the block knows
-  const KernelProgram& program = lowered.program;
-  Sizes row_major(rank, 1);
-  for (size_t i = rank; i-- > 1;) row_major[i - 1] = row_major[i] * call->sizes[i];
-  for (size_t o = 0; o < program.operands.size(); ++o) {
-    const KernelBinding& binding = lowered.bindings[o];
-    call->outputs.emplace_back();
-    if (binding.space == KernelBinding::Space::Index) {
-      call->strides.push_back(row_major);
-      call->bases.push_back(nullptr);
-      continue;
-    }
-    Tensor tensor;
-    if (lowered.product.value != kNoValue &&
-        (binding.value == lowered.product.value || static_cast<int>(o) == lowered.product.output)) {
-      if (!call->product.defined())
-        call->product = Tensor::empty(program.operands[o].dtype, call->sizes);
-      tensor = call->product;
-      if (program.operands[o].kind == Operand::Kind::Output) call->outputs.back() = tensor;
-    } else if (program.operands[o].kind == Operand::Kind::Input) {
-      tensor = tensors[binding.value];
-    } else {
-      ValueId target = lowered.in_place[o];
-      if (target != kNoValue && tensors[target].is_contiguous()) {
-        tensor = tensors[target];
-      } else {
-        Sizes sizes;
-        for (ValueId size : binding.sizes) sizes.push_back(scalars[size].i);
-        tensor = Tensor::empty(program.operands[o].dtype, sizes);
-      }
-      call->outputs.back() = tensor;
-    }
-    call->strides.push_back(expanded_strides(tensor, binding.space, rank, split));
-    call->bases.push_back(tensor.data());
-    call->held.push_back(std::move(tensor));
+// The memory of operand `o` at this call; results go into their registers.
+std::byte* bind_operand(const OperandPlan& plan, size_t o, const LoweredKernel& lowered,
+                        CompiledKernels::Launch* launch, Registers& registers) {
+  switch (plan.source) {
+    case OperandPlan::Source::Index: return nullptr;
+    case OperandPlan::Source::Input: return registers.tensor(plan.value).data();
+    case OperandPlan::Source::Copy:
+      launch->held.push_back(run_op(Op::copy, {&registers.tensor(plan.value), 1}, {}, {}).first);
+      return launch->held.back().data();
+    case OperandPlan::Source::InPlace:
+      registers.put(plan.value, registers.tensor(lowered.in_place[o]));
+      return registers.tensor(plan.value).data();
+    case OperandPlan::Source::Fresh:
+      registers.put(plan.value, Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes,
+                                       plan.strides, 0));
+      return registers.tensor(plan.value).data();
+    case OperandPlan::Source::Product:
+      if (!launch->product.defined())
+        launch->product =
+            Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0);
+      if (plan.output) registers.put(plan.value, launch->product);
+      return launch->product.data();
   }
-  for (size_t p = 0; p < lowered.parameters.size(); ++p)
-    call->parameters.push_back(raw_parameter(scalars[lowered.parameters[p]], program.parameter_dtypes[p]));
-  return true;
+  TSC_CHECK(false, "no such operand source");
 }
 
-namespace {
+// The addresses of one call are put in, and its tensors let go at the end.
+class BoundLaunch {
+ public:
+  explicit BoundLaunch(CompiledKernels::Launch& launch) : launch_(launch) {}
+  void bind(const LoweredKernel& lowered, Registers& registers) {
+    for (size_t o = 0; o < launch_.operands.size(); ++o)
+      launch_.arguments[o].base = bind_operand(launch_.operands[o], o, lowered, &launch_, registers);
+    for (size_t p = 0; p < launch_.parameters.size(); ++p)
+      launch_.parameters[p] = raw_parameter(registers.scalars[lowered.parameters[p]],
+                                            lowered.program.parameter_dtypes[p]);
+  }
+  ~BoundLaunch() {
+    launch_.held.clear();
+    launch_.product = Tensor();
+  }
+  BoundLaunch(const BoundLaunch&) = delete;
 
-bool merges_to_one(const Sizes& sizes, const Sizes& strides, size_t first, size_t last) {
-  return merge_axes(sizes, {strides}, first, last).sizes.size() <= 1;
-}
+ private:
+  CompiledKernels::Launch& launch_;
+};
 
 }  // namespace
 
-// Operands whose reduced (or kept) axes will not merge to one are copied to row-major memory.
-void CompiledKernels::copy_unmergeable(const LoweredKernel& lowered, size_t split, Call* call) {
-  size_t rank = call->sizes.size(), place = 0;
-  for (size_t o = 0; o < call->strides.size(); ++o) {
-    if (lowered.bindings[o].space == KernelBinding::Space::Index) continue;
-    Tensor& held = call->held[place++];
-    if (lowered.program.operands[o].kind != Operand::Kind::Input) continue;
-    bool merges = merges_to_one(call->sizes, call->strides[o], split, rank) &&
-                  (!lowered.shape.column || merges_to_one(call->sizes, call->strides[o], 0, split));
-    if (merges) continue;
-    held = contiguous_copy(held);
-    call->bases[o] = held.data();
-    call->strides[o] = expanded_strides(held, lowered.bindings[o].space, rank, split);
+CompiledKernels::Launch* CompiledKernels::find(size_t number, const Registers& registers) {
+  Launches& launches = launches_[number];
+  for (size_t i = 0; i < launches.size(); ++i) {
+    if (!launch_fits(*launches[i], kernels_[number], registers)) continue;
+    if (i > 0)
+      std::rotate(launches.begin(), launches.begin() + static_cast<std::ptrdiff_t>(i),
+                  launches.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    return launches.front().get();
   }
+  return nullptr;
 }
 
-// Whether an output is better stored past the caches: too large to be found there by its reader, in fresh
-// memory, every row on a 64-byte boundary.
-bool CompiledKernels::streams(const LoweredKernel& lowered, const Call& call, size_t operand) {
-  constexpr int64_t kStreamBytes = int64_t{16} << 20;  // more of a shared last cache is nobody's own
-  const Tensor& output = call.outputs[operand];
-  if (!output.defined() || lowered.product.left != kNoValue || lowered.shape.column ||
-      lowered.in_place[operand] != kNoValue || call.accesses[operand] != Access::Contiguous)
-    return false;
-  const int64_t size = dtype_size(output.dtype());
-  const OperandArgument& argument = call.arguments[operand];
-  bool aligned = reinterpret_cast<uintptr_t>(argument.base) % 64 == 0 && call.cols >= 64 &&
-                 (call.rows == 1 || argument.row_stride * size % 64 == 0);
-  for (int64_t stride : call.outer_strides[operand]) aligned = aligned && stride * size % 64 == 0;
-  return aligned && output.numel() * size >= kStreamBytes;
-}
-
-// Merges the axes into outer ones, rows and columns. False when they stay too many for the program.
-bool CompiledKernels::merge(const LoweredKernel& lowered, Call* call) {
-  size_t rank = call->sizes.size();
-  size_t split = lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
-  Merged rows, cols;
-  if (lowered.shape.split >= 0) {
-    copy_unmergeable(lowered, split, call);
-    rows = merge_axes(call->sizes, call->strides, 0, split);
-    cols = merge_axes(call->sizes, call->strides, split, rank);
-    if (cols.sizes.size() > 1 || (lowered.shape.column && rows.sizes.size() > 1)) return false;
-  } else if (lowered.product.left != kNoValue) {  // its rows and columns
-    rows = merge_axes(call->sizes, call->strides, 0, rank - 1);
-    cols = merge_axes(call->sizes, call->strides, rank - 1, rank);
+CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& registers) {
+  constexpr size_t kKeptLaunches = 8;
+  const LoweredKernel& lowered = kernels_[number];
+  auto launch = std::make_unique<Launch>();
+  if (!plan_launch(lowered, registers, launch.get())) return nullptr;
+  if (wants_phases(lowered, *launch)) {
+    launch->phases = phased_variant(number, *launch);
+    if (!launch->phases) return nullptr;
   } else {
-    rows = merge_axes(call->sizes, call->strides, 0, rank);
-    cols.strides.resize(call->strides.size());
-    if (!rows.sizes.empty()) {
-      cols.sizes.push_back(rows.sizes.back());
-      rows.sizes.pop_back();
-      for (size_t o = 0; o < call->strides.size(); ++o) {
-        cols.strides[o].push_back(rows.strides[o].back());
-        rows.strides[o].pop_back();
-      }
-    }
+    launch->kernel = variant(number, *launch);
+    if (!launch->kernel) return nullptr;
   }
-  call->cols = cols.sizes.empty() ? 1 : cols.sizes[0];
-  if (!rows.sizes.empty()) {
-    call->rows = rows.sizes.back();
-    rows.sizes.pop_back();
-  }
-  call->outer = rows.sizes;
-  for (size_t o = 0; o < call->strides.size(); ++o) {
-    OperandArgument argument{call->bases[o], 0, 0};
-    if (rows.strides[o].size() > call->outer.size()) argument.row_stride = rows.strides[o].back();
-    if (!cols.strides[o].empty()) argument.col_stride = cols.strides[o][0];
-    call->outer_strides.emplace_back(rows.strides[o].begin(),
-                                     rows.strides[o].begin() + call->outer.size());
-    call->arguments.push_back(argument);
-    call->accesses.push_back(access_of(lowered.bindings[o].space, argument, call->cols));
-    call->streamed.push_back(streams(lowered, *call, o));
-  }
-  return true;
+  Launches& launches = launches_[number];
+  if (launches.size() == kKeptLaunches) launches.pop_back();
+  launches.insert(launches.begin(), std::move(launch));
+  return launches.front().get();
 }
 
-bool CompiledKernels::run(const Instruction& kernel, std::vector<Tensor>& tensors,
-                          const std::vector<Scalar>& scalars) {
+bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {
   const LoweredKernel& lowered = kernels_[kernel.id];
-  Call call;
-  if (!prepare(lowered, &call, tensors, scalars) || !merge(lowered, &call)) return false;
-  if (wants_phases(lowered, call)) {
-    const CompiledPhases* phases = phased_variant(kernel.id, call);
-    if (!phases) return false;
-    run_phases(*phases, lowered, call);
+  Launch* launch = find(kernel.id, registers);
+  if (!launch) launch = make(kernel.id, registers);
+  if (!launch) return false;
+  BoundLaunch bound(*launch);
+  bound.bind(lowered, registers);
+  if (launch->phases) {
+    run_phases(*launch->phases, lowered, *launch);
+  } else if (lowered.product.left != kNoValue) {
+    run_product(lowered, *launch, registers);
   } else {
-    CompiledKernel* compiled = variant(kernel.id, call);
-    if (!compiled) return false;
-    const TileProduct& product = lowered.product;
-    if (product.left != kNoValue)
-      launch_product(call, tensors[product.left], tensors[product.right], compiled->function, lowered);
-    else
-      launch(lowered, call, compiled->function);
+    run_rows(lowered, *launch);
   }
-  size_t results = 0;
-  for (size_t o = 0; o < lowered.bindings.size(); ++o) {
-    if (lowered.program.operands[o].kind != Operand::Kind::Output) continue;
-    tensors[lowered.bindings[o].value] = call.outputs[o];
-    ++results;
-  }
-  TSC_CHECK(results == kernel.results.size(), "a kernel result has no output operand");
   return true;
 }
 
-uint64_t CompiledKernels::Call::key() const {
+uint64_t CompiledKernels::Launch::form() const {
   uint64_t key = 1;
   for (size_t o = 0; o < accesses.size(); ++o)
     key = hash_mix(key, static_cast<uint64_t>(accesses[o]) + 3 + (streamed[o] ? 16 : 0));
   return key;
 }
 
-KernelProgram CompiledKernels::program_of(size_t number, const Call& call) const {
+KernelProgram CompiledKernels::program_of(size_t number, const Launch& launch) const {
   KernelProgram program = kernels_[number].program;
-  for (size_t o = 0; o < call.accesses.size(); ++o) {
-    program.operands[o].access = call.accesses[o];
-    program.operands[o].streamed = call.streamed[o];
+  for (size_t o = 0; o < launch.accesses.size(); ++o) {
+    program.operands[o].access = launch.accesses[o];
+    program.operands[o].streamed = launch.streamed[o];
   }
   return program;
 }
 
-CompiledKernel* CompiledKernels::variant(size_t number, const Call& call) {
-  const uint64_t key = call.key();
+CompiledKernel* CompiledKernels::variant(size_t number, const Launch& launch) {
+  const uint64_t key = launch.form();
   auto found = variants_[number].find(key);
   if (found == variants_[number].end())
     found = variants_[number]
-                .emplace(key, cache_->get(program_of(number, call), symbol_of(number), report_))
+                .emplace(key, cache_->get(program_of(number, launch), symbol_of(number), report_))
                 .first;
   return found->second.get();
 }
@@ -259,33 +159,32 @@ namespace {
 // Runs the kernel on a block of one (outer, row) plane.
 class BlockLauncher {
  public:
-  BlockLauncher(const LoweredKernel& lowered, const CompiledKernels::Call& call,
-                KernelFunction function)
-      : lowered_(lowered), call_(call), function_(function) {}
+  BlockLauncher(const LoweredKernel& lowered, const CompiledKernels::Launch& launch)
+      : lowered_(lowered), launch_(launch), function_(launch.kernel->function) {}
 
   void operator()(int64_t outer, int64_t row, int64_t rows, int64_t col, int64_t cols) const {
     OperandArgument few[64];
     std::vector<OperandArgument> many;
     OperandArgument* arguments = few;
-    if (call_.arguments.size() > std::size(few)) {
-      many.resize(call_.arguments.size());
+    if (launch_.arguments.size() > std::size(few)) {
+      many.resize(launch_.arguments.size());
       arguments = many.data();
     }
-    for (size_t o = 0; o < call_.arguments.size(); ++o)
+    for (size_t o = 0; o < launch_.arguments.size(); ++o)
       arguments[o] = shifted(o, outer, row, col);
-    const int64_t scratch = scratch_bytes(lowered_.program, cols);
     Ref<Storage> memory;
-    if (scratch > 0) memory = Storage::allocate(scratch);
-    function_(arguments, call_.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
+    if (launch_.has_scratch) memory = Storage::allocate(scratch_bytes(lowered_.program, cols));
+    function_(arguments, launch_.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
   }
 
  private:
   OperandArgument shifted(size_t o, int64_t outer, int64_t row, int64_t col) const {
-    OperandArgument argument = call_.arguments[o];
+    OperandArgument argument = launch_.arguments[o];
     int64_t offset = row * argument.row_stride + col * argument.col_stride;
-    for (size_t i = call_.outer.size(); i-- > 0;) {
-      offset += outer % call_.outer[i] * call_.outer_strides[o][i];
-      outer /= call_.outer[i];
+    const Sizes& outer_strides = launch_.operands[o].outer_strides;
+    for (size_t i = launch_.outer.size(); i-- > 0;) {
+      offset += outer % launch_.outer[i] * outer_strides[i];
+      outer /= launch_.outer[i];
     }
     const Operand& operand = lowered_.program.operands[o];
     if (operand.kind == Operand::Kind::Index)
@@ -296,25 +195,27 @@ class BlockLauncher {
   }
 
   const LoweredKernel& lowered_;
-  const CompiledKernels::Call& call_;
+  const CompiledKernels::Launch& launch_;
   KernelFunction function_;
 };
 
 }  // namespace
 
 // The product writes its tiles; the kernel takes each over before it leaves the cache.
-void CompiledKernels::launch_product(const Call& call, const Tensor& left, const Tensor& right,
-                                     KernelFunction function, const LoweredKernel& lowered) {
+void CompiledKernels::run_product(const LoweredKernel& lowered, const Launch& launch,
+                                  const Registers& registers) {
+  const Tensor& left = registers.tensor(lowered.product.left);
+  const Tensor& right = registers.tensor(lowered.product.right);
   struct Context {
     BlockLauncher block;
     int64_t m, plane_rows;
-  } context{{lowered, call, function}, left.size(1), call.rows};
+  } context{{lowered, launch}, left.size(1), launch.rows};
   MatmulArgs args;
   args.dtype = left.dtype();
   args.batch = left.size(0), args.m = left.size(1), args.n = right.size(2), args.k = left.size(2);
   args.a = {left.data(), left.stride(1), left.stride(2), left.stride(0)};
   args.b = {right.data(), right.stride(1), right.stride(2), right.stride(0)};
-  args.c = call.product.data();
+  args.c = launch.product.data();
   args.c_row_stride = args.n;
   args.c_batch_stride = args.m * args.n;
   args.epilogue.context = &context;
@@ -332,30 +233,29 @@ void CompiledKernels::launch_product(const Call& call, const Tensor& left, const
   matmul(args);
 }
 
-void CompiledKernels::launch(const LoweredKernel& lowered, const Call& call, KernelFunction function) {
-  int64_t outer = 1;
-  for (int64_t size : call.outer) outer *= size;
-  bool by_columns = lowered.shape.column || (lowered.shape.split < 0 && call.rows * outer < 16);
+void CompiledKernels::run_rows(const LoweredKernel& lowered, const Launch& launch) {
+  const int64_t outer = launch.outer_count;
+  bool by_columns = lowered.shape.column || (lowered.shape.split < 0 && launch.rows * outer < 16);
   double cost = lowered.program.cost / 1000.0 / 8;
   // Items are (outer, row) pairs, or blocks of columns of one such pair.
-  const BlockLauncher block(lowered, call, function);
+  const BlockLauncher block(lowered, launch);
   if (by_columns) {
     const int64_t width = lowered.shape.column ? kColumnBlock : 1024;
-    int64_t blocks = (call.cols + width - 1) / width;
-    int64_t grain = grain_for(cost * static_cast<double>(width * call.rows));
+    int64_t blocks = (launch.cols + width - 1) / width;
+    int64_t grain = grain_for(cost * static_cast<double>(width * launch.rows));
     for (int64_t o = 0; o < outer; ++o)
       parallel_for(blocks, grain, [&](int64_t begin, int64_t end) {
-        int64_t last = std::min(end * width, call.cols);
-        block(o, 0, call.rows, begin * width, last - begin * width);
+        int64_t last = std::min(end * width, launch.cols);
+        block(o, 0, launch.rows, begin * width, last - begin * width);
       });
     return;
   }
-  int64_t grain = grain_for(cost * static_cast<double>(call.cols));
-  parallel_for(outer * call.rows, grain, [&](int64_t begin, int64_t end) {
+  int64_t grain = grain_for(cost * static_cast<double>(launch.cols));
+  parallel_for(outer * launch.rows, grain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
-      int64_t o = begin / call.rows, row = begin % call.rows;
-      int64_t rows = std::min(end - begin, call.rows - row);
-      block(o, row, rows, 0, call.cols);
+      int64_t o = begin / launch.rows, row = begin % launch.rows;
+      int64_t rows = std::min(end - begin, launch.rows - row);
+      block(o, row, rows, 0, launch.cols);
       begin += rows;
     }
   });

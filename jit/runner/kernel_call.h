@@ -1,7 +1,8 @@
 #pragma once
 // Calls kernels on real tensors: chooses the accesses from the actual strides, merges axes that can be one,
 // splits the work over threads, allocates results. The drivers around a row program are here; the program
-// itself knows only rows and columns.
+// itself knows only rows and columns. What depends on sizes and strides alone is worked out once and kept
+// (launch.h): a call whose key is known puts addresses into place and jumps.
 // Keeps: the same bits for any merging and any number of threads.
 #include <memory>
 #include <unordered_map>
@@ -16,17 +17,11 @@ namespace tsc::jit {
 class CompiledKernels final : public KernelRunner {
  public:
   CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
-                  std::shared_ptr<KernelCache> cache, Report& report)
-      : kernels_(std::move(kernels)),
-        variants_(kernels_.size()),
-        phased_(kernels_.size()),
-        region_(std::move(region)),
-        cache_(std::move(cache)),
-        report_(report) {}
-  bool run(const Instruction& kernel, std::vector<Tensor>& tensors,
-           const std::vector<Scalar>& scalars) override;
+                  std::shared_ptr<KernelCache> cache, Report& report);
+  ~CompiledKernels() override;
+  bool run(const Instruction& kernel, Registers& registers) override;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
-  struct Call;
+  struct Launch;
 
  private:
   // One compiled form per combination of accesses; null function: the compiler refused.
@@ -37,23 +32,25 @@ class CompiledKernels final : public KernelRunner {
     PhasedProgram split;
     std::vector<Ref<CompiledKernel>> kernels;  // one a phase
   };
-  CompiledKernel* variant(size_t number, const Call& call);
-  const CompiledPhases* phased_variant(size_t number, const Call& call);
-  KernelProgram program_of(size_t number, const Call& call) const;
+  // Most recently used first.
+  using Launches = std::vector<std::unique_ptr<Launch>>;
+
+  Launch* find(size_t number, const Registers& registers);
+  // Null: the block runs instead.
+  Launch* make(size_t number, const Registers& registers);
+  CompiledKernel* variant(size_t number, const Launch& launch);
+  const CompiledPhases* phased_variant(size_t number, const Launch& launch);
+  KernelProgram program_of(size_t number, const Launch& launch) const;
   std::string symbol_of(size_t number) const { return region_ + "_" + std::to_string(number); }
-  static bool wants_phases(const LoweredKernel& lowered, const Call& call);
+  static bool wants_phases(const LoweredKernel& lowered, const Launch& launch);
   static void run_phases(const CompiledPhases& phases, const LoweredKernel& lowered,
-                         const Call& call);
-  bool prepare(const LoweredKernel& lowered, Call* call, std::vector<Tensor>& tensors,
-               const std::vector<Scalar>& scalars);
-  static void copy_unmergeable(const LoweredKernel& lowered, size_t split, Call* call);
-  static bool streams(const LoweredKernel& lowered, const Call& call, size_t operand);
-  static bool merge(const LoweredKernel& lowered, Call* call);
-  static void launch(const LoweredKernel& lowered, const Call& call, KernelFunction function);
-  static void launch_product(const Call& call, const Tensor& left, const Tensor& right,
-                             KernelFunction function, const LoweredKernel& lowered);
+                         const Launch& launch);
+  static void run_rows(const LoweredKernel& lowered, const Launch& launch);
+  static void run_product(const LoweredKernel& lowered, const Launch& launch,
+                          const Registers& registers);
 
   std::vector<LoweredKernel> kernels_;
+  std::vector<Launches> launches_;
   std::vector<Variants> variants_;
   std::vector<std::unordered_map<uint64_t, std::unique_ptr<CompiledPhases>>> phased_;
   std::string region_;

@@ -2,7 +2,7 @@
 // row on all threads.
 #include <algorithm>
 
-#include "jit/runner/call.h"
+#include "jit/runner/launch.h"
 #include "runtime/device/device.h"
 
 namespace tsc::jit {
@@ -20,18 +20,18 @@ bool reduces(const KernelProgram& program) {
 }  // namespace
 
 // A choice of sizes alone, so that every thread count runs the same code.
-bool CompiledKernels::wants_phases(const LoweredKernel& lowered, const Call& call) {
+bool CompiledKernels::wants_phases(const LoweredKernel& lowered, const Launch& launch) {
   return lowered.program.kind == KernelProgram::Kind::Row && lowered.shape.split >= 0 &&
-         call.outer.empty() && call.rows <= kFewRows && call.cols > kReductionChunk &&
+         launch.outer.empty() && launch.rows <= kFewRows && launch.cols > kReductionChunk &&
          reduces(lowered.program);
 }
 
 const CompiledKernels::CompiledPhases* CompiledKernels::phased_variant(size_t number,
-                                                                       const Call& call) {
-  std::unique_ptr<CompiledPhases>& made = phased_[number][call.key()];
+                                                                       const Launch& launch) {
+  std::unique_ptr<CompiledPhases>& made = phased_[number][launch.form()];
   if (!made) {
     made = std::make_unique<CompiledPhases>();
-    made->split = split_into_phases(program_of(number, call));
+    made->split = split_into_phases(program_of(number, launch));
     for (size_t i = 0; i < made->split.phases.size(); ++i)
       made->kernels.push_back(cache_->get(made->split.phases[i].program,
                                           symbol_of(number) + "_" + std::to_string(i), report_));
@@ -97,32 +97,32 @@ OperandArgument argument_of(const PhaseOperand& operand, const Operand& type,
 }  // namespace
 
 void CompiledKernels::run_phases(const CompiledPhases& phases, const LoweredKernel& lowered,
-                                 const Call& call) {
-  const int64_t pieces = (call.cols + kReductionChunk - 1) / kReductionChunk;
-  const Between between(phases.split, lowered.program.scratch, call.rows, call.cols, pieces);
+                                 const Launch& launch) {
+  const int64_t pieces = (launch.cols + kReductionChunk - 1) / kReductionChunk;
+  const Between between(phases.split, lowered.program.scratch, launch.rows, launch.cols, pieces);
   for (size_t i = 0; i < phases.kernels.size(); ++i) {
     const Phase& phase = phases.split.phases[i];
     auto launch_piece = [&](const Piece& piece, int64_t rows, int64_t cols) {
       std::vector<OperandArgument> arguments;
       for (size_t o = 0; o < phase.operands.size(); ++o)
         arguments.push_back(argument_of(phase.operands[o], phase.program.operands[o], between,
-                                        call.arguments.data(), call.cols, piece));
-      phases.kernels[i]->function(arguments.data(), call.parameters.data(), rows, cols, nullptr);
+                                        launch.arguments.data(), launch.cols, piece));
+      phases.kernels[i]->function(arguments.data(), launch.parameters.data(), rows, cols, nullptr);
     };
     if (phase.per_row) {
-      launch_piece({0, 0, pieces}, call.rows, 1);
+      launch_piece({0, 0, pieces}, launch.rows, 1);
       continue;
     }
-    parallel_for(call.rows * pieces, 1, [&](int64_t begin, int64_t end) {
+    parallel_for(launch.rows * pieces, 1, [&](int64_t begin, int64_t end) {
       for (int64_t item = begin; item < end; ++item) {
         const Piece piece{item / pieces, item % pieces, pieces};
-        launch_piece(piece, 1, std::min(kReductionChunk, call.cols - piece.begin()));
+        launch_piece(piece, 1, std::min(kReductionChunk, launch.cols - piece.begin()));
       }
     });
     for (uint32_t reduction : phase.reductions) {
       const PhasedProgram::Total& how = phases.split.totals[reduction];
       const int64_t size = dtype_size(how.dtype);
-      for (int64_t row = 0; row < call.rows; ++row)
+      for (int64_t row = 0; row < launch.rows; ++row)
         combine_pieces(how, between.partials[reduction]->data() + row * pieces * size, pieces,
                        between.totals[reduction]->data() + row * size);
     }

@@ -62,6 +62,7 @@ void Compiler::sweep() {
       site.last_change = "'" + variant->invalidated_by + "' changed";
       site.variants.erase(site.variants.begin() + static_cast<std::ptrdiff_t>(i));
     }
+  std::erase_if(backwards_, [](const auto& entry) { return entry.second.of.expired(); });
 }
 
 void Compiler::unwatch(const Variant& variant) {

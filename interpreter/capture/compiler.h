@@ -83,6 +83,11 @@ class Compiler : public CompilerHooks, public Watchers {
     bool limit_reported = false;
     std::string last_change;    // what made the variant invalid that went last
   };
+  // A split that died may leave its address to another one.
+  struct CompiledBackward {
+    std::weak_ptr<const jit::SplitBackward> of;
+    std::unique_ptr<jit::Executable> code;
+  };
   struct SiteKey {
     const CodeObject* code;
     uint32_t pc;
@@ -141,7 +146,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::unordered_map<SiteKey, Site, SiteHash> sites_;
   std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
   std::unordered_map<Object*, std::vector<WatchEntry>> watches_;
-  std::unordered_map<const jit::SplitBackward*, std::unique_ptr<jit::Executable>> backwards_;
+  std::unordered_map<const jit::SplitBackward*, CompiledBackward> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks
   bool has_invalid_ = false;  // some variant of some site
   Borrowed<Value>::Pool entries_;

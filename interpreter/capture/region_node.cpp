@@ -202,9 +202,10 @@ class RegionNode : public jit::TapeNode {
 }  // namespace
 
 jit::Executable& Compiler::backward_executable(const std::shared_ptr<jit::SplitBackward>& split) {
-  std::unique_ptr<jit::Executable>& executable = backwards_[split.get()];
-  if (!executable) executable = jit::compile(split->backward.clone(), options_.jit, report_);
-  return *executable;
+  CompiledBackward& compiled = backwards_[split.get()];
+  if (compiled.of.expired())
+    compiled = {split, jit::compile(split->backward.clone(), options_.jit, report_)};
+  return *compiled.code;
 }
 
 void Compiler::prepare_history(const ExitPlan& exit, Materializer& materializer,

@@ -75,17 +75,29 @@ enum class VirtualKind : uint8_t {
 };
 
 struct Virtual {
+  static constexpr uint32_t kMadeHere = ~0u;
   VirtualKind kind;
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
+  uint32_t source = kMadeHere;  // of a list or dict that came in: its entry source
+  bool unread = false;          // one whose items are no entry values: nothing has looked at them
   explicit Virtual(VirtualKind k) : kind(k) {}
   virtual ~Virtual() = default;
 };
 
+inline bool is_virtual(const Av& av, VirtualKind kind) {
+  return av.kind == Av::Kind::Virtual && av.object->kind == kind;
+}
+
+// Thrown where the content of an unread container is needed; Capture::run() starts again and reads it.
+struct UnreadContainer {
+  VirtualRef object;
+};
+
 template <class T>
 T* as(const Av& av) {
-  return av.kind == Av::Kind::Virtual && av.object->kind == T::kKind
-             ? static_cast<T*>(av.object.get())
-             : nullptr;
+  if (!is_virtual(av, T::kKind)) return nullptr;
+  if (av.object->unread) throw UnreadContainer{av.object};
+  return static_cast<T*>(av.object.get());
 }
 
 // How a tensor object is a view of another one: replayed on the newest version of its parent.
@@ -115,7 +127,6 @@ struct VTensor : Virtual {
     return false;
   }
   ValueId input = kNoValue;    // the region input this object came in as; kNoValue: made here
-  uint32_t source = 0;         // entry source of an input
   Value host;                  // the script tensor behind an input, as it was while capturing
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first

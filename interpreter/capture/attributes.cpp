@@ -42,8 +42,8 @@ Type* Capture::type_of_av(const Av& av) {
   if (VTensor* tensor = as<VTensor>(av))
     return tensor->host.is_undefined() ? tensors_.tensor_type : tensor->host.object()->type;
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
-  if (as<VList>(av)) return vm_.types().list;
-  if (as<VDict>(av)) return vm_.types().dict;
+  if (is_virtual(av, VirtualKind::List)) return vm_.types().list;
+  if (is_virtual(av, VirtualKind::Dict)) return vm_.types().dict;
   if (as<VSet>(av)) return vm_.types().set;
   if (as<VRange>(av)) return vm_.types().range;
   if (as<VSlice>(av)) return vm_.types().slice;

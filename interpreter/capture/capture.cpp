@@ -62,8 +62,7 @@ void Capture::enter_frame(const Frame& frame) {
   }
 }
 
-CaptureResult Capture::run() {
-  uint32_t first_pc = frames_[0].pc;
+void Capture::run_to_the_end() {
   while (!done_) {
     try {
       step();
@@ -74,6 +73,15 @@ CaptureResult Capture::run() {
     } catch (const ScriptException& raised) {
       leave_or_refuse({BreakReason::raises, exception_line(vm_, raised.exception())});
     }
+  }
+}
+
+CaptureResult Capture::run() {
+  uint32_t first_pc = frames_[0].pc;
+  try {
+    run_to_the_end();
+  } catch (const UnreadContainer& unread) {
+    read_from_now_on(*unread.object);
   }
   CaptureResult result = finish();
   const ExitPlan& last = result.plan.exits.back();

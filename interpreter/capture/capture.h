@@ -7,6 +7,7 @@
 // program order, and an overlay that later reads see.
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "interpreter/capture/plan.h"
 #include "jit/region/builder.h"
@@ -44,6 +45,8 @@ struct CaptureMemory {
   };
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
+  // Places of lists and dicts: of those whose items something reads, of those taken by identity.
+  std::unordered_set<std::string> read, whole;
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
@@ -121,6 +124,10 @@ class Capture {
   std::shared_ptr<VTensor> share_tensor(const Av& av);  // breaks when av is no tensor
   void assume_unchanged(Object* holder, const Value& key);
   void assume_length(const Value& container);
+  // Lists and dicts from outside (containers.cpp).
+  [[noreturn]] void read_from_now_on(const Virtual& object);
+  void keep_whole(Object* holder);
+  void write_through(const Av& container, const char* method, std::vector<Av> arguments);
 
   // Attributes, items, calls on abstract values. An attribute that is a property comes back Undefined,
   // with its getter in pending_getter_; the instruction then calls it.
@@ -278,6 +285,7 @@ class Capture {
   void written_by_region(const OverlayKey& place, const Value& holder);
   Av snapshot(const Av& av);
   void enter_frame(const Frame& frame);
+  void run_to_the_end();
   void step();
   bool begins_statement(const AFrame& frame) const;
   void leave_with_break(const BreakHere& reason);
@@ -301,6 +309,9 @@ class Capture {
   Av add_input(uint32_t source, EntrySource::Check check, const Value& now);
   Av tensor_input(TensorObject* tensor, uint32_t source);
   Av structural_input(const Value& v, uint32_t source);
+  bool comes_apart(const Value& v, uint32_t source) const;
+  Av container_input(const Value& v, uint32_t source);
+  void read_container(const Value& v, uint32_t source, Virtual& object);
   uint32_t add_source(EntrySource source);
   uint32_t current_origin();
   void split_history(ExitPlan& plan, class RecipeWriter& writer);
@@ -333,6 +344,8 @@ class Capture {
   std::unordered_map<OverlayKey, Av, OverlayHash> overlay_;   // stores of this region
   std::unordered_map<OverlayKey, Av, OverlayHash> loaded_;    // what was read, once
   std::unordered_map<Object*, Av> tensor_objects_;            // host tensors already inputs
+  std::unordered_map<Object*, Av> containers_;                // host lists and dicts taken apart
+  std::unordered_map<const Virtual*, std::string> container_places_;
   std::unordered_map<OverlayKey, bool, OverlayHash> constant_cells_;
   std::vector<std::shared_ptr<VTensor>> inputs_;              // tensor inputs, in order
   std::vector<std::shared_ptr<VTensor>> dirty_;               // inputs whose memory is out of date

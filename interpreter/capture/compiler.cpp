@@ -112,10 +112,31 @@ EnterResult Compiler::enter(Frame& frame, Value& result) {
   return EnterResult::Interpret;
 }
 
+namespace {
+
+// The keys of a dict, in their order.
+bool has_keys(const EntrySource& source, const Value& v) {
+  if (source.length == EntrySource::kAnyLength) return true;
+  const auto& table = cast<DictObject>(v)->table;
+  if (table.size() != source.length) return false;
+  size_t next = 0;
+  for (uint32_t i = 0; i < table.used(); ++i) {
+    const Value& key = table.entry(i).key;
+    if (key.is_undefined()) continue;
+    const Value& wanted = source.keys[next++];
+    const bool texts = is_kind(key, Kind::Str) && is_kind(wanted, Kind::Str);
+    if (!key.is(wanted) && !(texts && str_equal(cast<StrObject>(key), cast<StrObject>(wanted)))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool Compiler::check_source(const EntrySource& source, const Value& v) const {
   using Check = EntrySource::Check;
   switch (source.check) {
-    case Check::Nothing: return true;
+    case Check::Nothing:
+    case Check::Alias: return true;
     case Check::Same:
       if (v.is(source.expected)) return true;
       return is_kind(v, Kind::Str) && is_kind(source.expected, Kind::Str) &&
@@ -130,8 +151,10 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
     }
     case Check::Tuple:
       return is_kind(v, Kind::Tuple) && cast<TupleObject>(v)->size == source.length;
-    case Check::List: return is_kind(v, Kind::List) && cast<ListObject>(v)->items.size() == source.length;
-    case Check::Dict: return is_kind(v, Kind::Dict) && cast<DictObject>(v)->table.size() == source.length;
+    case Check::List:
+      return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
+             (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
+    case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, v);
   }
   return false;
 }
@@ -143,6 +166,7 @@ Value Compiler::fetch(const EntrySource& source, const Frame& frame,
     case Form::Register: return frame.registers[source.index];
     case Form::Item: {
       const Value& parent = entry[source.parent];
+      if (is_kind(parent, Kind::Dict)) return dict_get(vm_, cast<DictObject>(parent), source.key);
       if (is_kind(parent, Kind::Tuple)) return cast<TupleObject>(parent)->items[source.index];
       return cast<ListObject>(parent)->items[source.index];
     }
@@ -173,9 +197,21 @@ bool Compiler::fits(const Variant& variant, const Frame& frame, std::vector<Valu
   entry.reserve(variant.plan.sources.size());
   for (const EntrySource& source : variant.plan.sources) {
     entry.push_back(fetch(source, frame, entry));
-    if (!check_source(source, entry.back())) return false;
+    if (source.check == EntrySource::Check::Alias ? !entry.back().is(entry[source.length])
+                                                  : !check_source(source, entry.back()))
+      return false;
   }
-  return !inputs_overlap(variant, entry);
+  return are_distinct(variant.plan, entry) && !inputs_overlap(variant, entry);
+}
+
+// What the region stores into a container must reach no other one that it knows the content of.
+bool Compiler::are_distinct(const RegionPlan& plan, const std::vector<Value>& entry) {
+  for (uint32_t written : plan.distinct) {
+    if (entry[written].object()->watched()) return false;
+    for (uint32_t other : plan.containers)
+      if (other != written && entry[other].is(entry[written])) return false;
+  }
+  return true;
 }
 
 // A written input must not share memory with another input: the region knows them as separate tensors.

@@ -49,6 +49,10 @@ Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
       recipe.index = tensor.source;
       return recipe;
     }
+  } else if (object->source != Virtual::kMadeHere) {
+    recipe.form = Recipe::Form::Entry;
+    recipe.index = object->source;
+    return recipe;
   }
   recipe.form = Recipe::Form::Object;
   auto [found, fresh] =

@@ -33,6 +33,7 @@ uint32_t Capture::add_source(EntrySource source) {
 void Capture::note_fact(std::string text) { plan_.facts.push_back(std::move(text)); }
 
 void Capture::assume_unchanged(Object* holder, const Value& key) {
+  keep_whole(holder);
   for (const Value& forbidden : forbidden_)
     if (forbidden.object() == holder && !is_kind(key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is changed and read");
@@ -56,9 +57,9 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
   entry.tensor_key = tensor_key(*tensor);
   auto found = tensor_objects_.find(tensor);
   if (found != tensor_objects_.end()) {
-    // The same object by two ways: the second one must stay the same object.
-    entry.check = Check::Same;
-    entry.expected = Value(tensor);
+    // The same object by two ways: they must stay one object.
+    entry.check = Check::Alias;
+    entry.length = found->second.object->source;
     return found->second;
   }
   ValueId id = region_.add_tensor_input(tensor->tensor.dtype(), static_cast<int>(tensor->tensor.rank()));
@@ -79,14 +80,10 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
   return av;
 }
 
-// Lists and tuples that come in as arguments are taken apart by position, not by identity.
+// Tuples are taken apart by position, not by identity.
 Av Capture::structural_input(const Value& v, uint32_t source) {
-  std::span<const Value> items;
-  std::vector<Value> held;
-  bool tuple = is_kind(v, Kind::Tuple);
-  if (tuple) items = cast<TupleObject>(v)->span();
-  else items = cast<ListObject>(v)->items;
-  plan_.sources[source].check = tuple ? Check::Tuple : Check::List;
+  std::span<const Value> items = cast<TupleObject>(v)->span();
+  plan_.sources[source].check = Check::Tuple;
   plan_.sources[source].length = static_cast<uint32_t>(items.size());
   std::vector<Av> parts;
   for (uint32_t i = 0; i < items.size(); ++i) {
@@ -110,6 +107,7 @@ Av Capture::load_value(const Value& v, EntrySource source) {
   if (TensorObject* tensor = as_tensor(tensors_, v)) return tensor_input(tensor, index);
   if (is_kind(v, Kind::Tuple) && v.object()->type == vm_.types().tuple)
     return structural_input(v, index);
+  if (comes_apart(v, index)) return container_input(v, index);
   EntrySource& entry = plan_.sources[index];
   entry.check = Check::Same;
   entry.expected = v;

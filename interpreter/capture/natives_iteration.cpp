@@ -75,7 +75,8 @@ Av call_sorted(Capture& capture, Arguments& arguments) {
 
 Av list_sort(Capture& capture, Arguments& arguments) {
   VList* list = as<VList>(at(arguments, 0));
-  if (!list) capture.break_here(BreakReason::escape, "a list from outside the region is sorted");
+  if (!list || list->source != Virtual::kMadeHere)
+    capture.break_here(BreakReason::escape, "a list from outside the region is sorted");
   list->items = sorted_items(capture, at(arguments, 0), at(arguments, 1), at(arguments, 2));
   return Av::none();
 }

@@ -34,16 +34,18 @@ Av host_method(Capture& capture, const char* name, Arguments& arguments) {
 }
 
 Av list_append(Capture& capture, Arguments& arguments) {
-  if (VList* list = as<VList>(at(arguments, 0))) {
-    list->items.push_back(at(arguments, 1));
-    return Av::none();
-  }
-  return host_method(capture, "append", arguments);
+  const Av list = at(arguments, 0);
+  if (!is_virtual(list, VirtualKind::List)) return host_method(capture, "append", arguments);
+  capture.write_through(list, "append", {at(arguments, 1)});
+  // What nothing has read keeps any length.
+  if (!list.object->unread) as<VList>(list)->items.push_back(at(arguments, 1));
+  return Av::none();
 }
 
 Av list_extend(Capture& capture, Arguments& arguments) {
   std::vector<Av> items = capture.items_of(at(arguments, 1));
   VList& list = virtual_list(capture, arguments);
+  capture.write_through(at(arguments, 0), "extend", {capture.make_tuple_av(items)});
   list.items.insert(list.items.end(), items.begin(), items.end());
   return Av::none();
 }
@@ -56,6 +58,7 @@ Av list_pop(Capture& capture, Arguments& arguments) {
   if (i < 0 || i >= static_cast<int64_t>(list.items.size()))
     capture.break_here(BreakReason::raises, "IndexError: pop");
   Av item = list.items[static_cast<size_t>(i)];
+  capture.write_through(at(arguments, 0), "pop", {Av::integer(i)});
   list.items.erase(list.items.begin() + i);
   return item;
 }
@@ -65,12 +68,14 @@ Av list_insert(Capture& capture, Arguments& arguments) {
   int64_t n = static_cast<int64_t>(list.items.size());
   int64_t i = capture.concrete_int(at(arguments, 1));
   if (i < 0) i = std::max<int64_t>(0, i + n);
+  capture.write_through(at(arguments, 0), "insert", {Av::integer(std::min(i, n)), at(arguments, 2)});
   list.items.insert(list.items.begin() + std::min(i, n), at(arguments, 2));
   return Av::none();
 }
 
 Av list_reverse(Capture& capture, Arguments& arguments) {
   VList& list = virtual_list(capture, arguments);
+  capture.write_through(at(arguments, 0), "reverse", {});
   std::reverse(list.items.begin(), list.items.end());
   return Av::none();
 }

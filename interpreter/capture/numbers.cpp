@@ -270,7 +270,11 @@ int64_t Capture::concrete_int(const Av& av) {
 }
 
 bool Capture::is_identical(const Av& a, const Av& b) {
-  if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) return a.object == b.object;
+  if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
+    if (a.object->source != Virtual::kMadeHere && b.object->source != Virtual::kMadeHere)
+      plan_.distinct.insert(plan_.distinct.end(), {a.object->source, b.object->source});
+    return a.object == b.object;
+  }
   if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
   const Av& other = a.is_constant() ? b : a;
   if (VTensor* tensor = as<VTensor>(other)) {

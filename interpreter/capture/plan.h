@@ -33,7 +33,7 @@ const BreakRow& break_row(BreakReason reason);
 struct EntrySource {
   enum class Form : uint8_t {
     Register,   // of the entered frame: `index`
-    Item,       // element `index` of the list or tuple, or value `index` of the dict, at source `parent`
+    Item,       // element `index` of the list or tuple at source `parent`; of a dict, the one of key `key`
     Attribute,  // own attribute `name` of `holder`
     Content,    // of the cell `holder`
     Namespace,  // entry `name` of the dict `holder`
@@ -45,12 +45,16 @@ struct EntrySource {
   uint32_t index = 0;
   Value holder;
   Local<StrObject> name;
+  Value key;  // Item of a dict
 
   // What must hold of the value.
-  enum class Check : uint8_t { Nothing, Same, Int, Float, Tensor, Tuple, List, Dict } check = Check::Nothing;
+  enum class Check : uint8_t {
+    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict
+  } check = Check::Nothing;
   Value expected;           // Same: identity, or an equal None/bool/str
   uint64_t tensor_key = 0;  // Tensor
-  uint32_t length = 0;      // Tuple, List, Dict
+  static constexpr uint32_t kAnyLength = ~0u;
+  uint32_t length = 0;      // Tuple, List, Dict; Alias: the source that holds the same object
   std::vector<Value> keys;  // Dict, in order
 };
 
@@ -173,6 +177,8 @@ struct RegionPlan {
   std::vector<Watched> watched;
   std::vector<std::string> facts;  // for explain
   std::vector<uint32_t> written_sources;
+  std::vector<uint32_t> containers;  // sources of lists and dicts that were taken apart, and those of them
+  std::vector<uint32_t> distinct;    // that must be none of the others, nor watched
   Local<FunctionObject> function;  // of a closure: the region knows its cells by identity
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;

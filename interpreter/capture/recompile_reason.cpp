@@ -31,8 +31,11 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
                         const Frame& frame) {
   switch (source.form) {
     case Form::Register: return register_name(frame, source.index);
-    case Form::Item:
-      return source_name(sources, sources[source.parent], frame) + "[" + std::to_string(source.index) + "]";
+    case Form::Item: {
+      const bool named = is_kind(source.key, Kind::Str);
+      return source_name(sources, sources[source.parent], frame) + "[" +
+             (named ? quoted(cast<StrObject>(source.key)->view()) : std::to_string(source.index)) + "]";
+    }
     case Form::Attribute:
       return quoted(source.name->view()) + " of " + quoted(source.holder.object()->type->name);
     case Form::Namespace: return quoted(source.name->view());
@@ -83,7 +86,8 @@ std::string length_text(Vm& vm, const Value& v) {
 
 std::string source_change(Vm& vm, const EntrySource& source, const Value& now, const std::string& name) {
   switch (source.check) {
-    case Check::Nothing: break;
+    case Check::Nothing:
+    case Check::Alias: break;
     case Check::Same: return name + ": " + change(value_text(vm, source.expected), value_text(vm, now));
     case Check::Int: return name + ": an int -> " + value_text(vm, now);
     case Check::Float: return name + ": a float -> " + value_text(vm, now);
@@ -94,6 +98,8 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
     case Check::Tuple:
     case Check::List:
     case Check::Dict:
+      if (is_kind(now, Kind::Dict) && cast<DictObject>(now)->table.size() == source.length)
+        return "other keys of " + name;
       return "length of " + name + ": " + change(std::to_string(source.length), length_text(vm, now));
   }
   return name;
@@ -115,11 +121,16 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
     const EntrySource& source = sources[i];
     absent[i] = source.form == Form::Item && absent[source.parent];
     entry.push_back(absent[i] ? Value() : fetch(source, frame, entry));
-    if (absent[i] || check_source(source, entry.back())) continue;
+    if (absent[i]) continue;
+    if (source.check == Check::Alias && !entry.back().is(entry[source.length]))
+      add(source_name(sources, source, frame) + " is no longer " +
+          source_name(sources, sources[source.length], frame));
+    if (check_source(source, entry.back())) continue;
     absent[i] = true;
     add(source_change(vm_, source, entry.back(), source_name(sources, source, frame)));
   }
   if (!out.empty()) return out;
+  if (!are_distinct(old.plan, entry)) return "a list or dict that is changed is reached in two ways";
   return old.running ? "the function runs already" : "a tensor that is written shares memory with another";
 }
 

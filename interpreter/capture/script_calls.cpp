@@ -106,6 +106,7 @@ Av Capture::first_argument() {
 
 // A host list that the region appends to is not read again: its content here would be stale.
 void Capture::forbid_reads(const Value& holder) {
+  keep_whole(holder.object());
   for (const Watched& watched : plan_.watched)
     if (watched.holder.is(holder) && !is_kind(watched.key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is read and changed");

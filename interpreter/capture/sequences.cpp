@@ -163,6 +163,15 @@ bool Capture::next(VIterator& iterator, Av* out) {
 
 // ---- items ----
 
+namespace {
+
+// Storing into a place the very object that is there changes nothing: x[k] += y of a tensor.
+bool is_same_virtual(const Av& a, const Av& b) {
+  return a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual && a.object == b.object;
+}
+
+}  // namespace
+
 SliceRange Capture::slice_range(const VSlice& slice, size_t size) {
   auto part = [&](const Av& av) {
     return av.is_none() ? Value::none() : Value::integer(concrete_int(av));
@@ -242,17 +251,20 @@ Av Capture::dict_find(const Av& dict, const Av& key) {
 
 void Capture::set_item(const Av& container, const Av& key, const Av& value) {
   if (VList* list = as<VList>(container)) {
-    list->items[checked_index(key, list->items.size())] = value;
+    Av& item = list->items[checked_index(key, list->items.size())];
+    if (is_same_virtual(item, value)) return;
+    write_through(container, "__setitem__", {key, value});
+    item = value;
     return;
   }
   if (VDict* dict = as<VDict>(container)) {
     if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
-    for (auto& [k, v] : dict->items)
-      if (equal(vm_, k.value, key.value)) {
-        v = value;
-        return;
-      }
-    dict->items.push_back({key, value});
+    auto place = std::find_if(dict->items.begin(), dict->items.end(),
+                              [&](const auto& item) { return equal(vm_, item.first.value, key.value); });
+    if (place != dict->items.end() && is_same_virtual(place->second, value)) return;
+    write_through(container, "__setitem__", {key, value});
+    if (place != dict->items.end()) place->second = value;
+    else dict->items.push_back({key, value});
     return;
   }
   if (container.is_constant() && is_kind(container.value, Kind::Dict) && key.is_constant() &&
@@ -278,6 +290,7 @@ void Capture::delete_item(const Av& container, const Av& key) {
     if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
     for (size_t i = 0; i < dict->items.size(); ++i)
       if (equal(vm_, dict->items[i].first.value, key.value)) {
+        write_through(container, "__delitem__", {key});
         dict->items.erase(dict->items.begin() + static_cast<std::ptrdiff_t>(i));
         return;
       }
@@ -287,6 +300,7 @@ void Capture::delete_item(const Av& container, const Av& key) {
   if (!list) break_here(BreakReason::unknown_object, "del of an item of a value from outside the region");
   if (std::shared_ptr<VSlice> slice = slice_of(key)) {
     const SliceRange range = slice_range(*slice, list->items.size());
+    write_through(container, "__delitem__", {key});
     std::vector<Av> kept;
     for (size_t i = 0; i < list->items.size(); ++i) {
       const int64_t from_start = static_cast<int64_t>(i) - range.start;
@@ -297,8 +311,9 @@ void Capture::delete_item(const Av& container, const Av& key) {
     list->items = std::move(kept);
     return;
   }
-  list->items.erase(list->items.begin() +
-                    static_cast<std::ptrdiff_t>(checked_index(key, list->items.size())));
+  const size_t index = checked_index(key, list->items.size());
+  write_through(container, "__delitem__", {Av::integer(static_cast<int64_t>(index))});
+  list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
 void Capture::store_dict(const Av& container, const Av& key, const Av& value) {
@@ -317,6 +332,7 @@ void Capture::store_dict(const Av& container, const Av& key, const Av& value) {
 
 // A cell that the region writes must not be one it assumed: then it is read at every entry instead.
 void Capture::written_by_region(const OverlayKey& place, const Value& holder) {
+  keep_whole(holder.object());
   CaptureMemory::Cell cell{place.holder, place.name, place.index};
   if (!constant_cells_.count(place) || memory_.is_dynamic(cell)) return;
   memory_.make_dynamic(cell, holder);

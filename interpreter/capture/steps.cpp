@@ -85,9 +85,10 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
   }
   if (tensors && (form.op == BinaryOp::MatMul || form.op == BinaryOp::Pow))
     return c.call_library(form.op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right}, i.a);
-  VList* list = as<VList>(left);
-  if (form.in_place && list && form.op == BinaryOp::Add) {
+  if (form.in_place && is_virtual(left, VirtualKind::List) && form.op == BinaryOp::Add) {
+    VList* list = as<VList>(left);
     std::vector<Av> more = c.items_of(right);
+    c.write_through(left, "extend", {c.make_tuple_av(more)});
     list->items.insert(list->items.end(), more.begin(), more.end());
     return c.write(i.a, left);
   }

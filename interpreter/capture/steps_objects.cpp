@@ -167,7 +167,7 @@ bool is_text(const Av& av) {
 }
 
 // The list that an instruction of a display or comprehension grows. One that the interpreter began
-// (the region was entered inside the comprehension) is a real list and stays the interpreter's.
+// (the region was entered inside the comprehension) came in from outside.
 VList& growing_list(Capture& c, uint16_t reg) {
   VList* list = as<VList>(c.read(reg));
   if (!list) c.break_here(BreakReason::unknown_object, "a list that was begun outside the region");
@@ -200,12 +200,15 @@ void step_format_value(Capture& c, const Instruction& i) {
 }
 
 void step_list_append(Capture& c, const Instruction& i) {
-  growing_list(c, i.a).items.push_back(c.read(i.b));
+  VList& list = growing_list(c, i.a);
+  c.write_through(c.read(i.a), "append", {c.read(i.b)});
+  list.items.push_back(c.read(i.b));
 }
 
 void step_list_extend(Capture& c, const Instruction& i) {
   std::vector<Av> items = c.items_of(c.read(i.b));
   VList& list = growing_list(c, i.a);
+  c.write_through(c.read(i.a), "extend", {c.make_tuple_av(items)});
   list.items.insert(list.items.end(), items.begin(), items.end());
 }
 

@@ -78,7 +78,7 @@ struct Virtual {
   static constexpr uint32_t kMadeHere = ~0u;
   VirtualKind kind;
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
-  uint32_t source = kMadeHere;  // of a list or dict that came in: its entry source
+  uint32_t source = kMadeHere;  // of a list, dict or instance that came in: its entry source
   bool unread = false;          // one whose items are no entry values: nothing has looked at them
   explicit Virtual(VirtualKind k) : kind(k) {}
   virtual ~Virtual() = default;
@@ -164,7 +164,8 @@ struct VInstance : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Instance;
   VInstance() : Virtual(kKind) {}
   Local<Type> type;
-  std::vector<std::pair<Local<StrObject>, Av>> fields;
+  std::vector<std::pair<Local<StrObject>, Av>> fields;  // of one that came in: those looked at so far
+  Value host;                                           // the object while capturing, if it came in
 };
 
 struct VCell : Virtual {

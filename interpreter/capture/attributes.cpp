@@ -134,8 +134,7 @@ Av Capture::get_attribute(const Av& object, StrObject* name) {
     const Value* found = class_attribute(instance->type.get(), name, &owner);
     bool property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
     if (!property)
-      for (auto& [field, value] : instance->fields)
-        if (field.get() == name) return value;
+      if (const Av* field = find_field(*instance, name)) return *field;
     if (found) return read_class_attribute(*found, object);
     if (name == vm_.names().class_.get()) return Av::constant(instance->type.value());
     break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
@@ -184,7 +183,7 @@ void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) 
       break_here(BreakReason::unknown_call, "property setter");
     if (refuses_attribute(vm_, instance->type.get(), found))
       break_here(BreakReason::raises, "AttributeError: __slots__");
-    return set_field(*instance, name, value);
+    return set_field(object, name, value);
   }
   if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
     break_here(BreakReason::unknown_object, "store to an attribute of an unknown value");
@@ -193,7 +192,16 @@ void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) 
   store_host_attribute(object, name, value);
 }
 
-void Capture::set_field(VInstance& instance, StrObject* name, const Av& value) {
+void Capture::set_field(const Av& object, StrObject* name, const Av& value) {
+  VInstance& instance = *as<VInstance>(object);
+  if (instance.source != Virtual::kMadeHere) {
+    plan_.distinct.push_back(instance.source);
+    HostAction action;
+    action.form = HostAction::Form::SetAttribute;
+    action.reason = BreakReason::host_store;
+    action.name = Local<StrObject>(name);
+    host_action(std::move(action), {object, value});
+  }
   for (auto& [field, current_value] : instance.fields)
     if (field.get() == name) {
       current_value = value;

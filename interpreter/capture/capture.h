@@ -45,13 +45,17 @@ struct CaptureMemory {
   };
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
-  // Places of lists and dicts: of those whose items something reads, of those taken by identity.
-  std::unordered_set<std::string> read, whole;
+  // Places (source_place) of lists and dicts whose items something reads; of objects that must be taken by
+  // identity; of instances that differ from call to call and are taken apart.
+  std::unordered_set<std::string> read, whole, apart;
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);
 };
+
+// Names an entry source across captures.
+std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source);
 
 // A call whose result nobody takes; one whose result goes to the instruction that is running.
 inline constexpr uint16_t kNoDestination = 0xFFFF;
@@ -127,6 +131,7 @@ class Capture {
   // Lists and dicts from outside (containers.cpp).
   [[noreturn]] void read_from_now_on(const Virtual& object);
   void keep_whole(Object* holder);
+  void keep_apart_from(const Value& holder);
   void write_through(const Av& container, const char* method, std::vector<Av> arguments);
 
   // Attributes, items, calls on abstract values. An attribute that is a property comes back Undefined,
@@ -138,7 +143,9 @@ class Capture {
   std::pair<Av, CallArguments> take_pending_getter() { return std::move(pending_getter_); }
   Type* type_of_av(const Av& av);
   const Value* class_attribute(Type* type, StrObject* name, Type** owner);
-  void set_field(VInstance& instance, StrObject* name, const Av& value);
+  void set_field(const Av& object, StrObject* name, const Av& value);
+  // An own attribute; null: there is none.
+  const Av* find_field(VInstance& instance, StrObject* name);
   Av get_item(const Av& container, const Av& key);
   bool is_dict(const Av& av) const;
   std::vector<Av> dict_keys(const Av& dict);
@@ -311,6 +318,7 @@ class Capture {
   Av structural_input(const Value& v, uint32_t source);
   bool comes_apart(const Value& v, uint32_t source) const;
   Av container_input(const Value& v, uint32_t source);
+  Av instance_input(const Value& v, uint32_t source);
   void read_container(const Value& v, uint32_t source, Virtual& object);
   uint32_t add_source(EntrySource source);
   uint32_t current_origin();
@@ -344,7 +352,8 @@ class Capture {
   std::unordered_map<OverlayKey, Av, OverlayHash> overlay_;   // stores of this region
   std::unordered_map<OverlayKey, Av, OverlayHash> loaded_;    // what was read, once
   std::unordered_map<Object*, Av> tensor_objects_;            // host tensors already inputs
-  std::unordered_map<Object*, Av> containers_;                // host lists and dicts taken apart
+  std::unordered_map<Object*, Av> containers_;                // host objects taken apart
+  std::unordered_set<Object*> constants_;                     // host objects reached by identity
   std::unordered_map<const Virtual*, std::string> container_places_;
   std::unordered_map<OverlayKey, bool, OverlayHash> constant_cells_;
   std::vector<std::shared_ptr<VTensor>> inputs_;              // tensor inputs, in order

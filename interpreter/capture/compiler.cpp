@@ -154,6 +154,7 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
     case Check::List:
       return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
              (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
+    case Check::Instance: return is_kind(v, Kind::Instance) && v.object()->type == source.expected.object();
     case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, v);
   }
   return false;
@@ -170,7 +171,10 @@ Value Compiler::fetch(const EntrySource& source, const Frame& frame,
       if (is_kind(parent, Kind::Tuple)) return cast<TupleObject>(parent)->items[source.index];
       return cast<ListObject>(parent)->items[source.index];
     }
-    case Form::Attribute: return get_own_attribute(vm_, source.holder.object(), source.name.get());
+    case Form::Attribute: {
+      const Value& holder = source.holder.is_object() ? source.holder : entry[source.parent];
+      return get_own_attribute(vm_, holder.object(), source.name.get());
+    }
     case Form::Content: return cast<CellObject>(source.holder)->content;
     case Form::Namespace: {
       DictObject* dict = cast<DictObject>(source.holder);
@@ -204,8 +208,14 @@ bool Compiler::fits(const Variant& variant, const Frame& frame, std::vector<Valu
   return are_distinct(variant.plan, entry) && !inputs_overlap(variant, entry);
 }
 
-// What the region stores into a container must reach no other one that it knows the content of.
+// Objects that were two while capturing are two now where that matters: what the region stores into a
+// container must reach no other one that it knows the content of.
 bool Compiler::are_distinct(const RegionPlan& plan, const std::vector<Value>& entry) {
+  for (const auto& [left, right] : plan.different)
+    if (entry[left].is(entry[right])) return false;
+  for (const Value& holder : plan.foreign)
+    for (uint32_t container : plan.containers)
+      if (entry[container].is(holder)) return false;
   for (uint32_t written : plan.distinct) {
     if (entry[written].object()->watched()) return false;
     for (uint32_t other : plan.containers)
@@ -235,12 +245,29 @@ bool Compiler::inputs_overlap(const Variant& variant, const std::vector<Value>& 
 
 // ---- capture ----
 
+// An instance in whose place another one of its class has come is no fact any more.
+void Compiler::take_apart(const Variant& old, const Frame& frame, CaptureMemory& memory) const {
+  const std::vector<EntrySource>& sources = old.plan.sources;
+  std::vector<Value> entry;
+  for (const EntrySource& source : sources) {
+    entry.push_back(fetch(source, frame, entry));
+    const Value& now = entry.back();
+    if (check_source(source, now)) continue;
+    const bool same_class = source.check == EntrySource::Check::Same && is_kind(now, Kind::Instance) &&
+                            is_kind(source.expected, Kind::Instance) &&
+                            now.object()->type == source.expected.object()->type;
+    if (!same_class) return;
+    memory.apart.insert(source_place(sources, source));
+  }
+}
+
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   if (site.captures >= kCaptureLimit) {
     report_variant_limit(site, frame);
     return nullptr;
   }
   ++site.captures;
+  if (!site.variants.empty()) take_apart(*site.variants.front(), frame, site.memory);
   SiteKey key{frame.code, frame.pc};
   CaptureMemory memory = std::move(site.memory);
   std::optional<CaptureResult> captured;

@@ -1,6 +1,7 @@
 // Lists and dicts that come in from outside are taken apart: their items are entry values, so that the
-// next call may bring another container of the same form. What the region stores into one is stored into
-// the real object at its place in program order, and into what capture knows of it.
+// next call may bring another container of the same form. So are instances of script classes, once a call
+// has brought another one. What the region stores into one is stored into the real object at its place in
+// program order, and into what capture knows of it.
 #include "interpreter/capture/capture.h"
 
 namespace tsc::interp {
@@ -15,20 +16,32 @@ constexpr size_t kLargestContainer = 64;
 
 bool is_plain_key(const Value& key) { return !key.is_object() || is_kind(key, Kind::Str); }
 
-std::string container_place(const std::vector<EntrySource>& sources, const EntrySource& source) {
-  std::string text = std::to_string(static_cast<int>(source.form)) + ":" + std::to_string(source.index);
-  if (source.name) text += "." + std::string(source.name->view());
-  if (source.form == Form::Item) return container_place(sources, sources[source.parent]) + "/" + text;
-  if (source.holder.is_object())
-    text += "@" + std::to_string(reinterpret_cast<uintptr_t>(source.holder.object()));
-  return text;
+// An object that holds data. One that is called (a module, an optimizer) stays a fact: its attributes are
+// many, and watching them costs nothing.
+bool holds_data(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Instance) || !(v.object()->type->type_flags & kPlainSetAttribute)) return false;
+  for (const char* hook : {"__call__", "__getattr__", "__getattribute__"})
+    if (const Value* found = lookup_in_type(v.object()->type, intern(vm, hook).get());
+        found && !is_kind(*found, Kind::NativeFunction))
+      return false;
+  return true;
 }
 
 }  // namespace
 
+std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source) {
+  std::string text = std::to_string(static_cast<int>(source.form)) + ":" + std::to_string(source.index);
+  if (source.name) text += "." + std::string(source.name->view());
+  if (source.holder.is_object())
+    return text + "@" + std::to_string(reinterpret_cast<uintptr_t>(source.holder.object()));
+  return source.form == Form::Register ? text : source_place(sources, sources[source.parent]) + "/" + text;
+}
+
 bool Capture::comes_apart(const Value& v, uint32_t source) const {
-  if (!v.is_object() || v.object()->watched()) return false;
-  if (memory_.whole.count(container_place(plan_.sources, plan_.sources[source]))) return false;
+  if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
+  const std::string place = source_place(plan_.sources, plan_.sources[source]);
+  if (memory_.whole.count(place)) return false;
+  if (memory_.apart.count(place)) return holds_data(vm_, v);
   if (is_kind(v, Kind::List) && v.object()->type == vm_.types().list)
     return cast<ListObject>(v)->items.size() <= kLargestContainer;
   if (!is_kind(v, Kind::Dict) || v.object()->type != vm_.types().dict) return false;
@@ -47,8 +60,9 @@ Av Capture::container_input(const Value& v, uint32_t source) {
     plan_.sources[source].length = found->second.object->source;
     return found->second;
   }
+  if (is_kind(v, Kind::Instance)) return instance_input(v, source);
   const bool list = is_kind(v, Kind::List);
-  const std::string place = container_place(plan_.sources, plan_.sources[source]);
+  const std::string place = source_place(plan_.sources, plan_.sources[source]);
   plan_.sources[source].check = list ? Check::List : Check::Dict;
   plan_.sources[source].length = EntrySource::kAnyLength;
   plan_.containers.push_back(source);
@@ -61,6 +75,41 @@ Av Capture::container_input(const Value& v, uint32_t source) {
   containers_[v.object()] = Av::of(object);
   if (!object->unread) read_container(v, source, *object);
   return Av::of(object);
+}
+
+Av Capture::instance_input(const Value& v, uint32_t source) {
+  plan_.sources[source].check = Check::Instance;
+  plan_.sources[source].expected = Value(v.object()->type);
+  plan_.containers.push_back(source);
+  auto object = make<VInstance>();
+  object->type = Local<Type>(v.object()->type);
+  object->source = source;
+  object->host = v;
+  container_places_[object.get()] = source_place(plan_.sources, plan_.sources[source]);
+  Av av = Av::of(object);
+  containers_[v.object()] = av;
+  return av;
+}
+
+const Av* Capture::find_field(VInstance& instance, StrObject* name) {
+  for (auto& [field, value] : instance.fields)
+    if (field.get() == name) return value.is_undefined() ? nullptr : &value;
+  if (instance.source == Virtual::kMadeHere) return nullptr;
+  EntrySource source;
+  source.form = Form::Attribute;
+  source.parent = instance.source;
+  source.name = Local<StrObject>(name);
+  const Value now = get_own_attribute(vm_, instance.host.object(), name);
+  Av value;
+  if (!now.is_undefined()) {
+    value = load_value(now, std::move(source));
+  } else {
+    // It must stay absent: what is found on the class would be hidden.
+    source.check = Check::Same;
+    add_source(std::move(source));
+  }
+  instance.fields.push_back({Local<StrObject>(name), std::move(value)});
+  return now.is_undefined() ? nullptr : &instance.fields.back().second;
 }
 
 void Capture::read_container(const Value& v, uint32_t source, Virtual& object) {
@@ -99,10 +148,17 @@ void Capture::read_from_now_on(const Virtual& object) {
 
 // The same object was reached by a way that needs it by identity.
 void Capture::keep_whole(Object* holder) {
+  constants_.insert(holder);
   auto found = containers_.find(holder);
   if (found == containers_.end()) return;
   memory_.whole.insert(container_places_.at(found->second.object.get()));
   throw CaptureRestart{};
+}
+
+// An object known by identity whose content the region changes, or that it compares with others.
+void Capture::keep_apart_from(const Value& holder) {
+  keep_whole(holder.object());
+  plan_.foreign.push_back(holder);
 }
 
 // What the region is about to do to the object itself: method(container, ...) in program order.

@@ -116,6 +116,7 @@ Av Capture::load_value(const Value& v, EntrySource source) {
 
 // Own attribute `name` of a host object, or an entry of a namespace dict.
 Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
+  keep_whole(holder.object());
   OverlayKey key{holder.object(), name, 0};
   if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
@@ -192,6 +193,7 @@ Av Capture::load_cell(const Av& cell) {
 }
 
 Av Capture::load_element(ListObject* list, int64_t index) {
+  keep_whole(list);
   OverlayKey key{list, nullptr, index + 1};
   if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
@@ -220,6 +222,7 @@ Av Capture::load_element(ListObject* list, int64_t index) {
 }
 
 Av Capture::load_dict_entry(DictObject* dict, const Value& key) {
+  keep_whole(dict);
   if (!is_kind(key, Kind::Str)) {
     Value now = dict_get(vm_, dict, key);
     assume_unchanged(dict, Value());

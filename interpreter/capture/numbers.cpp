@@ -271,12 +271,16 @@ int64_t Capture::concrete_int(const Av& av) {
 
 bool Capture::is_identical(const Av& a, const Av& b) {
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
-    if (a.object->source != Virtual::kMadeHere && b.object->source != Virtual::kMadeHere)
-      plan_.distinct.insert(plan_.distinct.end(), {a.object->source, b.object->source});
+    const uint32_t left = a.object->source, right = b.object->source;
+    const bool came_in = left != Virtual::kMadeHere && right != Virtual::kMadeHere;
+    if (a.object != b.object && came_in) plan_.different.push_back({left, right});
     return a.object == b.object;
   }
   if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
   const Av& other = a.is_constant() ? b : a;
+  if (other.kind == Av::Kind::Virtual && other.object->source != Virtual::kMadeHere &&
+      other.object->kind != VirtualKind::Tensor)
+    if (const Value& fixed = (a.is_constant() ? a : b).value; fixed.is_object()) keep_apart_from(fixed);
   if (VTensor* tensor = as<VTensor>(other)) {
     const Av& fixed = a.is_constant() ? a : b;
     return fixed.is_constant() && !tensor->host.is_undefined() && tensor->host.is(fixed.value);

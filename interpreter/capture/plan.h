@@ -34,7 +34,7 @@ struct EntrySource {
   enum class Form : uint8_t {
     Register,   // of the entered frame: `index`
     Item,       // element `index` of the list or tuple at source `parent`; of a dict, the one of key `key`
-    Attribute,  // own attribute `name` of `holder`
+    Attribute,  // own attribute `name` of `holder`; without one, of the instance at source `parent`
     Content,    // of the cell `holder`
     Namespace,  // entry `name` of the dict `holder`
     Element,    // element `index` of the list `holder`
@@ -49,9 +49,9 @@ struct EntrySource {
 
   // What must hold of the value.
   enum class Check : uint8_t {
-    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict
+    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance
   } check = Check::Nothing;
-  Value expected;           // Same: identity, or an equal None/bool/str
+  Value expected;           // Same: identity, or an equal None/bool/str; Instance: its class
   uint64_t tensor_key = 0;  // Tensor
   static constexpr uint32_t kAnyLength = ~0u;
   uint32_t length = 0;      // Tuple, List, Dict; Alias: the source that holds the same object
@@ -177,8 +177,10 @@ struct RegionPlan {
   std::vector<Watched> watched;
   std::vector<std::string> facts;  // for explain
   std::vector<uint32_t> written_sources;
-  std::vector<uint32_t> containers;  // sources of lists and dicts that were taken apart, and those of them
+  std::vector<uint32_t> containers;  // sources of the objects that were taken apart, and those of them
   std::vector<uint32_t> distinct;    // that must be none of the others, nor watched
+  std::vector<Value> foreign;        // objects known by identity that none of them may be
+  std::vector<std::pair<uint32_t, uint32_t>> different;  // sources that `is` found to be two objects
   Local<FunctionObject> function;  // of a closure: the region knows its cells by identity
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;

@@ -37,6 +37,8 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
              (named ? quoted(cast<StrObject>(source.key)->view()) : std::to_string(source.index)) + "]";
     }
     case Form::Attribute:
+      if (!source.holder.is_object())
+        return source_name(sources, sources[source.parent], frame) + "." + std::string(source.name->view());
       return quoted(source.name->view()) + " of " + quoted(source.holder.object()->type->name);
     case Form::Namespace: return quoted(source.name->view());
     case Form::Content: return closure_name(frame, source.holder);
@@ -88,6 +90,7 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
   switch (source.check) {
     case Check::Nothing:
     case Check::Alias: break;
+    case Check::Instance:
     case Check::Same: return name + ": " + change(value_text(vm, source.expected), value_text(vm, now));
     case Check::Int: return name + ": an int -> " + value_text(vm, now);
     case Check::Float: return name + ": a float -> " + value_text(vm, now);
@@ -119,7 +122,9 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
   std::vector<bool> absent(sources.size());  // inside a container that already differs
   for (size_t i = 0; i < sources.size(); ++i) {
     const EntrySource& source = sources[i];
-    absent[i] = source.form == Form::Item && absent[source.parent];
+    const bool inside = source.form == Form::Item ||
+                        (source.form == Form::Attribute && !source.holder.is_object());
+    absent[i] = inside && absent[source.parent];
     entry.push_back(absent[i] ? Value() : fetch(source, frame, entry));
     if (absent[i]) continue;
     if (source.check == Check::Alias && !entry.back().is(entry[source.length]))
@@ -130,7 +135,7 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
     add(source_change(vm_, source, entry.back(), source_name(sources, source, frame)));
   }
   if (!out.empty()) return out;
-  if (!are_distinct(old.plan, entry)) return "a list or dict that is changed is reached in two ways";
+  if (!are_distinct(old.plan, entry)) return "an object is reached in two ways now";
   return old.running ? "the function runs already" : "a tensor that is written shares memory with another";
 }
 

@@ -59,8 +59,7 @@ Av Capture::call_pending_getter() {
 
 bool Capture::has_attribute(const Av& object, StrObject* name) {
   if (VInstance* instance = as<VInstance>(object)) {
-    for (auto& [field, value] : instance->fields)
-      if (field.get() == name) return true;
+    if (find_field(*instance, name)) return true;
     return class_attribute(instance->type.get(), name, nullptr) != nullptr;
   }
   if (tensor_of(object)) {
@@ -106,7 +105,7 @@ Av Capture::first_argument() {
 
 // A host list that the region appends to is not read again: its content here would be stale.
 void Capture::forbid_reads(const Value& holder) {
-  keep_whole(holder.object());
+  keep_apart_from(holder);
   for (const Watched& watched : plan_.watched)
     if (watched.holder.is(holder) && !is_kind(watched.key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is read and changed");

@@ -332,7 +332,7 @@ void Capture::store_dict(const Av& container, const Av& key, const Av& value) {
 
 // A cell that the region writes must not be one it assumed: then it is read at every entry instead.
 void Capture::written_by_region(const OverlayKey& place, const Value& holder) {
-  keep_whole(holder.object());
+  keep_apart_from(holder);
   CaptureMemory::Cell cell{place.holder, place.name, place.index};
   if (!constant_cells_.count(place) || memory_.is_dynamic(cell)) return;
   memory_.make_dynamic(cell, holder);

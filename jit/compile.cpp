@@ -5,6 +5,7 @@
 #include "jit/passes/fuse.h"
 #include "jit/passes/lower.h"
 #include "jit/passes/pipeline.h"
+#include "jit/passes/strips.h"
 #include "jit/region/executor.h"
 #include "jit/runner/kernel_call.h"
 
@@ -55,11 +56,12 @@ std::unique_ptr<Executable> compile(Region region, const CompileOptions& options
   run_pipeline(region, pipeline);
   if (!options.use_llvm || is_disabled(options, "fuse")) return make_region_executor(std::move(region));
   std::vector<KernelShape> shapes = fuse(region);
-  if (options.verify) verify(region);
-  emit_stage(options, "fused", region);
   std::vector<LoweredKernel> kernels = lower_all(region, shapes);
   for (const LoweredKernel& kernel : kernels) verify(kernel.program);
   if (!is_disabled(options, "memory")) plan_in_place(region, &kernels);
+  if (!is_disabled(options, "strips")) join_strips(region, &kernels);
+  if (options.verify) verify(region);
+  emit_stage(options, "fused", region);
   emit_kernels(options, kernels, *options.cache, report);
   auto runner = std::make_unique<CompiledKernels>(std::move(kernels), region.name, options.cache, report);
   return make_region_executor(std::move(region), std::move(runner));

@@ -20,6 +20,18 @@ struct TileProduct {
   int output = -1;  // the operand that may take the product's memory: every element is read before
 };
 
+// Two matrix products with the kernel's rows between them (jit/passes/strips.h).
+struct StripProducts {
+  ValueId left = kNoValue, right = kNoValue;  // (batch, rows, depth) and (batch, depth, columns); none: no strips
+  int products = -1, weights = -1;            // the operands that read the first and make the left of the second
+  ValueId values = kNoValue;                  // (batch, columns, width)
+  ValueId result = kNoValue;                  // (batch, rows, width)
+  // Where the bool operand `mask` is false the weights are zeros, or nan as their whole row is, if the scalar
+  // `lowest` is -inf. -1: no such mask.
+  int mask = -1;
+  ValueId lowest = kNoValue;
+};
+
 struct LoweredKernel {
   KernelProgram program;                 // accesses: Contiguous, Row operands Broadcast
   std::vector<KernelBinding> bindings;   // one per operand
@@ -27,6 +39,7 @@ struct LoweredKernel {
   KernelShape shape;
   bool empty_raises = false;             // amax/amin over nothing: the block raises the error
   TileProduct product;
+  StripProducts strips;
   std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
 };
 

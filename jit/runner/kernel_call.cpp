@@ -36,7 +36,8 @@ int64_t raw_parameter(const Scalar& s, DType type) {
 std::byte* bind_operand(const OperandPlan& plan, size_t o, const LoweredKernel& lowered,
                         CompiledKernels::Launch* launch, Registers& registers) {
   switch (plan.source) {
-    case OperandPlan::Source::Index: return nullptr;
+    case OperandPlan::Source::Index:
+    case OperandPlan::Source::Strip: return nullptr;
     case OperandPlan::Source::Input: return registers.tensor(plan.value).data();
     case OperandPlan::Source::Copy:
       launch->held.push_back(run_op(Op::copy, {&registers.tensor(plan.value), 1}, {}, {}).first);
@@ -98,7 +99,7 @@ CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& r
   const LoweredKernel& lowered = kernels_[number];
   auto launch = std::make_unique<Launch>();
   if (!plan_launch(lowered, registers, launch.get())) return nullptr;
-  if (wants_phases(lowered, *launch)) {
+  if (lowered.strips.left == kNoValue && wants_phases(lowered, *launch)) {
     launch->phases = phased_variant(number, *launch);
     if (!launch->phases) return nullptr;
   } else {
@@ -113,6 +114,8 @@ CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& r
 
 bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {
   const LoweredKernel& lowered = kernels_[kernel.id];
+  const bool in_strips = lowered.strips.left != kNoValue;
+  if (in_strips && !fits_strips(lowered, registers)) return false;
   Launch* launch = find(kernel.id, registers);
   if (!launch) launch = make(kernel.id, registers);
   if (!launch) return false;
@@ -120,6 +123,8 @@ bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {
   bound.bind(lowered, registers);
   if (launch->phases) {
     run_phases(*launch->phases, lowered, *launch);
+  } else if (in_strips) {
+    run_strips(lowered, *launch, registers);
   } else if (lowered.product.left != kNoValue) {
     run_product(lowered, *launch, registers);
   } else {
@@ -154,6 +159,23 @@ CompiledKernel* CompiledKernels::variant(size_t number, const Launch& launch) {
   return found->second.get();
 }
 
+OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
+                                 size_t o, int64_t outer, int64_t row, int64_t col) {
+  OperandArgument argument = launch.arguments[o];
+  int64_t offset = row * argument.row_stride + col * argument.col_stride;
+  const Sizes& outer_strides = launch.operands[o].outer_strides;
+  for (size_t i = launch.outer.size(); i-- > 0;) {
+    offset += outer % launch.outer[i] * outer_strides[i];
+    outer /= launch.outer[i];
+  }
+  const Operand& operand = lowered.program.operands[o];
+  if (operand.kind == Operand::Kind::Index)
+    argument.base = reinterpret_cast<void*>(offset);
+  else
+    argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(operand.dtype);
+  return argument;
+}
+
 namespace {
 
 // Runs the kernel on a block of one (outer, row) plane.
@@ -171,29 +193,13 @@ class BlockLauncher {
       arguments = many.data();
     }
     for (size_t o = 0; o < launch_.arguments.size(); ++o)
-      arguments[o] = shifted(o, outer, row, col);
+      arguments[o] = shifted_argument(lowered_, launch_, o, outer, row, col);
     Ref<Storage> memory;
     if (launch_.has_scratch) memory = Storage::allocate(scratch_bytes(lowered_.program, cols));
     function_(arguments, launch_.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
   }
 
  private:
-  OperandArgument shifted(size_t o, int64_t outer, int64_t row, int64_t col) const {
-    OperandArgument argument = launch_.arguments[o];
-    int64_t offset = row * argument.row_stride + col * argument.col_stride;
-    const Sizes& outer_strides = launch_.operands[o].outer_strides;
-    for (size_t i = launch_.outer.size(); i-- > 0;) {
-      offset += outer % launch_.outer[i] * outer_strides[i];
-      outer /= launch_.outer[i];
-    }
-    const Operand& operand = lowered_.program.operands[o];
-    if (operand.kind == Operand::Kind::Index)
-      argument.base = reinterpret_cast<void*>(offset);
-    else
-      argument.base = static_cast<std::byte*>(argument.base) + offset * dtype_size(operand.dtype);
-    return argument;
-  }
-
   const LoweredKernel& lowered_;
   const CompiledKernels::Launch& launch_;
   KernelFunction function_;

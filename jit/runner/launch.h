@@ -14,6 +14,7 @@ struct OperandPlan {
     InPlace,  // the memory of the tensor `value`, a dying input
     Fresh,    // new memory of `bytes` bytes
     Product,  // the product's result
+    Strip,    // a strip between two products, another at each launch
   } source = Source::Index;
   ValueId value = kNoValue;
   bool output = false;
@@ -44,5 +45,9 @@ struct CompiledKernels::Launch {
 
   uint64_t form() const;  // of accesses and streams: what a compiled form depends on
 };
+
+// The argument of operand `o` from a row of an outer plane and a column on.
+OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
+                                 size_t o, int64_t outer, int64_t row, int64_t col);
 
 }  // namespace tsc::jit

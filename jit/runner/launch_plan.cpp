@@ -84,6 +84,10 @@ class Planner {
     } else if (product.value != kNoValue && (binding.value == product.value ||
                                              static_cast<int>(o) == product.output)) {
       fresh(OperandPlan::Source::Product, sizes_, &plan);
+    } else if (lowered_.strips.left != kNoValue && (static_cast<int>(o) == lowered_.strips.products ||
+                                                    static_cast<int>(o) == lowered_.strips.weights)) {
+      plan.source = OperandPlan::Source::Strip;
+      expand(binding.space, sizes_, contiguous_strides(sizes_));
     } else if (!plan.output) {
       plan.source = OperandPlan::Source::Input;
       const Tensor& tensor = registers_.tensor(binding.value);
@@ -221,6 +225,7 @@ bool for_each_key_word(const LoweredKernel& lowered, const Registers& registers,
       value = lowered.in_place[o];
     }
     if (value == kNoValue || value == lowered.product.value) continue;
+    if (lowered.strips.left != kNoValue && static_cast<int>(o) == lowered.strips.products) continue;
     const Tensor& tensor = registers.tensor(value);
     for (size_t axis = 0; axis < tensor.strides().size(); ++axis)
       if (!visit(tensor.sizes()[axis]) || !visit(tensor.strides()[axis])) return false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/kernels/matmul_kernels.h"
+#include "runtime/kernels/scratch.h"
 #include "runtime/tensor/bfloat16.h"
 
 namespace tsc {
@@ -21,25 +22,6 @@ constexpr double kTaskNanoseconds = 10000;  // work below this is not worth cutt
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
-
-// Uninitialised memory from the calling engine's allocator, for the length of a scope.
-template <class T>
-class Scratch {
- public:
-  Scratch(CachingAllocator& allocator, int64_t count) : allocator_(allocator) {
-    if (count > 0) block_ = allocator.allocate(count * static_cast<int64_t>(sizeof(T)));
-  }
-  ~Scratch() {
-    if (block_.data) allocator_.free(block_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  T* data() const { return reinterpret_cast<T*>(block_.data); }
-
- private:
-  CachingAllocator& allocator_;
-  CachingAllocator::Block block_;
-};
 
 enum class RightMode {
   Direct,  // tiles read B in place

@@ -1,0 +1,108 @@
+// Kernels between two matrix products (jit/passes/strips.h): the rows come and go in strips.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "jit/runner/launch.h"
+#include "runtime/kernels/matmul_strips.h"
+
+namespace tsc::jit {
+namespace {
+
+MatmulOperand operand(const Tensor& t) {
+  return {t.data(), t.stride(1), t.stride(2), t.stride(0)};
+}
+
+struct Weigher {
+  const LoweredKernel& lowered;
+  const CompiledKernels::Launch& launch;
+  int64_t rows;  // of a batch
+
+  static void run(void* context, void* products, void* weights, int64_t stride, int64_t batch,
+                  int64_t row0, int64_t count, int64_t columns) {
+    const Weigher& self = *static_cast<const Weigher*>(context);
+    int64_t line = batch * self.rows + row0;
+    const int64_t size = dtype_size(self.lowered.program.operands[self.lowered.strips.weights].dtype);
+    while (count > 0) {
+      const int64_t plane_row = line % self.launch.rows;
+      const int64_t some = std::min(count, self.launch.rows - plane_row);
+      self.weigh(products, weights, stride, line / self.launch.rows, plane_row, some, columns);
+      products = static_cast<std::byte*>(products) + some * stride * size;
+      weights = static_cast<std::byte*>(weights) + some * stride * size;
+      line += some;
+      count -= some;
+    }
+  }
+
+  void weigh(void* products, void* weights, int64_t stride, int64_t outer, int64_t row,
+             int64_t count, int64_t columns) const {
+    std::vector<OperandArgument> arguments(launch.arguments.size());
+    for (size_t o = 0; o < arguments.size(); ++o) {
+      const bool from = static_cast<int>(o) == lowered.strips.products;
+      if (from || static_cast<int>(o) == lowered.strips.weights)
+        arguments[o] = {from ? products : weights, stride, launch.arguments[o].col_stride};
+      else
+        arguments[o] = shifted_argument(lowered, launch, o, outer, row, 0);
+    }
+    Ref<Storage> memory;
+    if (launch.has_scratch) memory = Storage::allocate(scratch_bytes(lowered.program, columns));
+    launch.kernel->function(arguments.data(), launch.parameters.data(), count, columns,
+                            memory ? memory->data() : nullptr);
+  }
+};
+
+// The column behind the last one that any row of each strip sees, in whole lanes; empty: every column counts.
+std::vector<int64_t> find_ends(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
+                               const Registers& registers, int64_t rows) {
+  const StripProducts& strips = lowered.strips;
+  if (strips.mask < 0 || launch.rows != rows) return {};
+  const Scalar& lowest = registers.scalars[strips.lowest];
+  if (lowest.kind != Scalar::Kind::Float || lowest.f != -INFINITY) return {};
+  for (int64_t stride : launch.operands[strips.mask].outer_strides)
+    if (stride != 0) return {};
+  const OperandArgument& mask = launch.arguments[strips.mask];
+  if (mask.col_stride != 1) return {};
+  std::vector<int64_t> ends;
+  for (int64_t row0 = 0; row0 < rows; row0 += kStripRows) {
+    int64_t end = 0;
+    for (int64_t row = row0; row < std::min(rows, row0 + kStripRows); ++row) {
+      const std::byte* line = static_cast<const std::byte*>(mask.base) + row * mask.row_stride;
+      const void* last = memrchr(line + end, 1, static_cast<size_t>(launch.cols - end));
+      if (last) end = static_cast<const std::byte*>(last) - line + 1;
+    }
+    const int64_t whole = (end + kReductionLanes - 1) / kReductionLanes * kReductionLanes;
+    ends.push_back(end == 0 ? launch.cols : std::min(whole, launch.cols));
+  }
+  return ends;
+}
+
+}  // namespace
+
+void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& launch,
+                                 Registers& registers) {
+  const StripProducts& strips = lowered.strips;
+  const Tensor& left = registers.tensor(strips.left);
+  const Tensor& right = registers.tensor(strips.right);
+  const Tensor& values = registers.tensor(strips.values);
+  Weigher weigher{lowered, launch, left.size(1)};
+  StripArgs args;
+  args.dtype = left.dtype();
+  args.batch = left.size(0), args.rows = left.size(1), args.depth = left.size(2);
+  args.columns = right.size(2), args.width = values.size(2);
+  args.a = operand(left), args.b = operand(right), args.v = operand(values);
+  args.weigh = Weigher::run;
+  args.context = &weigher;
+  const std::vector<int64_t> ends = find_ends(lowered, launch, registers, args.rows);
+  if (!ends.empty()) args.ends = ends.data();
+  Tensor result = Tensor::empty(args.dtype, {args.batch, args.rows, args.width});
+  args.out = result.data();
+  matmul_strips(args);
+  registers.put(strips.result, std::move(result));
+}
+
+bool CompiledKernels::fits_strips(const LoweredKernel& lowered, const Registers& registers) {
+  const StripProducts& strips = lowered.strips;
+  return registers.tensor(strips.left).size(2) > 0 && registers.tensor(strips.values).size(2) > 0;
+}
+
+}  // namespace tsc::jit

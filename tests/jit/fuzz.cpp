@@ -195,7 +195,8 @@ class Program {
       const ValueId seed = region_.add_value(Type(region_.type(seeded_[i])));
       // The seed arrives as an input of fresh sizes; the builder learns that they are the output's.
       Type type{ValueKind::Tensor, DType::F64, {}};
-      for (ValueId size : region_.type(seeded_[i]).sizes) {
+      const ValueList sizes = region_.type(seeded_[i]).sizes;  // adding values moves the types
+      for (ValueId size : sizes) {
         type.sizes.push_back(region_.add_value({ValueKind::Int, {}, {}}));
         builder_.assume_equal(type.sizes.back(), size);
       }

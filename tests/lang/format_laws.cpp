@@ -56,7 +56,8 @@ void check_laws(const std::string& name, const std::string& text, uint32_t width
                 size_t& accepted) {
   const Source source(name, text);
   // The checker must take whatever the parser takes.
-  for (const Diagnostic& d : check(source, {}).all()) CHECK(d.primary.span.end <= text.size() + 1);
+  const auto checked = check(source, {});
+  for (const Diagnostic& d : checked.all()) CHECK(d.primary.span.end <= text.size() + 1);
   const FormatResult once = format(source, {width});
   if (!once.ok) return;
   ++accepted;

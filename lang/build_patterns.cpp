@@ -94,7 +94,10 @@ Pattern* AstBuilder::value_pattern(Expr* value, Span span) {
 }
 
 Pattern* AstBuilder::complex_pattern(Expr* value, Span span) {
-  error(Code::ComplexRefused, span, "complex literals are not supported");
+  const char last = source_.text()[span.end - 1];
+  if (last != 'j' && last != 'J')  // that the lexer has refused
+    error(Code::InvalidPattern, span, "a pattern cannot compute")
+        .help("compare in a guard: case n if n == ...");
   return value_pattern(value, span);
 }
 

@@ -277,7 +277,7 @@ void init_alias_types(Vm& vm) {
   t.union_type = make_union_type(vm);
   t.type->slots.binary = union_slot;
   t.none->slots.binary = union_slot;
-  for (Type* type : {t.list, t.tuple, t.dict, t.set, t.frozenset, t.type})
+  for (Type* type : {t.list, t.tuple, t.dict, t.set, t.frozenset})
     TypeBuilder::existing(vm, type).class_method("__class_getitem__", "cls, item", class_item);
 }
 

@@ -94,8 +94,17 @@ Value decode(Vm& vm, Args& a) {
   return str_value(vm, decode_bytes(vm, a[0], text_of(vm, a[1], "encoding"),
                                     text_of(vm, a[2], "errors")));
 }
+// One ASCII character, as text or bytes.
+std::string hex_separator(Vm& vm, const Value& v) {
+  if (length(vm, v) != 1) raise_value_error(vm, "sep must be length 1.");
+  const bool text = is_kind(v, Kind::Str);
+  if (!text && !is_kind(v, Kind::Bytes)) raise_type_error(vm, "sep must be str or bytes.");
+  std::string separator = text ? std::string(cast<StrObject>(v)->view()) : cast<BytesObject>(v)->data;
+  if (static_cast<unsigned char>(separator[0]) > 127) raise_value_error(vm, "sep must be ASCII.");
+  return separator;
+}
 Value hex(Vm& vm, Args& a) {
-  std::string separator = a.has(1) ? std::string(text_of(vm, a[1], "sep")) : "";
+  const std::string separator = a.has(1) ? hex_separator(vm, a[1]) : "";
   int64_t group = to_index(vm, a[2]);
   const std::string& data = self_of(a);
   std::string out;

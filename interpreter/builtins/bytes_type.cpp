@@ -94,7 +94,7 @@ Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool ref
     for (int64_t i = 0; i < n.as_int(); ++i) out += piece;
     return make_bytes(vm, std::move(out)).take();
   }
-  if (op == BinaryOp::Mod && !reflected && is_kind(a, Kind::Bytes))
+  if (op == BinaryOp::Mod && is_kind(a, Kind::Bytes))
     return make_bytes(vm, percent_format(vm, data_of(a), b, true)).take();
   return vm.not_implemented();
 }

@@ -6,7 +6,9 @@
 namespace tsc::interp {
 namespace {
 
-enum class Encoding { Utf8, Ascii, Latin1, Utf16, Utf16Le, Utf16Be, Utf32, Utf32Le, Utf32Be };
+enum class Encoding { Utf8, Utf8Sig, Ascii, Latin1, Utf16, Utf16Le, Utf16Be, Utf32, Utf32Le, Utf32Be };
+
+constexpr std::string_view kMark = "\xef\xbb\xbf";  // of byte order; at the beginning of a text
 
 struct EncodingRow {
   const char* alias;  // lower case, '_' written as '-'
@@ -15,6 +17,7 @@ struct EncodingRow {
 };
 constexpr EncodingRow kEncodings[] = {
     {"utf-8", Encoding::Utf8, "utf-8"},       {"utf8", Encoding::Utf8, "utf-8"},
+    {"utf-8-sig", Encoding::Utf8Sig, "utf-8"}, {"utf8-sig", Encoding::Utf8Sig, "utf-8"},
     {"u8", Encoding::Utf8, "utf-8"},          {"ascii", Encoding::Ascii, "ascii"},
     {"us-ascii", Encoding::Ascii, "ascii"},   {"latin-1", Encoding::Latin1, "latin-1"},
     {"latin1", Encoding::Latin1, "latin-1"},  {"iso-8859-1", Encoding::Latin1, "latin-1"},
@@ -221,6 +224,7 @@ std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
   std::string_view view = cast<StrObject>(text)->view();
   switch (row.encoding) {
     case Encoding::Utf8: return std::string(view);
+    case Encoding::Utf8Sig: return std::string(kMark).append(view);
     case Encoding::Ascii: return encode_bytewise(vm, text, 128, row.name, errors);
     case Encoding::Latin1: return encode_bytewise(vm, text, 256, row.name, errors);
     case Encoding::Utf16: return encode_wide(view, 2, true, false);
@@ -239,6 +243,10 @@ std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding,
   const std::string& s = cast<BytesObject>(bytes)->data;
   switch (row.encoding) {
     case Encoding::Utf8: return decode_utf8_bytes(vm, s, bytes, errors);
+    case Encoding::Utf8Sig: {
+      std::string text = decode_utf8_bytes(vm, s, bytes, errors);
+      return text.compare(0, kMark.size(), kMark) == 0 ? text.substr(kMark.size()) : text;
+    }
     case Encoding::Ascii: return decode_bytewise(vm, s, bytes, true, errors);
     case Encoding::Latin1: return decode_bytewise(vm, s, bytes, false, errors);
     case Encoding::Utf16: return decode_wide(vm, s, bytes, row.name, 2, true, false);

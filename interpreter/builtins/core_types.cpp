@@ -218,9 +218,11 @@ Value object_eq(Vm& vm, Args& a) {
   return a[0].is(a[1]) ? Value::boolean(true) : vm.not_implemented();
 }
 Value object_ne(Vm& vm, Args& a) {
-  Value r = compare(vm, CompareOp::Eq, a[0], a[1]);
-  return Value::boolean(!truth(vm, r));
+  const auto equal = type_of(vm, a[0])->slots.compare;
+  Value r = equal ? equal(vm, CompareOp::Eq, a[0], a[1]) : object_eq(vm, a);
+  return r.is(vm.not_implemented()) ? r : Value::boolean(!truth(vm, r));
 }
+Value object_order(Vm& vm, Args&) { return vm.not_implemented(); }
 Value object_str(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
 Value object_format(Vm& vm, Args& a) {
   return str_value(vm, format(vm, a[0], text_of(vm, a[1], "format_spec")));
@@ -369,6 +371,10 @@ void init_object_methods(Vm& vm) {
       .method("__setattr__", "self, name, value", object_setattr)
       .method("__delattr__", "self, name", object_delattr)
       .method("__getattribute__", "self, name", object_getattribute)
+      .method("__lt__", "self, value, /", object_order)
+      .method("__le__", "self, value, /", object_order)
+      .method("__gt__", "self, value, /", object_order)
+      .method("__ge__", "self, value, /", object_order)
       .method("__eq__", "self, other", object_eq)
       .method("__ne__", "self, other", object_ne)
       .method("__str__", "self", object_str)

@@ -1,5 +1,7 @@
 // The exception classes.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/syntax_error.h"
+#include "interpreter/vm/traceback_text.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
@@ -59,6 +61,7 @@ void exception_initialize(Vm& vm, const Value& self, Args& args) {
   for (uint32_t i = 0; same && i < args.count; ++i) same = e->args->items[i].is(args[i]);
   bool os_error = e->type->is_subtype_of(vm.exceptions().OSError) && args.count >= 2;
   if (!same && !(os_error && e->subject)) e->args = make_tuple(vm, args.span());
+  if (e->type->is_subtype_of(vm.exceptions().SyntaxError)) settle_syntax_error(vm, e);
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     take_keyword(vm, e, args.keyword_names[i]->view(), args.keyword_values[i]);
 }
@@ -94,6 +97,8 @@ std::string unicode_error_text(Vm& vm, ExceptionObject* e) {
 }
 Value exception_str(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);
+  if (e->type->is_subtype_of(vm.exceptions().SyntaxError))
+    return str_value(vm, syntax_error_text(vm, e));
   if (e->args->size == 0) return str_value(vm, "");
   if (e->args->size == 1) {
     bool key_error = e->type->is_subtype_of(vm.exceptions().KeyError);
@@ -218,6 +223,11 @@ Value traceback_source(Vm& vm, const Value& v) {
   return str_value(vm, e ? e->source_line() : "");
 }
 
+Value traceback_carets(Vm& vm, const Value& v) {
+  const TracebackEntry* e = cast<TracebackObject>(v)->entry();
+  return str_value(vm, e ? caret_line(*e) : "");
+}
+
 struct FrameView : Object {
   Value code;
   int64_t line = 0;
@@ -246,6 +256,7 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "NameError") b.getter("name", get_name);
   if (name == "ImportError")
     b.getter("name", get_name).getter("path", get_subject).getter("msg", get_value);
+  if (name == "SyntaxError") add_syntax_error_members(b);
   if (name == "OSError")
     b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject);
   if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")
@@ -320,7 +331,8 @@ void init_exception_types(Vm& vm) {
       .getter("tb_lineno", traceback_line)
       .getter("filename", traceback_file)
       .getter("name", traceback_name)
-      .getter("line", traceback_source);
+      .getter("line", traceback_source)
+      .getter("_carets", traceback_carets);
   VmAccess::types(vm).traceback = t.finish();
 }
 

@@ -70,12 +70,32 @@ Value standard_output(Vm& vm) {
   return sys ? dict_get(vm, sys->globals, "stdout") : Value();
 }
 
-void write_to(Vm& vm, const Value& asked, const std::string& text) {
-  Value file = asked && !asked.is_none() ? asked : standard_output(vm);
-  if (!file || is_standard_stream(file, Stream::Out)) return vm.write(Stream::Out, text);
-  if (file.is_none()) return;
-  call_method(vm, file, "write", {str_value(vm, text)});
-}
+// What print's pieces become: one text for the engine's own streams and files; a script's own stream hears
+// of each piece by itself, as in Python.
+class Printer {
+ public:
+  Printer(Vm& vm, const Value& asked)
+      : vm_(vm), file_(asked && !asked.is_none() ? asked : standard_output(vm)),
+        own_(file_ && !file_.is_none() && !is_kind(file_, Kind::File)) {}
+  void add(const std::string& piece) {
+    if (own_) call_method(vm_, file_, "write", {str_value(vm_, piece)});
+    else text_ += piece;
+  }
+  void finish(bool flush) {
+    const bool standard = !file_ || is_standard_stream(file_, Stream::Out);
+    if (standard) vm_.write(Stream::Out, text_);
+    else if (!own_ && !file_.is_none()) call_method(vm_, file_, "write", {str_value(vm_, text_)});
+    if (!flush || (file_ && file_.is_none())) return;
+    if (file_) call_method(vm_, file_, "flush");
+    else std::fflush(stdout);
+  }
+
+ private:
+  Vm& vm_;
+  Value file_;
+  bool own_;
+  std::string text_;
+};
 
 Value print(Vm& vm, Args& a) {
   auto piece = [&](const Value& v, const char* fallback, const char* name) {
@@ -85,16 +105,15 @@ Value print(Vm& vm, Args& a) {
     return std::string(cast<StrObject>(v)->view());
   };
   std::string separator = piece(a[0], " ", "sep"), end = piece(a[1], "\n", "end");
-  std::string text;
+  Printer printer(vm, a[2]);
   bool first = true;
   for (const Value& v : cast<TupleObject>(a[4])->span()) {
-    if (!first) text += separator;
+    if (!first) printer.add(separator);
     first = false;
-    text += to_string(vm, v);
+    printer.add(to_string(vm, v));
   }
-  text += end;
-  write_to(vm, a[2], text);
-  if (truth(vm, a[3]) && !a[2].is_none()) call_method(vm, a[2], "flush");
+  printer.add(end);
+  printer.finish(truth(vm, a[3]));
   return Value::none();
 }
 
@@ -409,11 +428,24 @@ Value dir(Vm& vm, Args& a) {
   sort_list(vm, names, Value(), false);
   return names.take();
 }
+// From sys.stdin once sys is imported: it may hold text already, or be a script's own object.
 Value input(Vm& vm, Args& a) {
-  if (a.has(0)) vm.write(Stream::Out, to_string(vm, a[0]));
-  std::optional<std::string> line = vm.read_line();
-  if (!line) raise(vm, vm.exceptions().EOFError, "EOF when reading a line");
-  return str_value(vm, *line);
+  if (a.has(0)) {
+    Printer printer(vm, Value());
+    printer.add(to_string(vm, a[0]));
+    printer.finish(false);
+  }
+  auto* sys = try_cast<ModuleObject>(dict_get(vm, vm.modules(), "sys"));
+  std::string line;
+  if (sys) {
+    Value text = call_method(vm, dict_get(vm, sys->globals, "stdin"), "readline");
+    line = text_of(vm, text, "object.readline()");
+  } else {
+    line = vm.read_line().value_or("");
+  }
+  if (line.empty()) raise(vm, vm.exceptions().EOFError, "EOF when reading a line");
+  if (line.back() == '\n') line.pop_back();
+  return str_value(vm, line);
 }
 
 struct Row {

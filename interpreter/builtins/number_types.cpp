@@ -317,12 +317,16 @@ Value int_from_bytes(Vm& vm, Args& a) {
 // --- methods that are operators under another name ----------------------------------------------------
 
 Value builtin(Vm& vm, const char* name) { return dict_get(vm, vm.builtins()->globals, name); }
+// An int does not know floats: the float's reflected method answers.
+bool answers(const Value& self, const Value& other) {
+  return numeric(other) && (self.is_float() || !unbox(other).is_float());
+}
 Value number_divmod(Vm& vm, Args& a) {
-  if (!numeric(a[1])) return vm.not_implemented();
+  if (!answers(unbox(a[0]), a[1])) return vm.not_implemented();
   return call(vm, builtin(vm, "divmod"), {unbox(a[0]), unbox(a[1])});
 }
 Value number_rdivmod(Vm& vm, Args& a) {
-  if (!numeric(a[1])) return vm.not_implemented();
+  if (!answers(unbox(a[0]), a[1])) return vm.not_implemented();
   return call(vm, builtin(vm, "divmod"), {unbox(a[1]), unbox(a[0])});
 }
 Value number_round(Vm& vm, Args& a) {

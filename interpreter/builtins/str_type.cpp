@@ -112,7 +112,7 @@ Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refle
     for (int64_t i = 0; i < n.as_int() && !piece.empty(); ++i) text += piece;
     return str_value(vm, text);
   }
-  if (op == BinaryOp::Mod && !reflected) return str_value(vm, percent_format(vm, view_of(a), b));
+  if (op == BinaryOp::Mod && is_kind(a, Kind::Str)) return str_value(vm, percent_format(vm, view_of(a), b));
   return vm.not_implemented();
 }
 Value str_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {

@@ -271,6 +271,7 @@ void init_range_types(Vm& vm) {
   s.construct = range_construct;
   s.repr = range_repr;
   s.length = range_length;
+  s.truth = [](Vm& v, const Value& x) { return range_length(v, x) != 0; };
   s.get_item = range_get;
   s.contains = range_contains;
   s.iterate = range_iterate;

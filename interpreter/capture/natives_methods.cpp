@@ -293,7 +293,7 @@ constexpr HostCallRow kHostCalls[] = {
     {"time.perf_counter", true, jit::ValueKind::Float, BreakReason::host_call},
     {"time.monotonic", true, jit::ValueKind::Float, BreakReason::host_call},
     {"time.sleep", false, jit::ValueKind::Object, BreakReason::host_call},
-    {"random.random", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"_random.random", true, jit::ValueKind::Float, BreakReason::host_call},
     {"sys.stdout.flush", false, jit::ValueKind::Object, BreakReason::host_call},
 };
 

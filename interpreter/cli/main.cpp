@@ -89,7 +89,26 @@ void write_to_error(void*, tsc_stream, const char* text, size_t size) {
   std::fwrite(text, 1, size, stderr);
 }
 
+// `explain WORD` without such a file, and the word is none of a path: an error code.
+bool asks_for_code(const Invocation& invocation) {
+  const std::string& word = invocation.script;
+  struct stat about {};
+  return invocation.command == Command::Explain && !word.empty() && word != "-" &&
+         word.find_first_of("./") == std::string::npos && stat(word.c_str(), &about) != 0;
+}
+
+int explain_code(const Invocation& invocation) {
+  const tsc_api& api = *tsc_get_api(TSC_API_VERSION);
+  const int color = use_color(invocation.color, STDOUT_FILENO);
+  tsc_status* status = api.error_page(invocation.script.c_str(), color, print_text, stdout);
+  if (status == nullptr) return 0;
+  const int exit_code = usage_error(api.status_message(status));
+  api.status_free(status);
+  return exit_code;
+}
+
 int run(const Invocation& invocation) {
+  if (asks_for_code(invocation)) return explain_code(invocation);
   if (invocation.command == Command::Test) return run_tests(invocation);
   Session session(invocation, invocation.command == Command::Explain ? write_to_error : nullptr);
   if (!session.ok()) return kExitInternal;

@@ -14,8 +14,8 @@ namespace {
 constexpr CommandRow kCommands[] = {
     {"run", Command::Run, "FILE [args]", "run a script; the word `run` may be left out"},
     {"repl", Command::Repl, "", "the interactive prompt, also what no argument starts"},
-    {"explain", Command::Explain, "FILE [args]",
-     "run a script, then say what was compiled and why"},
+    {"explain", Command::Explain, "FILE [args] | CODE",
+     "run a script, then say what was compiled and why; or what an error code means"},
     {"fmt", Command::Format, "PATH...", "give scripts the one style; - is standard input",
      Takes::Paths},
     {"check", Command::Check, "[PATH...]", "find mistakes in scripts without running them",
@@ -57,6 +57,11 @@ bool set_color(Invocation& into, const std::string& value) {
                : value == "always" ? ColorMode::Always
                                    : ColorMode::Never;
   return true;
+}
+
+bool set_error_format(Invocation& into, const std::string& value) {
+  into.json_errors = value == "json";
+  return value == "json" || value == "full";
 }
 
 bool set_jobs(Invocation& into, const std::string& value) {
@@ -223,6 +228,8 @@ const FlagRow kFlags[] = {
     {"--no-cache", nullptr, nullptr, "TENSCRIPT_NO_CACHE",
      "neither use nor keep compiled kernels on disk", set_no_cache},
     {"--color", nullptr, "WHEN", "TENSCRIPT_COLOR", "auto, always or never", set_color},
+    {"--error-format", nullptr, "FORMAT", "TENSCRIPT_ERROR_FORMAT",
+     "full, or json: errors and warnings as JSON objects, one a line", set_error_format},
     {"--json", nullptr, nullptr, "TENSCRIPT_JSON",
      "explain, info, cache, check and test: print JSON", set_switch<&Invocation::json>},
     {"--quiet", "-q", nullptr, "TENSCRIPT_QUIET", "no closing summary",

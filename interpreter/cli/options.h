@@ -33,6 +33,7 @@ struct Invocation {
   std::vector<std::string> arguments;  // sys.argv, the script's name first
   bool interactive = false;            // -i
   bool json = false;
+  bool json_errors = false;  // --error-format=json
   bool basic = false;  // plain line mode also on a terminal
   bool quiet = false;
   std::string emit;

@@ -54,6 +54,7 @@ bool use_color(ColorMode mode, int descriptor) {
 Session::Session(const Invocation& invocation, tsc_output output, void* output_user)
     : api_(tsc_get_api(TSC_API_VERSION)),
       color_(use_color(invocation.color, STDERR_FILENO)),
+      json_errors_(invocation.json_errors),
       report_file_(invocation.report_file) {
   tsc_engine_options options{};
   options.struct_size = sizeof options;
@@ -85,6 +86,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.explain_asserts = invocation.command == Command::Test;
   options.memory_limit = invocation.memory_limit;
   options.time_limit_ns = invocation.time_limit_ns;
+  options.json_diagnostics = invocation.json_errors;
   finish(api_->engine_new(&options, &engine_));
 }
 
@@ -93,7 +95,8 @@ Session::~Session() { api_->engine_free(engine_); }
 int Session::finish(tsc_status* status) {
   if (status == nullptr) return 0;
   std::fflush(stdout);
-  api_->status_render(status, color_, print_text, stderr);
+  if (json_errors_) api_->status_json(status, print_text, stderr);
+  else api_->status_render(status, color_, print_text, stderr);
   const tsc_code code = api_->status_code(status);
   int exit_code = api_->status_exit_code(status);
   if (code == TSC_NOT_FOUND || code == TSC_BAD_ARGUMENT) exit_code = kExitUsage;

@@ -41,7 +41,7 @@ class Session {
  private:
   const tsc_api* api_;
   tsc_engine* engine_ = nullptr;
-  bool color_ = false;
+  bool color_ = false, json_errors_ = false;
   std::string report_file_;
 };
 

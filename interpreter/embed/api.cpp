@@ -12,6 +12,7 @@ tsc_api make_table() {
   tsc::embed::fill_run_functions(api);
   tsc::embed::fill_value_functions(api);
   tsc::embed::fill_status_functions(api);
+  tsc::embed::fill_status_json_functions(api);
   tsc::embed::fill_cache_functions(api);
   tsc::embed::fill_inspect_functions(api);
   tsc::embed::fill_tool_functions(api);

@@ -36,6 +36,7 @@ struct tsc_status {
   std::string message;  // "ValueError: ..."
   std::vector<Frame> frames;
   std::string plain, colored;  // as status_render writes it
+  std::string json;            // diagnostics as status_json writes them; of the rest it is made when asked
   tsc_limit limit = TSC_LIMIT_NONE;
   std::unique_ptr<tsc_status> cause;  // of `raise ... from`, or what was handled meanwhile
 };
@@ -58,6 +59,7 @@ struct tsc_engine {
   // What a prompt's last expression gave; see run_entry.
   tsc::interp::Value displayed;
   bool explain_asserts = false;
+  bool json_diagnostics = false;
   std::string emitted;  // text of a compiler stage, while `emit` runs
 
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
@@ -99,6 +101,8 @@ tsc_status* no_engine() noexcept;
 // A script exception as a status: its exit code, traceback and rendering.
 tsc_status* exception_status(tsc_engine& engine, interp::ExceptionObject* exception);
 tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Source& source);
+// Diagnostics as JSON objects, one a line.
+std::string diagnostics_json(const lang::Diagnostics& diagnostics, const lang::Source& source);
 // The status of the exception in flight; call it in a catch block.
 tsc_status* current_exception_status(tsc_engine* engine) noexcept;
 
@@ -137,6 +141,8 @@ tsc_status* guarded(tsc_engine* engine, Body&& body) noexcept {
 
 // Compiles and runs a text in __main__; `interactive`: its last expression goes to `displayed`.
 tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive);
+// The main module is the file: __file__, and its folder in front of the search path.
+void become_file(tsc_engine& engine, const std::string& path);
 
 // Functions that become attributes of a module, which is made when it is not there yet.
 void set_module_member(tsc_engine& engine, const char* module, const char* name,
@@ -172,6 +178,7 @@ void fill_host_functions(tsc_api& api);
 void fill_host_op_functions(tsc_api& api);
 void fill_tensor_functions(tsc_api& api);
 void fill_status_functions(tsc_api& api);
+void fill_status_json_functions(tsc_api& api);
 void fill_tool_functions(tsc_api& api);
 
 }  // namespace tsc::embed

@@ -95,6 +95,7 @@ tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const st
   vm.config().write = [&](interp::Stream, std::string_view printed) {
     write(interp::Stream::Error, printed);
   };
+  if (name.rfind('<', 0) != 0) become_file(engine, name);
   tsc_status* status = execute(engine, name, std::move(text), false);
   vm.config().write = write;
   options.jit.emit.clear();

@@ -115,6 +115,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
   Config config = config_of(options, library);
   config.display = [this](const Value& value) { displayed = value; };
   explain_asserts = options.explain_asserts != 0;
+  json_diagnostics = options.json_diagnostics != 0;
   config.budget = device.budget;
   config.stop = &device.stop;
   config.stop_reason = [this] {
@@ -209,11 +210,15 @@ bool read_text(const std::string& path, std::string& text) {
   return true;
 }
 
+void set_main_file(tsc_engine& engine, const std::string& path) {
+  dict_set(*engine.vm, engine.main->globals, "__file__", str_value(*engine.vm, path));
+  engine.main->file = path;
+}
+
 tsc_status* execute_file(tsc_engine& engine, const std::string& path) {
   std::string text;
   if (!read_text(path, text)) return make_status(TSC_NOT_FOUND, "", "cannot read '" + path + "'");
-  dict_set(*engine.vm, engine.main->globals, "__file__", str_value(*engine.vm, path));
-  engine.main->file = path;
+  set_main_file(engine, path);
   return execute(engine, path, std::move(text), false);
 }
 
@@ -361,6 +366,12 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
 
 }  // namespace
 
+void become_file(tsc_engine& engine, const std::string& path) {
+  auto& search = engine.vm->config().module_path;
+  search.insert(search.begin(), folder_of(path));
+  set_main_file(engine, path);
+}
+
 tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
   auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
   lang::CompileOptions options;
@@ -370,7 +381,8 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
   Vm& vm = *engine.vm;
   if (!compiled.diagnostics.all().empty())
-    vm.write(Stream::Error, lang::render_all(compiled.diagnostics, *source, {}));
+    vm.write(Stream::Error, engine.json_diagnostics ? diagnostics_json(compiled.diagnostics, *source)
+                                                    : lang::render_all(compiled.diagnostics, *source, {}));
   vm.run_code(make_code(vm, compiled.code), engine.main);
   return nullptr;
 }

@@ -22,17 +22,20 @@ bool is_caret_line(const std::string& line) {
          line.find_first_not_of(" ^~") == std::string::npos;
 }
 
-// A traceback with its places dimmed, its carets and the error itself in red.
+// A traceback with its places dimmed, its carets and the error itself in red. Of places in the library the
+// source is dimmed too: they are seldom where the mistake is.
 std::string color_traceback(const std::string& text) {
   std::string colored;
+  bool in_library = false;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
     const char* color = "";
-    if (is_caret_line(line))
-      color = kRed;
-    else if (line.rfind("  File ", 0) == 0 || line.rfind("Traceback", 0) == 0)
+    if (line.rfind("    ", 0) != 0) in_library = line.rfind("  File \"<stdlib>/", 0) == 0;
+    if (in_library || line.rfind("  File ", 0) == 0 || line.rfind("Traceback", 0) == 0)
       color = kDim;
+    else if (is_caret_line(line))
+      color = kRed;
     else if (!line.empty() && line[0] != ' ')
       color = kRed;
     colored += *color ? color + line + kReset : line;
@@ -231,6 +234,7 @@ tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Sourc
   status->type = "SyntaxError";
   status->plain = lang::render_all(diagnostics, source, {});
   status->colored = lang::render_all(diagnostics, source, {.color = true});
+  status->json = diagnostics_json(diagnostics, source);
   for (const lang::Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity != lang::Severity::Error) continue;
     const lang::LineColumn begin = source.locate(diagnostic.primary.span.begin);

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-#define TSC_API_VERSION 2
+#define TSC_API_VERSION 3
 #define TSC_MAX_RANK 64
 
 typedef struct tsc_engine tsc_engine;
@@ -154,6 +154,7 @@ typedef struct tsc_engine_options {
   void* log_user;
   tsc_loader loader; /* asked for a module before the search paths */
   void* loader_user;
+  int json_diagnostics; /* warnings about a source are JSON objects, as status_json writes them */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */
@@ -399,6 +400,13 @@ typedef struct tsc_api {
   /* The tensor's memory, without its gradient history; the receiver calls the deleter once, in any
    * thread, also after the engine is gone. */
   tsc_status* (*dlpack_export)(const tsc_value* value, struct DLManagedTensorVersioned** tensor);
+
+  /* A status for machines: JSON objects, one a line. Of a source with errors each diagnostic is one, in the
+   * shape of an LSP Diagnostic (0-based lines, UTF-16 columns); of an exception there is one, with its
+   * frames (1-based lines, columns in bytes) and its cause. Since version 3. */
+  void (*status_json)(const tsc_status* status, tsc_sink sink, void* user);
+  /* What an error code ("E0103") means, with an example and a way out. Since version 3. */
+  tsc_status* (*error_page)(const char* code, int color, tsc_sink sink, void* user);
 } tsc_api;
 
 #if defined(__GNUC__)

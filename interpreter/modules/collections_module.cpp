@@ -182,14 +182,14 @@ Value deque_repr(Vm& vm, const Value& self) {
   return str_value(vm, text + ")");
 }
 int64_t place_of(Vm& vm, Deque* d, const Value& key) {
+  if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
+    raise_type_error(vm, "sequence index must be integer, not '" + type_name(vm, key) + "'");
   int64_t i = to_index(vm, key);
   if (i < 0) i += size_of(d);
   if (i < 0 || i >= size_of(d)) raise_index_error(vm, "deque index out of range");
   return i;
 }
 Value deque_get(Vm& vm, const Value& self, const Value& key) {
-  if (is_kind(key, Kind::Slice))
-    raise_type_error(vm, "sequence index must be integer, not 'slice'");
   return deque_of(self)->items[static_cast<size_t>(place_of(vm, deque_of(self), key))];
 }
 void deque_set(Vm& vm, const Value& self, const Value& key, const Value& value) {

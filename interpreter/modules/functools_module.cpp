@@ -105,6 +105,7 @@ Type* make_partial_type(Vm& vm) {
   s.repr = partial_repr;
   b.with_attributes(offset_of(&Partial::state)).allow_subclasses();
   b.module("functools")
+      .attribute("__doc__", str_value(vm, "partial(func, *args, **keywords): a function with arguments already given."))
       .getter("func", partial_function)
       .getter("args", partial_args)
       .getter("keywords", partial_keywords);
@@ -163,6 +164,8 @@ void init_key_type(Vm& vm) {
 Value reduce(Vm& vm, Args& a) {
   Value total = a.has(2) ? a[2] : Value();
   Value function = a[0];
+  if (!type_of(vm, a[1])->slots.iterate && !type_of(vm, a[1])->slots.get_item)
+    raise_type_error(vm, "reduce() arg 2 must support iteration");
   for_each(vm, a[1], [&](const Value& item) {
     total = total ? call(vm, function, {total, item}) : item;
     return true;

@@ -8,7 +8,8 @@ namespace {
 ListObject* heap_of(Vm& vm, const Args& a) {
   auto* list = try_cast<ListObject>(a[0]);
   if (!list)
-    raise_type_error(vm, a.callee->name + "() argument 1 must be list, not " + type_name(vm, a[0]));
+    raise_type_error(vm, a.callee->name + "() argument" + (a.callee->name == "heapify" ? "" : " 1") +
+                             " must be list, not " + type_name(vm, a[0]));
   note_store(vm, list, Value());
   return list;
 }

@@ -42,7 +42,8 @@ Value product_construct(Vm& vm, Type* type, Args& args) {
   int64_t repeat = 1;
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
     if (args.keyword_names[i]->view() != "repeat")
-      raise_type_error(vm, "product() got an unexpected keyword argument");
+      raise_type_error(vm, "'" + std::string(args.keyword_names[i]->view()) +
+                               "' is an invalid keyword argument for product()");
     repeat = to_index(vm, args.keyword_values[i]);
   }
   if (repeat < 0) raise_value_error(vm, "repeat argument cannot be negative");

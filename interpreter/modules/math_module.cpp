@@ -21,6 +21,11 @@ Value unary_function(Vm& vm, Args& a) {
   double x = to_double(vm, a[0]);
   return finish(vm, x, f(x));
 }
+Value atanh_(Vm& vm, Args& a) {
+  const double x = to_double(vm, a[0]);
+  if (x == 1 || x == -1) domain_error(vm);
+  return finish(vm, x, std::atanh(x));
+}
 template <double (*f)(double)>
 Value logarithm(Vm& vm, Args& a) {
   double x = to_double(vm, a[0]);
@@ -157,9 +162,13 @@ Value factorial(Vm& vm, Args& a) {
   for (int64_t i = 2; i <= n; ++i) r = binary(vm, BinaryOp::Mul, r, Value::integer(i));
   return r;
 }
+void check_counts(Vm& vm, int64_t n, int64_t k) {
+  if (n < 0) raise_value_error(vm, "n must be a non-negative integer");
+  if (k < 0) raise_value_error(vm, "k must be a non-negative integer");
+}
 Value comb(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[0]), k = to_index(vm, a[1]);
-  if (n < 0 || k < 0) raise_value_error(vm, "n and k must be non-negative integers");
+  check_counts(vm, n, k);
   if (k > n) return Value::integer(0);
   k = std::min(k, n - k);
   __int128 r = 1;
@@ -171,7 +180,7 @@ Value comb(Vm& vm, Args& a) {
 }
 Value perm(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[0]), k = a[1].is_none() ? n : to_index(vm, a[1]);
-  if (n < 0 || k < 0) raise_value_error(vm, "n and k must be non-negative integers");
+  check_counts(vm, n, k);
   Value r = Value::integer(k > n ? 0 : 1);
   for (int64_t i = 0; i < k && k <= n; ++i) r = binary(vm, BinaryOp::Mul, r, Value::integer(n - i));
   return r;
@@ -215,7 +224,7 @@ constexpr Row kRows[] = {
     {"atan", "x, /", unary_function<std::atan>}, {"sinh", "x, /", unary_function<std::sinh>},
     {"cosh", "x, /", unary_function<std::cosh>}, {"tanh", "x, /", unary_function<std::tanh>},
     {"asinh", "x, /", unary_function<std::asinh>}, {"acosh", "x, /", unary_function<std::acosh>},
-    {"atanh", "x, /", unary_function<std::atanh>}, {"erf", "x, /", unary_function<std::erf>},
+    {"atanh", "x, /", atanh_}, {"erf", "x, /", unary_function<std::erf>},
     {"erfc", "x, /", unary_function<std::erfc>}, {"gamma", "x, /", unary_function<std::tgamma>},
     {"lgamma", "x, /", unary_function<std::lgamma>}, {"fabs", "x, /", unary_function<std::fabs>},
     {"degrees", "x, /", unary_function<degrees>}, {"radians", "x, /", unary_function<radians>},

@@ -17,7 +17,7 @@ constexpr Row kRows[] = {
     {"gc", make_gc_module},
     {"_os", make_os_module},
     {"_os_path", make_os_path_module},
-    {"random", make_random_module},
+    {"_random", make_random_module},
     {"itertools", make_itertools_module},
     {"operator", make_operator_module},
     {"bisect", make_bisect_module},

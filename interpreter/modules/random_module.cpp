@@ -1,7 +1,9 @@
 // random: the Mersenne Twister with CPython's seeding and algorithms, so that a seed gives the same
 // numbers here and there.
 #include <cmath>
+#include <optional>
 
+#include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
 
 namespace tsc::interp {
@@ -13,6 +15,9 @@ class Twister {
   void seed(uint64_t value) {
     std::vector<uint32_t> key{static_cast<uint32_t>(value)};
     if (value >> 32) key.push_back(static_cast<uint32_t>(value >> 32));
+    seed(key);
+  }
+  void seed(const std::vector<uint32_t>& key) {
     init(19650218);
     size_t i = 1, j = 0;
     for (size_t k = std::max(kSize, key.size()); k; --k) {
@@ -66,6 +71,25 @@ class Twister {
     return std::cos(angle) * radius;
   }
 
+  // 624 words and the index of the next one.
+  std::vector<uint32_t> words() const {
+    std::vector<uint32_t> all(state_, state_ + kSize);
+    all.push_back(static_cast<uint32_t>(index_));
+    return all;
+  }
+  std::optional<double> kept_gauss() const {
+    return has_gauss_ ? std::optional<double>(gauss_) : std::nullopt;
+  }
+  // False when these are not the words of a state.
+  bool restore(const std::vector<uint32_t>& all, std::optional<double> kept) {
+    if (all.size() != kSize + 1 || all[kSize] > kSize) return false;
+    std::copy(all.begin(), all.end() - 1, state_);
+    index_ = all[kSize];
+    has_gauss_ = kept.has_value();
+    gauss_ = kept.value_or(0);
+    return true;
+  }
+
  private:
   static constexpr size_t kSize = 624, kMiddle = 397;
   void init(uint32_t s) {
@@ -87,83 +111,181 @@ class Twister {
   double gauss_ = 0;
 };
 
-const char kExtension = 0;
-Twister& twister(Vm& vm) { return *static_cast<Twister*>(vm.extension(&kExtension).get()); }
+struct RandomObject : Object {
+  Twister twister;
+  InstanceState state;
+  RandomObject() : Object(Kind::Native) {}
+};
+Twister& twister(Args& a) { return static_cast<RandomObject*>(a[0].object())->twister; }
 
-Value random_(Vm& vm, Args&) { return Value::real(twister(vm).uniform()); }
+Value random_(Vm&, Args& a) { return Value::real(twister(a).uniform()); }
+// random.random, a plain function that compiled code knows: its generator is the data of the function.
+Value shared_random(Vm&, Args& a) {
+  return Value::real(static_cast<RandomObject*>(a.callee->data.object())->twister.uniform());
+}
+Value random_of(Vm& vm, Args& a) {
+  if (!a[0].is_object() || a[0].object()->type->slots.destroy != destroy_as<RandomObject>)
+    raise_type_error(vm, "a generator is needed, not " + type_name(vm, a[0]));
+  Local<NativeFunction> function = make_native(vm, "random", "", shared_random);
+  function->owner = "_random";
+  function->data = a[0];
+  return function.take();
+}
+
+const char kEntropyCounter = 0;
+// Another number for each generator.
+uint64_t entropy(Vm& vm) {
+  auto& counter = vm.extension(&kEntropyCounter);
+  if (!counter) counter = std::make_shared<uint64_t>(vm.hash_key(0));
+  uint64_t& state = *static_cast<uint64_t*>(counter.get());
+  uint64_t z = state += 0x9e3779b97f4a7c15u;  // splitmix64
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// The words of a text's bytes and their SHA-512, lowest word first: what CPython seeds with.
+std::vector<uint32_t> words_of(const std::string& data) {
+  const std::string bytes = data + digest("sha512", data);
+  std::vector<uint32_t> words((bytes.size() + 3) / 4);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    words[i / 4] |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[bytes.size() - 1 - i])) << (i % 4 * 8);
+  while (words.size() > 1 && words.back() == 0) words.pop_back();
+  return words;
+}
 Value seed(Vm& vm, Args& a) {
-  uint64_t s = vm.hash_key(0);
-  if (is_integer_like(a[0])) s = static_cast<uint64_t>(std::abs(a[0].as_int()));
-  else if (!a[0].is_none()) s = hash(vm, a[0]);
-  twister(vm).seed(s);
+  const Value& given = a[1];
+  Twister& t = twister(a);
+  if (is_kind(given, Kind::Str)) return t.seed(words_of(std::string(cast<StrObject>(given)->view()))), Value::none();
+  if (is_kind(given, Kind::Bytes)) return t.seed(words_of(cast<BytesObject>(given)->data)), Value::none();
+  if (!given.is_none() && !is_integer_like(given) && !given.is_float())
+    raise_type_error(vm, "The only supported seed types are: None,\nint, float, str, bytes, and bytearray.");
+  uint64_t s = entropy(vm);
+  if (is_integer_like(given)) s = static_cast<uint64_t>(std::abs(given.as_int()));
+  else if (given.is_float()) s = hash(vm, given);
+  t.seed(s);
+  return Value::none();
+}
+// The state as CPython shows it: 624 words and the index of the next one, and the kept normal number.
+Value getstate(Vm& vm, Args& a) {
+  std::vector<Value> words;
+  for (const uint32_t word : twister(a).words()) words.push_back(Value::integer(word));
+  const std::optional<double> kept = twister(a).kept_gauss();
+  Value parts[] = {Value::integer(3), make_tuple(vm, words).take(), kept ? Value::real(*kept) : Value::none()};
+  return make_tuple(vm, parts).take();
+}
+Value setstate(Vm& vm, Args& a) {
+  Local<TupleObject> parts = to_tuple(vm, a[1]);
+  if (parts->size != 3) raise_value_error(vm, "state vector is the wrong size");
+  if (!is_integer_like(parts->items[0]) || parts->items[0].as_int() != 3)
+    raise_value_error(vm, "state with version " + to_string(vm, parts->items[0]) +
+                              " passed to Random.setstate() of version 3");
+  std::vector<uint32_t> words;
+  for_each(vm, parts->items[1], [&](const Value& word) {
+    words.push_back(static_cast<uint32_t>(to_index(vm, word)));
+    return true;
+  });
+  std::optional<double> kept;
+  if (!parts->items[2].is_none()) kept = to_double(vm, parts->items[2]);
+  if (!twister(a).restore(words, kept)) raise_value_error(vm, "state vector is the wrong size");
   return Value::none();
 }
 Value getrandbits(Vm& vm, Args& a) {
-  int64_t k = to_index(vm, a[0]);
+  int64_t k = to_index(vm, a[1]);
   if (k < 0) raise_value_error(vm, "number of bits must be non-negative");
   if (k > 63) raise(vm, vm.exceptions().OverflowError, "getrandbits() of more than 63 bits does not fit in an int");
-  return Value::integer(static_cast<int64_t>(twister(vm).bits(k)));
+  return Value::integer(static_cast<int64_t>(twister(a).bits(k)));
 }
 Value randrange(Vm& vm, Args& a) {
-  int64_t start = to_index(vm, a[0]), step = to_index(vm, a[2]), stop;
-  if (a[1].is_none()) stop = start, start = 0;
-  else stop = to_index(vm, a[1]);
+  int64_t start = to_index(vm, a[1]), step = to_index(vm, a[3]), stop;
+  if (a[2].is_none()) stop = start, start = 0;
+  else stop = to_index(vm, a[2]);
   if (step == 0) raise_value_error(vm, "zero step for randrange()");
   Local<RangeObject> range = make_range(vm, start, stop, step);
   if (range->length <= 0)
-    raise_value_error(vm, a[1].is_none() ? "empty range for randrange()"
+    raise_value_error(vm, a[2].is_none() ? "empty range for randrange()"
                                          : "empty range for randrange() (" + std::to_string(start) + ", " +
                                                std::to_string(stop) + ", " + std::to_string(stop - start) + ")");
-  return Value::integer(start + step * static_cast<int64_t>(twister(vm).below(static_cast<uint64_t>(range->length))));
+  return Value::integer(start + step * static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(range->length))));
 }
 Value randint(Vm& vm, Args& a) {
-  Value args[] = {a[0], binary(vm, BinaryOp::Add, a[1], Value::integer(1)), Value::integer(1)};
+  Value args[] = {a[0], a[1], binary(vm, BinaryOp::Add, a[2], Value::integer(1)), Value::integer(1)};
   Args inner;
   inner.positional = args;
-  inner.count = 3;
+  inner.count = 4;
   return randrange(vm, inner);
 }
 Value choice(Vm& vm, Args& a) {
-  int64_t n = length(vm, a[0]);
+  int64_t n = length(vm, a[1]);
   if (n == 0) raise_index_error(vm, "Cannot choose from an empty sequence");
-  return get_item(vm, a[0], Value::integer(static_cast<int64_t>(twister(vm).below(static_cast<uint64_t>(n)))));
+  return get_item(vm, a[1], Value::integer(static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(n)))));
 }
 Value shuffle(Vm& vm, Args& a) {
-  for (int64_t i = length(vm, a[0]) - 1; i > 0; --i) {
-    int64_t j = static_cast<int64_t>(twister(vm).below(static_cast<uint64_t>(i) + 1));
-    Value x = get_item(vm, a[0], Value::integer(i)), y = get_item(vm, a[0], Value::integer(j));
-    set_item(vm, a[0], Value::integer(i), y);
-    set_item(vm, a[0], Value::integer(j), x);
+  for (int64_t i = length(vm, a[1]) - 1; i > 0; --i) {
+    int64_t j = static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(i) + 1));
+    Value x = get_item(vm, a[1], Value::integer(i)), y = get_item(vm, a[1], Value::integer(j));
+    set_item(vm, a[1], Value::integer(i), y);
+    set_item(vm, a[1], Value::integer(j), x);
   }
   return Value::none();
 }
 Value uniform(Vm& vm, Args& a) {
-  double x = to_double(vm, a[0]), y = to_double(vm, a[1]);
-  return Value::real(x + (y - x) * twister(vm).uniform());
+  double x = to_double(vm, a[1]), y = to_double(vm, a[2]);
+  return Value::real(x + (y - x) * twister(a).uniform());
 }
 Value gauss(Vm& vm, Args& a) {
-  return Value::real(to_double(vm, a[0]) + twister(vm).gauss() * to_double(vm, a[1]));
+  return Value::real(to_double(vm, a[1]) + twister(a).gauss() * to_double(vm, a[2]));
 }
 Value normalvariate(Vm& vm, Args& a) {
   const double magic = 4 * std::exp(-0.5) / std::sqrt(2.0);
-  Twister& t = twister(vm);
+  Twister& t = twister(a);
   for (;;) {
     double u1 = t.uniform(), u2 = 1.0 - t.uniform(), z = magic * (u1 - 0.5) / u2;
-    if (z * z / 4.0 <= -std::log(u2)) return Value::real(to_double(vm, a[0]) + z * to_double(vm, a[1]));
+    if (z * z / 4.0 <= -std::log(u2)) return Value::real(to_double(vm, a[1]) + z * to_double(vm, a[2]));
   }
 }
 Value expovariate(Vm& vm, Args& a) {
-  return Value::real(-std::log(1.0 - twister(vm).uniform()) / to_double(vm, a[0]));
+  return Value::real(-std::log(1.0 - twister(a).uniform()) / to_double(vm, a[1]));
+}
+Value sample(Vm& vm, Args& a);
+
+// `counts`: each item stands for so many; the places of a sample of all those are mapped to items.
+Value sample_counted(Vm& vm, Args& a) {
+  std::vector<int64_t> ends;
+  int64_t total = 0;
+  for_each(vm, a[3], [&](const Value& count) {
+    const int64_t n = to_index(vm, count);
+    if (n < 0) raise_value_error(vm, "Counts must be non-negative");
+    ends.push_back(total += n);
+    return true;
+  });
+  if (static_cast<int64_t>(ends.size()) != length(vm, a[1]))
+    raise_value_error(vm, "The number of counts does not match the population");
+  if (total <= 0) raise_value_error(vm, "Total of counts must be greater than zero");
+  Value shifted[] = {a[0], make_range(vm, 0, total, 1).take(), a[2], Value::none()};
+  Args inner;
+  inner.positional = shifted;
+  inner.count = 4;
+  Value places = sample(vm, inner);
+  for (Value& place : cast<ListObject>(places)->items) {
+    const auto at = std::upper_bound(ends.begin(), ends.end(), place.as_int()) - ends.begin();
+    place = get_item(vm, a[1], Value::integer(at));
+  }
+  return places;
 }
 Value sample(Vm& vm, Args& a) {
-  int64_t n = length(vm, a[0]), k = to_index(vm, a[1]);
+  if (!a[3].is_none()) return sample_counted(vm, a);
+  const Value& population = a[1];
+  if (is_kind(population, Kind::Set) || is_kind(population, Kind::Dict))
+    raise_type_error(vm, "Population must be a sequence.  For dicts or sets, use sorted(d).");
+  int64_t n = length(vm, population), k = to_index(vm, a[2]);
   if (k < 0 || k > n) raise_value_error(vm, "Sample larger than population or is negative");
   Local<ListObject> result = make_list(vm);
   double set_size = 21;
   if (k > 5) set_size += std::pow(4, std::ceil(std::log(k * 3.0) / std::log(4.0)));
-  Twister& t = twister(vm);
+  Twister& t = twister(a);
   if (static_cast<double>(n) <= set_size) {
-    std::vector<Value> pool = to_list(vm, a[0])->items;
+    std::vector<Value> pool = to_list(vm, population)->items;
     for (int64_t i = 0; i < k; ++i) {
       size_t j = t.below(static_cast<uint64_t>(n - i));
       result->items.push_back(pool[j]);
@@ -176,57 +298,82 @@ Value sample(Vm& vm, Args& a) {
     uint64_t j = t.below(static_cast<uint64_t>(n));
     while (std::find(selected.begin(), selected.end(), j) != selected.end()) j = t.below(static_cast<uint64_t>(n));
     selected.push_back(j);
-    result->items.push_back(get_item(vm, a[0], Value::integer(static_cast<int64_t>(j))));
+    result->items.push_back(get_item(vm, population, Value::integer(static_cast<int64_t>(j))));
   }
   return result.take();
 }
+// The sums that choices() draws in: of `weights` or as given.
+std::vector<double> cumulative_weights(Vm& vm, Args& a, int64_t n) {
+  std::vector<double> sums;
+  const bool summed = a[2].is_none();
+  if (!summed && !a[3].is_none()) raise_type_error(vm, "Cannot specify both weights and cumulative weights");
+  if (summed && a[3].is_none()) return sums;
+  if (!summed && is_integer_like(a[2]))
+    raise_type_error(vm, "The number of choices must be a keyword argument: k=" + repr(vm, a[2]));
+  double total = 0;
+  for_each(vm, summed ? a[3] : a[2], [&](const Value& w) {
+    total = summed ? to_double(vm, w) : total + to_double(vm, w);
+    sums.push_back(total);
+    return true;
+  });
+  if (static_cast<int64_t>(sums.size()) != n)
+    raise_value_error(vm, "The number of weights does not match the population");
+  if (!(total > 0)) raise_value_error(vm, "Total of weights must be greater than zero");
+  if (!std::isfinite(total)) raise_value_error(vm, "Total of weights must be finite");
+  return sums;
+}
 Value choices(Vm& vm, Args& a) {
-  int64_t n = length(vm, a[0]), k = to_index(vm, a[2]);
-  if (n == 0) raise_index_error(vm, "Cannot choose from an empty sequence");
-  std::vector<double> cumulative;
-  if (!a[1].is_none()) {
-    double total = 0;
-    for_each(vm, a[1], [&](const Value& w) {
-      cumulative.push_back(total += to_double(vm, w));
-      return true;
-    });
-    if (static_cast<int64_t>(cumulative.size()) != n)
-      raise_value_error(vm, "The number of weights does not match the population");
-    if (!(total > 0)) raise_value_error(vm, "Total of weights must be greater than zero");
-  }
+  const int64_t n = length(vm, a[1]), k = to_index(vm, a[4]);
+  const std::vector<double> cumulative = cumulative_weights(vm, a, n);
   Local<ListObject> result = make_list(vm);
   for (int64_t i = 0; i < k; ++i) {
-    double u = twister(vm).uniform();
+    double u = twister(a).uniform();
     int64_t at = static_cast<int64_t>(u * static_cast<double>(n));
     if (!cumulative.empty()) {
       auto it = std::upper_bound(cumulative.begin(), cumulative.end() - 1, u * cumulative.back());
       at = it - cumulative.begin();
     }
-    result->items.push_back(get_item(vm, a[0], Value::integer(at)));
+    result->items.push_back(get_item(vm, a[1], Value::integer(at)));
   }
   return result.take();
+}
+
+Value random_construct(Vm& vm, Type* type, Args& args) {
+  Local<RandomObject> random = vm.heap().make<RandomObject>(type);
+  Value shifted[] = {random.value(), args.count ? args[0] : Value::none()};
+  Args inner;
+  inner.positional = shifted;
+  inner.count = 2;
+  seed(vm, inner);
+  return random.take();
 }
 
 }  // namespace
 
 Local<ModuleObject> make_random_module(Vm& vm) {
-  auto state = std::make_shared<Twister>();
-  state->seed(vm.hash_key(0));
-  vm.extension(&kExtension) = state;
-  ModuleBuilder m(vm, "random");
-  m.function("random", "", random_)
-      .function("seed", "a=None, version=2", seed)
-      .function("getrandbits", "k, /", getrandbits)
-      .function("randrange", "start, stop=None, step=1", randrange)
-      .function("randint", "a, b", randint)
-      .function("choice", "seq", choice)
-      .function("shuffle", "x", shuffle)
-      .function("uniform", "a, b", uniform)
-      .function("gauss", "mu=0.0, sigma=1.0", gauss)
-      .function("normalvariate", "mu=0.0, sigma=1.0", normalvariate)
-      .function("expovariate", "lambd=1.0", expovariate)
-      .function("sample", "population, k", sample)
-      .function("choices", "population, weights=None, *, k=1", choices);
+  TypeBuilder b(vm, "Random", Kind::Native);
+  b.module("_random");
+  b.slots().destroy = destroy_as<RandomObject>;
+  b.slots().traverse = [](Object* o, Visitor& visit) { traverse_instance(o, visit); };
+  b.slots().construct = random_construct;
+  b.allow_subclasses(offset_of(&RandomObject::state));
+  b.method("random", "self", random_)
+      .method("seed", "self, a=None, version=2", seed)
+      .method("getstate", "self", getstate)
+      .method("setstate", "self, state, /", setstate)
+      .method("getrandbits", "self, k, /", getrandbits)
+      .method("randrange", "self, start, stop=None, step=1", randrange)
+      .method("randint", "self, a, b", randint)
+      .method("choice", "self, seq", choice)
+      .method("shuffle", "self, x", shuffle)
+      .method("uniform", "self, a, b", uniform)
+      .method("gauss", "self, mu=0.0, sigma=1.0", gauss)
+      .method("normalvariate", "self, mu=0.0, sigma=1.0", normalvariate)
+      .method("expovariate", "self, lambd=1.0", expovariate)
+      .method("sample", "self, population, k, *, counts=None", sample)
+      .method("choices", "self, population, weights=None, *, cum_weights=None, k=1", choices);
+  ModuleBuilder m(vm, "_random");
+  m.value("Random", Value(b.finish())).function("random_of", "generator, /", random_of);
   return m.finish();
 }
 

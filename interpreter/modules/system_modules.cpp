@@ -6,9 +6,11 @@
 #include <thread>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/grants.h"
+#include "interpreter/vm/traceback_text.h"
 
 namespace tsc::interp {
 namespace {
@@ -152,9 +154,18 @@ Value intern_(Vm& vm, Args& a) {
   return intern(vm, cast<StrObject>(a[0])).take();
 }
 // The lines of an exception's report, for the traceback module.
-Value format_exception(Vm& vm, Args& a) {
+ExceptionObject* exception_argument(Vm& vm, Args& a) {
   if (!is_kind(a[0], Kind::Exception)) raise_type_error(vm, "an exception is needed");
-  return str_value(vm, render_traceback(vm, cast<ExceptionObject>(a[0])));
+  return cast<ExceptionObject>(a[0]);
+}
+Value format_exception(Vm& vm, Args& a) {
+  return str_value(vm, render_traceback(vm, exception_argument(vm, a)));
+}
+Value format_exception_only(Vm& vm, Args& a) {
+  Local<ListObject> lines = make_list(vm);
+  for (const std::string& line : exception_only(vm, exception_argument(vm, a), false))
+    lines->items.push_back(str_value(vm, line));
+  return lines.take();
 }
 
 // --- gc --------------------------------------------------------------------------------------------------------
@@ -193,6 +204,8 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .value("modules", Value(vm.modules()))
       .value("stdout", make_standard_stream(vm, Stream::Out))
       .value("stderr", make_standard_stream(vm, Stream::Error))
+      .value("stdin", make_standard_input(vm))
+      .value("_UnsupportedOperation", Value(unsupported_operation(vm)))
       .value("maxsize", Value::integer(INT64_MAX))
       .value("platform", str_value(vm, "linux"))
       .value("byteorder", str_value(vm, "little"))
@@ -205,7 +218,8 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .function("getsizeof", "object, default=?", getsizeof)
       .function("exc_info", "", exc_info)
       .function("intern", "string, /", intern_)
-      .function("_format_exception", "exception, /", format_exception);
+      .function("_format_exception", "exception, /", format_exception)
+      .function("_format_exception_only", "exception, /", format_exception_only);
   return m.finish();
 }
 

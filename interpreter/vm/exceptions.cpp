@@ -3,7 +3,9 @@
 #include <cstring>
 #include <new>
 
+#include "interpreter/builtins/syntax_error.h"
 #include "interpreter/vm/native.h"
+#include "interpreter/vm/traceback_text.h"
 #include "interpreter/vm/vm.h"
 #include "lang/bytecode/bytecode.h"
 #include "lang/diagnostic.h"
@@ -141,27 +143,51 @@ void rethrow_as_script_exception(Vm& vm) {
 
 std::string exception_message(Vm& vm, ExceptionObject* e) { return to_string(vm, Value(e)); }
 
-std::string exception_line(Vm& vm, ExceptionObject* e) {
-  std::string name = e->type->name;
+namespace {
+
+std::string shown_type_name(Vm& vm, ExceptionObject* e) {
+  std::string name = e->type->qualified_name;
   if (const Value* module = lookup_in_type(e->type, vm.names().module.get()))
     if (auto* text = try_cast<StrObject>(*module))
       if (text->view() != "builtins" && text->view() != "__main__")
-        name = std::string(text->view()) + "." + e->type->qualified_name;
+        name = std::string(text->view()) + "." + name;
+  return name;
+}
+
+}  // namespace
+
+namespace {
+
+std::string line_without_hint(Vm& vm, ExceptionObject* e) {
+  const std::string name = shown_type_name(vm, e);
   std::string message;
   try {
     message = exception_message(vm, e);
   } catch (const ScriptException&) {
     message = "<exception str() failed>";
   }
-  std::string line = message.empty() ? name : name + ": " + message;
-  if (!e->hint.empty()) line += ". " + e->hint;
-  return line;
+  return message.empty() ? name : name + ": " + message;
 }
 
-namespace {
+}  // namespace
 
-// "~~~^^^" below the shown source line: the anchor of what failed gets ^, the rest of it ~. Empty when
-// it is the whole line, which needs no pointing at.
+std::string exception_line(Vm& vm, ExceptionObject* e) {
+  const std::string line = line_without_hint(vm, e);
+  return e->hint.empty() ? line : line + ". " + e->hint;
+}
+
+std::vector<std::string> exception_only(Vm& vm, ExceptionObject* e, bool with_hint) {
+  std::vector<std::string> lines;
+  if (e->type->is_subtype_of(vm.exceptions().SyntaxError))
+    lines = syntax_error_lines(vm, e, shown_type_name(vm, e));
+  else
+    lines.push_back((with_hint ? exception_line(vm, e) : line_without_hint(vm, e)) + "\n");
+  Value notes = get_own_attribute(vm, e, intern(vm, "__notes__").get());
+  if (auto* list = try_cast<ListObject>(notes))
+    for (const Value& note : list->items) lines.push_back(to_string(vm, note) + "\n");
+  return lines;
+}
+
 std::string caret_line(const TracebackEntry& entry) {
   const lang::CodeObject& code = *entry.code;
   const uint32_t line = entry.line();
@@ -184,6 +210,8 @@ std::string caret_line(const TracebackEntry& entry) {
                           carets.find_first_not_of('^') == std::string::npos;
   return whole_line ? "" : carets;
 }
+
+namespace {
 
 void render_places(const ExceptionObject* e, std::string& out) {
   if (e->traceback.empty()) return;
@@ -238,10 +266,7 @@ std::string render_traceback(Vm& vm, ExceptionObject* exception) {
   std::string out;
   for (size_t i = chain.size(); i-- > 0;) {
     render_places(chain[i].first, out);
-    out += exception_line(vm, chain[i].first) + "\n";
-    Value notes = get_own_attribute(vm, chain[i].first, intern(vm, "__notes__").get());
-    if (auto* list = try_cast<ListObject>(notes))
-      for (const Value& note : list->items) out += to_string(vm, note) + "\n";
+    for (const std::string& line : exception_only(vm, chain[i].first, true)) out += line;
     out += chain[i].second;
   }
   return out;

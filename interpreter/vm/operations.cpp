@@ -1,6 +1,7 @@
 // Operators, truth, items: dispatch over the type slots, with Python's messages.
 #include "interpreter/vm/operations.h"
 
+#include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/vm.h"
 
@@ -190,6 +191,7 @@ Value get_item(Vm& vm, const Value& container, const Value& key) {
   if (type->slots.get_item) return type->slots.get_item(vm, container, key);
   if (is_kind(container, Kind::Type)) {
     Type* asked = cast<Type>(container);
+    if (asked == vm.types().type) return make_generic_alias(vm, container, key);
     if (const Value* method = lookup_in_type(asked, vm.names().class_getitem))
       return call(vm, bind_attribute(vm, *method, Value(), asked), {key});
     raise_type_error(vm, "type '" + cast<Type>(container)->name + "' is not subscriptable");

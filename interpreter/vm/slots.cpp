@@ -154,19 +154,37 @@ Value script_construct(Vm& vm, Type* type, Args& args) {
 Type* publisher(Args& args) { return static_cast<Type*>(args.callee->pointer); }
 int operator_of(Args& args) { return static_cast<int>(args.callee->data.as_int()); }
 
+// An int does not know floats: the float's reflected method answers.
+bool is_foreign(Vm& vm, Args& a) {
+  return publisher(a) == vm.types().integer && a[1].is_float();
+}
 Value wrap_binary(Vm& vm, Args& a) {
+  if (is_foreign(vm, a)) return vm.not_implemented();
   return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[0], a[1], false);
 }
 Value wrap_reflected(Vm& vm, Args& a) {
+  if (is_foreign(vm, a)) return vm.not_implemented();
   return publisher(a)->slots.binary(vm, BinaryOp(operator_of(a)), a[1], a[0], true);
+}
+// A sequence's own + and * refuse what they cannot take; only the operators ask the other operand.
+Value wrap_concatenate(Vm& vm, Args& a) {
+  Value r = wrap_binary(vm, a);
+  return r.is(vm.not_implemented()) ? binary(vm, BinaryOp::Add, a[0], a[1]) : r;
+}
+Value wrap_repeat(Vm& vm, Args& a) {
+  return publisher(a)->slots.binary(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])), false);
 }
 Value wrap_in_place(Vm& vm, Args& a) {
   return publisher(a)->slots.in_place(vm, BinaryOp(operator_of(a)), a[0], a[1]);
+}
+Value wrap_repeat_in_place(Vm& vm, Args& a) {
+  return publisher(a)->slots.in_place(vm, BinaryOp::Mul, a[0], Value::integer(to_index(vm, a[1])));
 }
 Value wrap_unary(Vm& vm, Args& a) {
   return publisher(a)->slots.unary(vm, UnaryOp(operator_of(a)), a[0]);
 }
 Value wrap_compare(Vm& vm, Args& a) {
+  if (is_foreign(vm, a)) return vm.not_implemented();
   return publisher(a)->slots.compare(vm, CompareOp(operator_of(a)), a[0], a[1]);
 }
 Value wrap_hash(Vm& vm, Args& a) { return Value::integer(publisher(a)->slots.hash(vm, a[0])); }
@@ -351,6 +369,56 @@ const std::vector<OperatorFamily>& families() {
   return kFamilies;
 }
 
+// Which operators of a slot a native type knows; the types that do not stand here know them all.
+struct KnownOperators {
+  std::string_view type, names;
+};
+constexpr std::string_view kSequence = " __add__ __mul__ __rmul__ ";
+constexpr std::string_view kText = " __add__ __mul__ __rmul__ __mod__ __rmod__ ";
+constexpr std::string_view kSetOperators =
+    " __sub__ __rsub__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ __isub__ __iand__ __ior__ __ixor__ ";
+constexpr std::string_view kUnion = " __or__ __ror__ ";
+constexpr KnownOperators kKnownOperators[] = {
+    {"int",
+     " __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ "
+     "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __lshift__ __rlshift__ __rshift__ __rrshift__ "
+     "__and__ __rand__ __or__ __ror__ __xor__ __rxor__ __neg__ __pos__ __invert__ __abs__ "},
+    {"float",
+     " __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__ "
+     "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __neg__ __pos__ __abs__ "},
+    {"str", kText},
+    {"bytes", kText},
+    {"list", " __add__ __mul__ __rmul__ __iadd__ __imul__ "},
+    {"tuple", kSequence},
+    {"deque", " __add__ __mul__ __rmul__ __iadd__ __imul__ "},
+    {"dict", " __or__ __ror__ __ior__ "},
+    {"set", kSetOperators},
+    {"frozenset", kSetOperators},
+    {"dict_keys", kSetOperators},
+    {"dict_items", kSetOperators},
+    {"dict_values", ""},
+    {"type", kUnion},
+    {"NoneType", kUnion},
+    {"GenericAlias", kUnion},
+    {"UnionType", kUnion},
+};
+
+bool knows(const Type* type, const char* name) {
+  for (const KnownOperators& row : kKnownOperators)
+    if (row.type == type->name)
+      return row.names.find(" " + std::string(name) + " ") != std::string_view::npos;
+  return true;
+}
+
+// The wrapper of a binary operator of a native type.
+NativeCode binary_wrapper(const Type* type, BinaryOp op) {
+  const bool sequence = type->layout == Kind::Str || type->layout == Kind::Bytes ||
+                        type->layout == Kind::List || type->layout == Kind::Tuple;
+  if (sequence && op == BinaryOp::Add) return wrap_concatenate;
+  if (sequence && op == BinaryOp::Mul) return wrap_repeat;
+  return wrap_binary;
+}
+
 // A value in a class dictionary that is the wrapper of a native slot.
 bool is_wrapper(const Value& v, const std::string& name) {
   auto* f = try_cast<NativeFunction>(v);
@@ -414,17 +482,25 @@ void publish_slots(Vm& vm, Type* type) {
     if (s.unary == inherited->unary) s.unary = nullptr;
     if (s.compare == inherited->compare) s.compare = nullptr;
   }
+  const auto publish_operator = [&](const char* name, NativeCode code, const char* signature, int op) {
+    if (knows(type, name)) publish(vm, type, name, code, signature, op);
+  };
   for (int op = 0; op < static_cast<int>(BinaryOp::kCount); ++op) {
+    const NativeCode code = binary_wrapper(type, BinaryOp(op));
     if (s.binary) {
-      publish(vm, type, kBinaryOps[op].method, wrap_binary, "self, other", op);
-      publish(vm, type, kBinaryOps[op].reflected, wrap_reflected, "self, other", op);
+      publish_operator(kBinaryOps[op].method, code, "self, value, /", op);
+      publish_operator(kBinaryOps[op].reflected, code == wrap_repeat ? code : wrap_reflected,
+                       "self, value, /", op);
     }
-    if (s.in_place) publish(vm, type, kBinaryOps[op].in_place, wrap_in_place, "self, other", op);
+    if (s.in_place)
+      publish_operator(kBinaryOps[op].in_place,
+                       code == wrap_repeat ? wrap_repeat_in_place : wrap_in_place,
+                       "self, value, /", op);
   }
   for (int op = 0; s.unary && op < static_cast<int>(UnaryOp::kCount); ++op)
-    publish(vm, type, kUnaryMethods[op], wrap_unary, "self", op);
+    publish_operator(kUnaryMethods[op], wrap_unary, "self, /", op);
   for (int op = 0; s.compare && op < static_cast<int>(CompareOp::kCount); ++op)
-    publish(vm, type, kCompareMethods[op], wrap_compare, "self, other", op);
+    publish(vm, type, kCompareMethods[op], wrap_compare, "self, value, /", op);
   type_modified(vm, type);
 }
 

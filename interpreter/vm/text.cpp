@@ -87,6 +87,7 @@ bool iterate_next(Vm& vm, const Value& iterator, Value& out) {
   if (!next) raise_type_error(vm, "'" + type_name(vm, iterator) + "' object is not an iterator");
   // Native loops (sum, max, in, list) go through here: Ctrl-C and limits stop them too.
   if (vm.interrupts().load(std::memory_order_relaxed)) [[unlikely]] vm.handle_interrupts();
+  vm.check_native_stack();  // a map over a map over a map...
   return next(vm, iterator, out);
 }
 

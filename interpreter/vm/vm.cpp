@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/builtins/syntax_error.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
@@ -131,10 +132,15 @@ void Vm::write(Stream stream, std::string_view text) {
 }
 
 std::optional<std::string> Vm::read_line() {
-  if (config_.read_line) return config_.read_line();
+  if (config_.read_line) {
+    std::optional<std::string> line = config_.read_line();
+    if (line) *line += '\n';
+    return line;
+  }
   std::fflush(stdout);
   std::string line;
   if (!std::getline(std::cin, line)) return std::nullopt;
+  if (!std::cin.eof()) line += '\n';
   return line;
 }
 
@@ -166,16 +172,11 @@ namespace {
   const lang::Diagnostic* first = nullptr;
   for (const lang::Diagnostic& d : diagnostics.all())
     if (d.severity == lang::Severity::Error && !first) first = &d;
-  Local<ExceptionObject> e = make_exception(
-      vm, vm.exceptions().SyntaxError,
-      std::string_view(first ? first->message : "invalid syntax"));
+  const lang::LineColumn at = source.locate(first ? first->primary.span.begin : 0);
+  Local<ExceptionObject> e =
+      make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at.line,
+                        at.column, source.line_text(at.line));
   set_own_attribute(vm, e, intern(vm, "report"), str_value(vm, text));
-  set_own_attribute(vm, e, intern(vm, "filename"), str_value(vm, source.name()));
-  if (first) {
-    lang::LineColumn at = source.locate(first->primary.span.begin);
-    set_own_attribute(vm, e, intern(vm, "lineno"), Value::integer(at.line));
-    set_own_attribute(vm, e, intern(vm, "offset"), Value::integer(at.column));
-  }
   throw ScriptException(std::move(e));
 }
 

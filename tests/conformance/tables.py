@@ -10,6 +10,7 @@ import tables_operators
 import tables_arguments
 import tables_matrices
 import tables_more
+import tables_dunders
 
 PROLOGUE = '''def show(text, make):
     try:
@@ -42,6 +43,7 @@ def write(folder):
                     expressions = [line.strip() for line in expressions.strip().split("\n")]
                 (target / f"{name}.tsc").write_text(program(setup, expressions), encoding="utf-8")
     for topic, name, text in [*tables_operators.programs(), *tables_arguments.programs(),
-                              *tables_matrices.programs(), *tables_more.programs()]:
+                              *tables_matrices.programs(), *tables_more.programs(),
+                              *tables_dunders.programs()]:
         (folder / topic).mkdir(exist_ok=True)
         (folder / topic / f"{name}.tsc").write_text(text, encoding="utf-8")

@@ -1,0 +1,86 @@
+// Statuses for machines: one JSON object a line.
+#include <nlohmann/json.hpp>
+
+#include "interpreter/embed/engine.h"
+#include "lang/error_pages.h"
+
+namespace tsc::embed {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "ValueError: text" without the type.
+std::string bare_message(const tsc_status& status) {
+  const std::string prefix = status.type + ": ";
+  if (!status.type.empty() && status.message.rfind(prefix, 0) == 0) return status.message.substr(prefix.size());
+  return status.message == status.type ? "" : status.message;
+}
+
+Json frames_of(const tsc_status& status) {
+  Json frames = Json::array();
+  for (const tsc_status::Frame& from : status.frames) {
+    Json frame{{"file", from.file}, {"function", from.function}, {"line", from.line}};
+    if (from.column != 0) frame["column"] = from.column;
+    if (from.end_column != 0) frame["end_column"] = from.end_column;
+    frame["source"] = from.source_line;
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+// By tsc_code.
+constexpr const char* kKinds[] = {"ok",          "exception", "syntax",   "usage", "usage",
+                                  "interrupted", "exit",      "internal", "limit", "usage"};
+
+Json object_of(const tsc_status& status) {
+  Json object{{"kind", kKinds[status.code]},
+              {"type", status.type},
+              {"message", bare_message(status)},
+              {"exit_code", status.exit_code},
+              {"frames", frames_of(status)}};
+  if (status.cause != nullptr) object["cause"] = object_of(*status.cause);
+  return object;
+}
+
+// Chains are at most a hundred long, so the recursion is too.
+void status_json(const tsc_status* status, tsc_sink sink, void* user) {
+  if (status == nullptr) return;
+  std::string text = status->json;
+  if (text.empty()) {
+    if (status->code == TSC_EXIT && status->plain.empty()) return;
+    text = object_of(*status).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  sink(user, text.data(), text.size());
+}
+
+tsc_status* error_page(const char* code, int color, tsc_sink sink, void* user) {
+  try {
+    const std::string wanted = code != nullptr ? code : "";
+    if (const auto found = lang::find_code(wanted)) {
+      const std::string page = lang::render_page(*found, color != 0);
+      sink(user, page.data(), page.size());
+      return nullptr;
+    }
+    const std::string near = lang::nearest_code(wanted);
+    return make_status(TSC_NOT_FOUND, "", "there is no error code '" + wanted + "'" +
+                                              (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  } catch (...) {
+    return current_exception_status(nullptr);
+  }
+}
+
+}  // namespace
+
+std::string diagnostics_json(const lang::Diagnostics& diagnostics, const lang::Source& source) {
+  std::string text;
+  for (const lang::Diagnostic& d : diagnostics.all())
+    text += "{\"kind\":\"diagnostic\"," + lang::render_json(d, source).substr(1) + "\n";
+  return text;
+}
+
+void fill_status_json_functions(tsc_api& api) {
+  api.status_json = status_json;
+  api.error_page = error_page;
+}
+
+}  // namespace tsc::embed

@@ -46,8 +46,9 @@ struct CaptureMemory {
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
   // Places (source_place) of lists and dicts whose items something reads; of objects that must be taken by
-  // identity; of instances that differ from call to call and are taken apart.
-  std::unordered_set<std::string> read, whole, apart;
+  // identity; of instances that differ from call to call and are taken apart; of strings that do and are
+  // only carried along.
+  std::unordered_set<std::string> read, whole, apart, text;
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
@@ -318,6 +319,7 @@ class Capture {
   Av structural_input(const Value& v, uint32_t source);
   bool comes_apart(const Value& v, uint32_t source) const;
   Av container_input(const Value& v, uint32_t source);
+  Av text_input(uint32_t source);
   Av instance_input(const Value& v, uint32_t source);
   void read_container(const Value& v, uint32_t source, Virtual& object);
   uint32_t add_source(EntrySource source);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kVariantLimit = 16;
 constexpr uint32_t kCaptureLimit = 400;
+constexpr uint32_t kStringVariants = 8;
 constexpr char kCompilerKey = 0;
 
 // as_tensor, which walks the bases of a type, for what nearly always is no subclass.
@@ -141,6 +142,7 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
       if (v.is(source.expected)) return true;
       return is_kind(v, Kind::Str) && is_kind(source.expected, Kind::Str) &&
              str_equal(cast<StrObject>(v), cast<StrObject>(source.expected));
+    case Check::Text: return is_kind(v, Kind::Str) && v.object()->type == vm_.types().str;
     case Check::Int: return v.is_int();
     case Check::Float: return v.is_float();
     case Check::Tensor: {
@@ -245,19 +247,26 @@ bool Compiler::inputs_overlap(const Variant& variant, const std::vector<Value>& 
 
 // ---- capture ----
 
-// An instance in whose place another one of its class has come is no fact any more.
-void Compiler::take_apart(const Variant& old, const Frame& frame, CaptureMemory& memory) const {
+// An instance in whose place another one of its class has come is no fact any more; nor is a string when
+// there have been many.
+void Compiler::take_apart(const Variant& old, const Frame& frame, Site& site) const {
   const std::vector<EntrySource>& sources = old.plan.sources;
   std::vector<Value> entry;
   for (const EntrySource& source : sources) {
     entry.push_back(fetch(source, frame, entry));
     const Value& now = entry.back();
     if (check_source(source, now)) continue;
+    const bool strings = source.check == EntrySource::Check::Same && is_kind(now, Kind::Str) &&
+                         is_kind(source.expected, Kind::Str) && now.object()->type == vm_.types().str;
+    if (strings) {
+      if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
+      continue;
+    }
     const bool same_class = source.check == EntrySource::Check::Same && is_kind(now, Kind::Instance) &&
                             is_kind(source.expected, Kind::Instance) &&
                             now.object()->type == source.expected.object()->type;
     if (!same_class) return;
-    memory.apart.insert(source_place(sources, source));
+    site.memory.apart.insert(source_place(sources, source));
   }
 }
 
@@ -267,7 +276,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
     return nullptr;
   }
   ++site.captures;
-  if (!site.variants.empty()) take_apart(*site.variants.front(), frame, site.memory);
+  if (!site.variants.empty()) take_apart(*site.variants.front(), frame, site);
   SiteKey key{frame.code, frame.pc};
   CaptureMemory memory = std::move(site.memory);
   std::optional<CaptureResult> captured;

@@ -107,7 +107,7 @@ class Compiler : public CompilerHooks, public Watchers {
   bool fits(const Variant& variant, const Frame& frame, std::vector<Value>& entry);
   bool check_source(const EntrySource& source, const Value& v) const;
   Value fetch(const EntrySource& source, const Frame& frame, const std::vector<Value>& entry) const;
-  void take_apart(const Variant& old, const Frame& frame, CaptureMemory& memory) const;
+  void take_apart(const Variant& old, const Frame& frame, Site& site) const;
   static bool are_distinct(const RegionPlan& plan, const std::vector<Value>& entry);
   bool inputs_overlap(const Variant& variant, const std::vector<Value>& entry);
   // False: an entry condition failed and nothing happened.

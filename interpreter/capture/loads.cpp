@@ -98,6 +98,19 @@ Av Capture::structural_input(const Value& v, uint32_t source) {
   return Av::of(object);
 }
 
+// A string of which nothing is known but that it is one.
+Av Capture::text_input(uint32_t source) {
+  plan_.sources[source].check = Check::Text;
+  auto given = make<VText>();
+  given->source = source;
+  auto text = make<VText>();
+  VText::Part whole;
+  whole.formatted = Av::of(given);
+  whole.conversion = 1;
+  text->parts.push_back(std::move(whole));
+  return Av::of(text);
+}
+
 // A value found at `source`, whose content may differ at the next entry.
 Av Capture::load_value(const Value& v, EntrySource source) {
   if (v.is_int()) return add_input(add_source(std::move(source)), Check::Int, v);
@@ -108,6 +121,8 @@ Av Capture::load_value(const Value& v, EntrySource source) {
   if (is_kind(v, Kind::Tuple) && v.object()->type == vm_.types().tuple)
     return structural_input(v, index);
   if (comes_apart(v, index)) return container_input(v, index);
+  if (is_kind(v, Kind::Str) && memory_.text.count(source_place(plan_.sources, plan_.sources[index])))
+    return text_input(index);
   EntrySource& entry = plan_.sources[index];
   entry.check = Check::Same;
   entry.expected = v;

@@ -49,7 +49,7 @@ struct EntrySource {
 
   // What must hold of the value.
   enum class Check : uint8_t {
-    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance
+    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text
   } check = Check::Nothing;
   Value expected;           // Same: identity, or an equal None/bool/str; Instance: its class
   uint64_t tensor_key = 0;  // Tensor

@@ -92,6 +92,7 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
     case Check::Alias: break;
     case Check::Instance:
     case Check::Same: return name + ": " + change(value_text(vm, source.expected), value_text(vm, now));
+    case Check::Text: return name + ": a str -> " + value_text(vm, now);
     case Check::Int: return name + ": an int -> " + value_text(vm, now);
     case Check::Float: return name + ": a float -> " + value_text(vm, now);
     case Check::Tensor:

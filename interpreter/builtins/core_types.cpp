@@ -78,7 +78,9 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   ClassRequest request;
   text_of(vm, args[0], "type.__new__() argument 1");
   request.name = Local<StrObject>(cast<StrObject>(args[0]));
-  for (const Value& base : to_tuple(vm, args[1])->span()) request.bases.push_back(base);
+  TupleObject* bases = try_cast<TupleObject>(args[1]);
+  if (!bases) raise_type_error(vm, "type.__new__() argument 2 must be tuple, not " + type_name(vm, args[1]));
+  for (const Value& base : bases->span()) request.bases.push_back(base);
   DictObject* dict = try_cast<DictObject>(args[2]);
   if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
                                       type_name(vm, args[2]));

@@ -240,8 +240,8 @@ void resolve_bases(Vm& vm, ClassRequest& request) {
       continue;
     }
     changed = true;
-    for (const Value& entry : to_tuple(vm, call(vm, entries, {written}))->span())
-      bases.push_back(entry);
+    const Local<TupleObject> classes = to_tuple(vm, call(vm, entries, {written}));
+    for (const Value& entry : classes->span()) bases.push_back(entry);
   }
   if (!changed) return;
   request.bases = std::move(bases);

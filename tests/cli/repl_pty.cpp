@@ -85,7 +85,8 @@ TEST_CASE("Tab completes names and attributes without running code") {
   Prompt prompt;
   prompt.pty.type("class Box:\r@property\rdef danger(self): print('R' + 'AN')\r\r");
   CHECK(prompt.pty.expect(">>> "));
-  prompt.pty.type("some_long_name = Box()\r");
+  prompt.pty.type("some_long_name = Box()\r'ready'\r");
+  CHECK(prompt.pty.expect("\n'ready'"));
   CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("some_lo\t.dan\t\x15'done'\r");
   CHECK(prompt.pty.expect("some_long_name.danger"));

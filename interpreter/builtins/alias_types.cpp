@@ -144,6 +144,13 @@ Value proxy_construct(Vm& vm, Type*, Args& args) {
     raise_type_error(vm, "mappingproxy() argument must be a mapping, not " + type_name(vm, args[0]));
   return make_mapping_proxy(vm, args[0]);
 }
+Value proxy_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
+  if (op != BinaryOp::BitOr) return vm.not_implemented();
+  const auto plain = [&](const Value& v) {
+    return type_of(vm, v) == vm.types().mapping_proxy ? mapping_of(v) : v;
+  };
+  return binary(vm, op, plain(a), plain(b));
+}
 Value proxy_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   return compare(vm, op, mapping_of(a), b.is_object() && b.object()->type == a.object()->type
                                             ? mapping_of(b)
@@ -209,6 +216,8 @@ Type* make_proxy_type(Vm& vm) {
   s.traverse = traverse_member<MappingProxyObject, &MappingProxyObject::mapping>;
   s.construct = proxy_construct;
   s.compare = proxy_compare;
+  s.binary = proxy_binary;
+  s.to_str = [](Vm& v, const Value& self) { return str_value(v, to_string(v, mapping_of(self))); };
   s.hash = nullptr;
   s.repr = [](Vm& v, const Value& self) {
     return str_value(v, "mappingproxy(" + repr(v, mapping_of(self)) + ")");

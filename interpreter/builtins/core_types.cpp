@@ -52,7 +52,7 @@ void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value&
   if (!(type->type_flags & kScriptClass))
     raise_type_error(vm, "cannot set '" + std::string(name->view()) +
                              "' attribute of immutable type '" + type->name + "'");
-  const Value* meta = lookup_in_type(vm.types().type, name);
+  const Value* meta = lookup_in_type(type->type, name);
   bool plain = name->view() == "__doc__" || name->view() == "__module__";
   if (meta && is_kind(*meta, Kind::NativeProperty) && !plain) {
     auto* property = static_cast<NativeProperty*>(meta->object());
@@ -61,6 +61,12 @@ void type_set_attribute(Vm& vm, const Value& self, StrObject* name, const Value&
             "attribute '" + std::string(name->view()) + "' of 'type' objects is not writable");
     return property->set(vm, self, value);
   }
+  // A data descriptor of the metaclass takes the value.
+  if (meta && !plain && type->type != vm.types().type)
+    if (const auto bind_set = type_of(vm, *meta)->slots.bind_set) {
+      const Value held = *meta;
+      return bind_set(vm, held, self, value);
+    }
   set_type_attribute(vm, type, intern(vm, name), value);
 }
 

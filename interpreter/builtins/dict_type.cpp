@@ -324,6 +324,7 @@ Type* make_view_type(Vm& vm, const char* name) {
   b.slots().binary = view_binary;
   b.slots().compare = view_compare;
   b.slots().hash = nullptr;
+  if (std::string_view(name) != "dict_values") b.attribute("__hash__", Value::none());
   b.method("__reversed__", "self", view_reversed);
   if (std::string_view(name) != "dict_values")
     b.method("isdisjoint", "self, other, /", view_isdisjoint);

@@ -120,12 +120,21 @@ void set_args(Vm& vm, const Value& v, const Value& args) {
   exception_of(v)->args = to_tuple(vm, args);
 }
 Value get_cause(Vm&, const Value& v) { return or_none(exception_of(v)->cause); }
-void set_cause(Vm&, const Value& v, const Value& cause) {
+// Raises unless `linked` may stand in the chain of an exception.
+void check_link(Vm& vm, const Value& linked, const char* what) {
+  if (!linked || linked.is_none() || is_kind(linked, Kind::Exception)) return;
+  raise_type_error(vm, std::string("exception ") + what + " must be None or derive from BaseException");
+}
+void set_cause(Vm& vm, const Value& v, const Value& cause) {
+  check_link(vm, cause, "cause");
   exception_of(v)->cause = cause;
   exception_of(v)->suppress_context = true;
 }
 Value get_context(Vm&, const Value& v) { return or_none(exception_of(v)->context); }
-void set_context_value(Vm&, const Value& v, const Value& c) { exception_of(v)->context = c; }
+void set_context_value(Vm& vm, const Value& v, const Value& c) {
+  check_link(vm, c, "context");
+  exception_of(v)->context = c;
+}
 Value get_suppress(Vm&, const Value& v) { return Value::boolean(exception_of(v)->suppress_context); }
 void set_suppress(Vm& vm, const Value& v, const Value& b) {
   exception_of(v)->suppress_context = truth(vm, b);

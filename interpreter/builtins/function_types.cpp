@@ -293,6 +293,16 @@ Value cell_contents(Vm& vm, const Value& v) {
   return content;
 }
 
+// types.ModuleType(name, doc=None): a module that no import knows.
+Value module_construct(Vm& vm, Type*, Args& args) {
+  if (args.count == 0)
+    raise_type_error(vm, "module() missing required argument 'name' (pos 1)");
+  if (!is_kind(args[0], Kind::Str))
+    raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, args[0]));
+  Local<ModuleObject> module = make_module(vm, cast<StrObject>(args[0])->view());
+  dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
+  return module.take();
+}
 void module_traverse(Object* o, Visitor& visit) { visit(static_cast<ModuleObject*>(o)->globals.get()); }
 void module_clear(Vm&, Object* o) { static_cast<ModuleObject*>(o)->globals->table.clear(); }
 Value module_get(Vm& vm, const Value& self, StrObject* name) {
@@ -370,9 +380,12 @@ Value generator_next_method(Vm& vm, Args& a) {
 }
 Value generator_throw_method(Vm& vm, Args& a) {
   Value e = a[1];
+  const bool with_value = a.has(2) && !a[2].is_none();
   if (is_kind(e, Kind::Type)) {
-    if (a.has(2) && is_kind(a[2], Kind::Exception)) e = a[2];
-    else e = a.has(2) && !a[2].is_none() ? call(vm, e, {a[2]}) : call(vm, e);
+    const bool instance = with_value && type_of(vm, a[2])->is_subtype_of(cast<Type>(e));
+    e = instance ? a[2] : with_value ? call(vm, e, {a[2]}) : call(vm, e);
+  } else if (is_kind(e, Kind::Exception) && with_value) {
+    raise_type_error(vm, "instance exception may not have a separate value");
   }
   if (!is_kind(e, Kind::Exception))
     raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " +
@@ -460,6 +473,7 @@ static void init_code_and_modules(Vm& vm) {
   module.slots().set_attribute = module_set;
   module.slots().delete_attribute = module_delete;
   module.slots().repr = module_repr;
+  module.slots().construct = module_construct;
   module.getter("__dict__", module_dict);
   t.module = module.finish();
 }

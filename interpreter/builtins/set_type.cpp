@@ -1,6 +1,7 @@
 // set and frozenset.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/iteration.h"
+#include "runtime/base/hash.h"
 
 namespace tsc::interp {
 namespace {
@@ -103,11 +104,11 @@ Value set_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
     default: return Value::boolean(m < n && is_subset(vm, y, x));
   }
 }
-int64_t frozenset_hash(Vm&, const Value& v) {
-  uint64_t h = 1927868237;
+int64_t frozenset_hash(Vm& vm, const Value& v) {
+  uint64_t h = 1927868237;  // the order of the items must not matter
   Table& table = set_of(v)->table;
   for (uint32_t i = 0; i < table.used(); ++i)
-    if (table.entry(i).key) h ^= (table.entry(i).hash ^ 89869747) * 3644798167u;
+    if (table.entry(i).key) h += hash_mix(vm.hash_key(1), table.entry(i).hash);
   return static_cast<int64_t>(h);
 }
 Value set_construct(Vm& vm, Type* type, Args&) { return vm.heap().make<SetObject>(type).take(); }

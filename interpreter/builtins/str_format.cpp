@@ -15,9 +15,14 @@ struct Formatter {
   int64_t next = 0;
   bool manual = false;
   int depth = 0;
+  Value mapping;  // of format_map: where names are looked up
 
   Value by_name(std::string_view name) {
     bool number = !name.empty() && name.find_first_not_of("0123456789") == std::string_view::npos;
+    if (mapping) {
+      if (name.empty() || number) raise_value_error(vm, "Format string contains positional fields");
+      return get_item(vm, mapping, str_value(vm, name));
+    }
     if (name.empty() || number) {
       if (name.empty() ? manual : next > 0)
         raise_value_error(vm, name.empty() ? "cannot switch from manual field specification to "
@@ -43,6 +48,7 @@ struct Formatter {
     while (end < text.size()) {
       if (text[end] == '.') {
         size_t stop = std::min(text.find_first_of(".[", end + 1), text.size());
+        if (stop == end + 1) raise_value_error(vm, "Empty attribute in format string");
         v = get_attribute(vm, v, text.substr(end + 1, stop - end - 1));
         end = stop;
       } else {
@@ -75,7 +81,10 @@ struct Formatter {
     }
     Value v = field(name);
     std::string spec;
-    if (colon != std::string_view::npos) spec = run(text.substr(colon + 1));
+    if (colon != std::string_view::npos) {
+      spec = text.substr(colon + 1);
+      if (spec.find_first_of("{}") != std::string::npos) spec = run(spec);
+    }
     if (conversion == 'r') v = str_value(vm, repr(vm, v));
     else if (conversion == 's') v = str_value(vm, to_string(vm, v));
     else if (conversion == 'a') v = str_value(vm, ascii(vm, v));
@@ -85,7 +94,7 @@ struct Formatter {
   }
 
   std::string run(std::string_view text) {
-    if (++depth > 3) raise_value_error(vm, "Max string recursion exceeded");
+    if (++depth > 2) raise_value_error(vm, "Max string recursion exceeded");
     std::string out;
     for (size_t i = 0; i < text.size(); ++i) {
       char c = text[i];
@@ -116,27 +125,13 @@ struct Formatter {
 };
 
 Value format_method(Vm& vm, Args& a) {
-  Formatter formatter{vm, a};
+  Formatter formatter{vm, a, 0, false, 0, {}};
   return str_value(vm, formatter.run(cast<StrObject>(a[0])->view()));
 }
 
 Value format_map(Vm& vm, Args& a) {
-  DictObject* dict = try_cast<DictObject>(a[1]);
-  if (!dict) raise_type_error(vm, "format_map() argument must be a dict");
-  std::vector<StrObject*> names;
-  std::vector<Value> values;
-  for (uint32_t i = 0; i < dict->table.used(); ++i) {
-    if (!is_kind(dict->table.entry(i).key, Kind::Str)) continue;
-    names.push_back(cast<StrObject>(dict->table.entry(i).key));
-    values.push_back(dict->table.entry(i).value);
-  }
-  Args full;
-  full.positional = a.positional;
-  full.count = 1;
-  full.keyword_names = names.data();
-  full.keyword_values = values.data();
-  full.keyword_count = static_cast<uint32_t>(names.size());
-  return format_method(vm, full);
+  Formatter formatter{vm, a, 0, false, 0, a[1]};
+  return str_value(vm, formatter.run(cast<StrObject>(a[0])->view()));
 }
 
 // --- % ------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ Value tuple_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   return Value::boolean(sequences_compare(vm, op, tuple_of(a)->span(), tuple_of(b)->span()));
 }
 int64_t tuple_hash(Vm& vm, const Value& v) {
-  uint64_t h = 0x345678;
+  uint64_t h = vm.hash_key(1) ^ 0x345678;  // items may be chosen by others: the key is not known to them
   for (const Value& item : tuple_of(v)->span()) h = hash_mix(h, hash(vm, item));
   return static_cast<int64_t>(h);
 }

@@ -1,5 +1,7 @@
 #include "interpreter/value/table.h"
 
+#include <sys/random.h>
+
 #include <cstring>
 #include <new>
 
@@ -10,6 +12,20 @@ namespace tsc::interp {
 namespace {
 constexpr int32_t kEmpty = -1;
 constexpr int32_t kRemoved = -2;
+
+// Odd, and another one in each process.
+uint64_t random_multiplier() {
+  uint64_t bits = 0x9e3779b97f4a7c15u;
+  if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) bits ^= reinterpret_cast<uintptr_t>(&bits);
+  return bits | 1;
+}
+const uint64_t kMultiplier = random_multiplier();
+
+// Where the search for a hash begins. The hash of a number is the number, and numbers may be chosen by others:
+// the product's upper bits with a factor that nobody knows spread all of them.
+uint32_t first_place(uint64_t hash, uint32_t mask) {
+  return static_cast<uint32_t>((hash * kMultiplier) >> __builtin_clzll(mask));
+}
 }  // namespace
 
 Table::~Table() { clear(); }
@@ -33,7 +49,7 @@ size_t Table::index_bytes() const {
 size_t Table::bytes() const { return capacity_ * sizeof(Entry) + index_bytes(); }
 
 void Table::index_insert(uint64_t hash, uint32_t place) {
-  uint32_t i = static_cast<uint32_t>(hash) & index_mask_;
+  uint32_t i = first_place(hash, index_mask_);
   for (uint32_t step = 1; index_[i] >= 0; ++step) i = (i + step) & index_mask_;
   if (index_[i] == kEmpty) ++filled_;
   index_[i] = static_cast<int32_t>(place);
@@ -94,7 +110,7 @@ int64_t Table::find(Vm& vm, StrObject* key) const {
       if (matches(entries_[i])) return i;
     return -1;
   }
-  uint32_t i = static_cast<uint32_t>(h) & index_mask_;
+  uint32_t i = first_place(h, index_mask_);
   for (uint32_t step = 1; index_[i] != kEmpty; ++step) {
     if (index_[i] >= 0 && matches(entries_[index_[i]])) return index_[i];
     i = (i + step) & index_mask_;
@@ -132,7 +148,7 @@ int64_t Table::find(Vm& vm, const Value& key, uint64_t h) const {
       for (uint32_t i = 0; i < used_ && found < 0 && !changed; ++i)
         if (matches(i)) found = i;
     } else {
-      uint32_t i = static_cast<uint32_t>(h) & index_mask_;
+      uint32_t i = first_place(h, index_mask_);
       for (uint32_t step = 1; !changed && index_[i] != kEmpty; ++step) {
         if (index_[i] >= 0 && matches(static_cast<uint32_t>(index_[i]))) {
           found = index_[i];
@@ -176,7 +192,7 @@ bool Table::insert(Vm& vm, const Value& key, uint64_t h, const Value& value) {
 
 void Table::remove_at(uint32_t place) {
   if (index_) {
-    uint32_t i = static_cast<uint32_t>(entries_[place].hash) & index_mask_;
+    uint32_t i = first_place(entries_[place].hash, index_mask_);
     for (uint32_t step = 1; index_[i] != static_cast<int32_t>(place); ++step)
       i = (i + step) & index_mask_;
     index_[i] = kRemoved;

@@ -27,7 +27,12 @@ std::vector<Type*> linearize(Vm& vm, Type* type) {
     }
     if (!next) {
       std::string names;
-      for (Type* base : type->bases) names += (names.empty() ? "" : ", ") + base->name;
+      std::vector<Type*> named;
+      for (const auto& list : lists) {
+        if (std::find(named.begin(), named.end(), list[0]) != named.end()) continue;
+        named.push_back(list[0]);
+        names += (names.empty() ? "" : ", ") + list[0]->name;
+      }
       raise_type_error(vm, "Cannot create a consistent method resolution\norder (MRO) for bases " +
                                names);
     }

@@ -221,6 +221,8 @@ bool match_positional(Vm& vm, const Value& subject, Type* type, uint32_t count,
     return true;
   }
   Value names = find_attribute(vm, Value(type), intern(vm, "__match_args__").get());
+  if (names && !is_kind(names, Kind::Tuple))
+    raise_type_error(vm, type->name + ".__match_args__ must be a tuple (got " + type_name(vm, names) + ")");
   Local<TupleObject> tuple = names ? to_tuple(vm, names) : make_tuple(vm, size_t{0});
   if (count > tuple->size)
     raise_type_error(vm, type->name + "() accepts " + std::to_string(tuple->size) +

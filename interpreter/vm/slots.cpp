@@ -399,6 +399,7 @@ constexpr KnownOperators kKnownOperators[] = {
     {"dict_values", ""},
     {"type", kUnion},
     {"NoneType", kUnion},
+    {"mappingproxy", kUnion},
     {"GenericAlias", kUnion},
     {"UnionType", kUnion},
 };

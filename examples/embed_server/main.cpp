@@ -59,7 +59,7 @@ class Pool {
   std::string stats() const {
     std::ostringstream out;
     for (const auto& engine : engines_) {  // allowed while others work in them
-      const tsc_stats stats = engine->stats();
+      const tsc_statistics stats = engine->statistics();
       out << "memory " << stats.memory_bytes << " peak " << stats.peak_memory_bytes << " kernels "
           << stats.kernels << "\n";
     }

@@ -198,7 +198,6 @@ void Capture::set_field(const Av& object, StrObject* name, const Av& value) {
     plan_.distinct.push_back(instance.source);
     HostAction action;
     action.form = HostAction::Form::SetAttribute;
-    action.reason = BreakReason::host_store;
     action.name = Local<StrObject>(name);
     host_action(std::move(action), {object, value});
   }
@@ -220,7 +219,6 @@ void Capture::store_host_attribute(const Av& object, StrObject* name, const Av& 
   written_by_region(place, object.value);
   HostAction action;
   action.form = HostAction::Form::SetAttribute;
-  action.reason = BreakReason::host_store;
   action.name = Local<StrObject>(name);
   host_action(std::move(action), {object, value});
   overlay_[place] = value;

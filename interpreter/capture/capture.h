@@ -217,7 +217,7 @@ class Capture {
   void assign(const std::shared_ptr<VTensor>& target, const Av& value);
   void take_views_anew(VTensor& root);
   void add_written(uint32_t source);
-  bool only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to);
+  bool reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to);
   void remember_history(std::span<const Av> tensors);
   void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient);
@@ -237,6 +237,8 @@ class Capture {
   Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
   // A contiguous copy that may share memory with the tensor if that is contiguous after all.
   Av copied(const Av& av);
+  // A reshape of `of` that shares its memory, whatever the layout.
+  bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);
   ValueId rng_offset(ValueId* seed);
 

@@ -166,7 +166,7 @@ void Capture::write_through(const Av& container, const char* method, std::vector
   if (container.kind != Av::Kind::Virtual || container.object->source == Virtual::kMadeHere) return;
   effect_may_raise();
   HostAction action;
-  action.reason = BreakReason::host_store;
+  action.is_store = true;
   const Value* function = lookup_in_type(type_of_av(container), intern(vm_, method).get());
   arguments.insert(arguments.begin(), {Av::constant(*function), container});
   plan_.distinct.push_back(container.object->source);

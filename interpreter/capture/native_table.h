@@ -18,6 +18,8 @@ std::span<const NativeRow> tensor_natives();
 
 // The handler for calling a native type (tuple(...), int(...)); null: none.
 NativeHandler find_type_handler(Vm& vm, Type* type);
+// isinstance(av, classes), decided while capturing.
+bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes);
 // True when the handler wants the arguments as they stand, not bound to the signature.
 bool handles_own_arguments(const NativeFunction* function);
 

@@ -6,6 +6,28 @@
 #include "interpreter/capture/native_table.h"
 
 namespace tsc::interp {
+
+bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
+  if (!classes.is_constant()) {
+    for (const Av& one : capture.items_of(classes))
+      if (is_instance_of_class(capture, av, one)) return true;
+    return false;
+  }
+  if (is_kind(classes.value, Kind::Tuple)) {
+    for (const Value& one : cast<TupleObject>(classes.value)->span())
+      if (is_instance_of_class(capture, av, Av::constant(one))) return true;
+    return false;
+  }
+  Type* wanted = try_cast<Type>(classes.value);
+  if (!wanted) capture.break_here(BreakReason::raises, "TypeError: isinstance");
+  if (capture.type_of_av(av)->is_subtype_of(wanted)) return true;
+  Vm& vm = capture.vm();
+  Local<StrObject> hook = intern(vm, "__instancecheck__");
+  if (lookup_in_type(wanted->type, hook))
+    capture.break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
+  return false;
+}
+
 namespace {
 
 using Arguments = Capture::CallArguments;
@@ -28,27 +50,6 @@ Av call_len(Capture& capture, Arguments& arguments) {
   if (av.is_constant() && is_kind(av.value, Kind::Instance))
     return capture.call_dunder(av, av.value.object()->type, "__len__");
   return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
-}
-
-bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
-  if (!classes.is_constant()) {
-    for (const Av& one : capture.items_of(classes))
-      if (is_instance_of_class(capture, av, one)) return true;
-    return false;
-  }
-  if (is_kind(classes.value, Kind::Tuple)) {
-    for (const Value& one : cast<TupleObject>(classes.value)->span())
-      if (is_instance_of_class(capture, av, Av::constant(one))) return true;
-    return false;
-  }
-  Type* wanted = try_cast<Type>(classes.value);
-  if (!wanted) capture.break_here(BreakReason::raises, "TypeError: isinstance");
-  if (capture.type_of_av(av)->is_subtype_of(wanted)) return true;
-  Vm& vm = capture.vm();
-  Local<StrObject> hook = intern(vm, "__instancecheck__");
-  if (lookup_in_type(wanted->type, hook))
-    capture.break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
-  return false;
 }
 
 Av call_isinstance(Capture& capture, Arguments& arguments) {

@@ -248,6 +248,13 @@ Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {
   capture.break_here(BreakReason::unknown_call, "is_contiguous() of a view");
 }
 
+// shares_storage(x, a reshape of x)
+Av prim_shares_storage(Capture& capture, Arguments& arguments) {
+  std::shared_ptr<VTensor> x = capture.share_tensor(at(arguments, 0)), y = capture.share_tensor(at(arguments, 1));
+  if (x == y || capture.is_reshaped_view(*y, *x)) return Av::boolean(true);
+  capture.break_here(BreakReason::unknown_call, "whether a tensor shares the memory of another");
+}
+
 constexpr NativeRow kMethods[] = {
     {"list.append", list_append},   {"list.extend", list_extend},   {"list.pop", list_pop},
     {"list.count", list_count},     {"list.index", list_index},     {"list.insert", list_insert},   {"list.reverse", list_reverse}, {"list.copy", list_copy},
@@ -270,6 +277,7 @@ constexpr NativeRow kTensorNatives[] = {
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},
     {"_prims.contiguous", prim_contiguous},
+    {"_prims.shares_storage", prim_shares_storage},
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},
     {"_prims.default_dtype", prim_default_dtype},
@@ -289,10 +297,10 @@ struct HostCallRow {
 };
 constexpr HostCallRow kHostCalls[] = {
     {"print", false, jit::ValueKind::Object, BreakReason::print_call},
-    {"time.time", true, jit::ValueKind::Float, BreakReason::host_call},
-    {"time.perf_counter", true, jit::ValueKind::Float, BreakReason::host_call},
-    {"time.monotonic", true, jit::ValueKind::Float, BreakReason::host_call},
-    {"time.sleep", false, jit::ValueKind::Object, BreakReason::host_call},
+    {"_time.time", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"_time.perf_counter", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"_time.monotonic", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"_time.sleep", false, jit::ValueKind::Object, BreakReason::host_call},
     {"_random.random", true, jit::ValueKind::Float, BreakReason::host_call},
     {"sys.stdout.flush", false, jit::ValueKind::Object, BreakReason::host_call},
 };

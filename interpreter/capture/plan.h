@@ -118,7 +118,8 @@ struct HostAction {
     SetGlobal,     // namespace dict values[0][name] = values[1]
     SetGradient,   // values[0].grad = values[1]
   } form = Form::Call;
-  BreakReason reason = BreakReason::host_call;
+  bool is_store = false;  // a Call that stands for a store: like the other forms no statement of the host
+  BreakReason reason = BreakReason::host_call;  // of any other Call
   std::vector<Recipe> values;
   std::vector<Local<StrObject>> keywords;
   Local<StrObject> name;

@@ -33,8 +33,8 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
   region.subject = std::to_string(plan.instructions) + " instructions";
   report_.add(region);
   for (const HostAction& action : plan.actions) {
-    // Stores are region operations, not statements that the interpreter runs.
-    if (action.reason == BreakReason::host_store) continue;
+    // Stores are operations of the region, not statements that the interpreter runs.
+    if (action.form != HostAction::Form::Call || action.is_store) continue;
     jit::Event event;
     event.kind = jit::EventKind::HostStatement;
     event.region = variant.name;

@@ -70,6 +70,8 @@ bool Capture::has_attribute(const Av& object, StrObject* name) {
     AttributeSite site = inspect_attribute(vm_, object.value, name);
     if (site.found == Found::MissingHook || site.found == Found::Custom)
       break_here(BreakReason::unknown_call, "__getattr__");
+    if (site.found == Found::NativeSlot && type_of(vm_, object.value)->slots.get_attribute)
+      break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     OverlayKey place{object.value.object(), name, 0};
     assume_unchanged(object.value.object(), Value(name));
     watch_attribute(vm_, object.value, name, site);
@@ -121,7 +123,6 @@ void Capture::store_free_cell(const Av& cell, const Av& value) {
   written_by_region(place, cell.value);
   HostAction action;
   action.form = HostAction::Form::SetContent;
-  action.reason = BreakReason::host_store;
   host_action(std::move(action), {cell, value});
   overlay_[place] = value;
 }
@@ -132,7 +133,6 @@ void Capture::store_global(StrObject* name, const Av& value) {
   written_by_region(place, globals);
   HostAction action;
   action.form = HostAction::Form::SetGlobal;
-  action.reason = BreakReason::host_store;
   action.name = Local<StrObject>(name);
   host_action(std::move(action), {Av::constant(globals), value});
   overlay_[place] = value;

@@ -64,6 +64,14 @@ std::vector<Av> Capture::items_of(const Av& av) {
   if (VTuple* tuple = as<VTuple>(av)) return tuple->items;
   if (VList* list = as<VList>(av)) return list->items;
   if (VRange* range = as<VRange>(av)) return range_items(range->start, range->stop, range->step);
+  if (VSet* set = as<VSet>(av)) {  // in the order that the interpreter's set has after the same insertions
+    Local<SetObject> made = make_set(vm_);
+    for (const Av& item : set->items) {
+      if (!item.is_constant()) break_here(BreakReason::unknown_object, "iteration over a set of unknown values");
+      set_add(vm_, made.get(), item.value);
+    }
+    return constants_of(to_list(vm_, made.value())->items);
+  }
   if (VIterator* iterator = as<VIterator>(av)) {
     std::vector<Av> items;
     Av item;
@@ -279,7 +287,6 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
     overlay_[place] = value;
     HostAction action;
     action.form = HostAction::Form::SetItem;
-    action.reason = BreakReason::host_store;
     return host_action(std::move(action), {container, Av::integer(static_cast<int64_t>(index)), value});
   }
   break_here(BreakReason::unknown_object, "store into a value the compiler does not know");
@@ -326,7 +333,6 @@ void Capture::store_dict(const Av& container, const Av& key, const Av& value) {
   overlay_[place] = value;
   HostAction action;
   action.form = HostAction::Form::SetItem;
-  action.reason = BreakReason::host_store;
   host_action(std::move(action), {container, Av::constant(name.value()), value});
 }
 

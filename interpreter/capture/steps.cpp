@@ -229,10 +229,10 @@ void step_unknown(Capture& c, const Instruction& i) {
 
 struct StepTable {
   StepHandler handlers[lang::kOpCount];
-  constexpr StepTable(std::span<const StepRow> first, std::span<const StepRow> second) : handlers{} {
+  explicit StepTable(std::initializer_list<std::span<const StepRow>> tables) : handlers{} {
     for (StepHandler& handler : handlers) handler = step_unknown;
-    for (const StepRow& row : first) handlers[static_cast<int>(row.op)] = row.handler;
-    for (const StepRow& row : second) handlers[static_cast<int>(row.op)] = row.handler;
+    for (std::span<const StepRow> rows : tables)
+      for (const StepRow& row : rows) handlers[static_cast<int>(row.op)] = row.handler;
   }
 };
 
@@ -244,7 +244,7 @@ StrObject* site_name(Capture& c, uint32_t site) {
 }
 
 StepHandler step_handler(lang::Op op) {
-  static const StepTable table(kRows, object_step_rows());
+  static const StepTable table({kRows, object_step_rows(), match_step_rows()});
   return table.handlers[static_cast<int>(op)];
 }
 

@@ -12,6 +12,7 @@ struct StepRow {
 };
 
 std::span<const StepRow> object_step_rows();
+std::span<const StepRow> match_step_rows();
 StrObject* site_name(Capture& c, uint32_t site);
 
 }  // namespace tsc::interp

@@ -88,7 +88,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   made->view->root_version = root_of(*parent)->version;
   root_of(*parent)->views.push_back(std::static_pointer_cast<VTensor>(out.object));
   made->contiguous = parent->contiguous && (op == Op::reshape || op == Op::detach);
-  if (op == Op::reshape && !parent->contiguous && !only_moves_ones(region_.type(parent->id).sizes, scalars))
+  if (op == Op::reshape && !parent->contiguous && !reshape_is_view(region_.type(parent->id).sizes, scalars))
     root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
   return out;
 }
@@ -101,16 +101,30 @@ Av Capture::copied(const Av& av) {
   return out;
 }
 
-// A reshape that only adds or drops axes of size 1 is a view in every layout.
-bool Capture::only_moves_ones(const jit::ValueList& from, std::span<const ValueId> to) {
-  size_t i = 0, j = 0;
-  while (i < from.size() || j < to.size()) {
-    if (i < from.size() && builder_.known_int(from[i]) == 1) ++i;
-    else if (j < to.size() && builder_.known_int(to[j]) == 1) ++j;
-    else if (i < from.size() && j < to.size() && builder_.known_equal(from[i], to[j])) ++i, ++j;
-    else return false;
+// A reshape that splits at most one axis, and adds or drops axes of size 1, is a view in every layout.
+bool Capture::reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to) {
+  auto is_one = [&](ValueId size) { return builder_.known_int(size) == 1; };
+  size_t i = 0, j = 0, from_end = from.size(), to_end = to.size();
+  while (i < from_end || j < to_end) {
+    if (i < from_end && is_one(from[i])) ++i;
+    else if (j < to_end && is_one(to[j])) ++j;
+    else if (i < from_end && j < to_end && builder_.known_equal(from[i], to[j])) ++i, ++j;
+    else break;
   }
-  return true;
+  while (from_end > i && to_end > j) {
+    if (is_one(from[from_end - 1])) --from_end;
+    else if (is_one(to[to_end - 1])) --to_end;
+    else if (builder_.known_equal(from[from_end - 1], to[to_end - 1])) --from_end, --to_end;
+    else break;
+  }
+  size_t left = 0;
+  for (; i < from_end; ++i) left += !is_one(from[i]);
+  return left <= 1;
+}
+
+bool Capture::is_reshaped_view(const VTensor& view, const VTensor& of) {
+  return view.view && view.view->op == Op::reshape && view.view->parent.get() == &of &&
+         (of.contiguous || reshape_is_view(region_.type(of.id).sizes, view.view->scalars));
 }
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
@@ -332,7 +346,7 @@ class MapBuilder {
       case Op::slice: return slice(std::move(map), view);
       case Op::permute: return permute(std::move(map), view);
       case Op::reshape:
-        if (!map.contiguous) refuse();
+        if (!map.contiguous) return move_ones(map, view.scalars);
         map.sizes = view.scalars;
         map.strides = row_major(map.sizes);
         return map;
@@ -342,6 +356,22 @@ class MapBuilder {
 
  private:
   [[noreturn]] void refuse() { capture_.break_here(BreakReason::write, "write through this view"); }
+
+  // Axes of size 1 come and go in every layout.
+  StridedMap move_ones(const StridedMap& map, const std::vector<ValueId>& to) {
+    StridedMap out = map;
+    out.sizes = to;
+    out.strides.assign(to.size(), builder_.constant(int64_t{1}));
+    size_t i = 0, j = 0;
+    while (i < map.sizes.size() || j < to.size()) {
+      if (i < map.sizes.size() && builder_.known_int(map.sizes[i]) == 1) ++i;
+      else if (j < to.size() && builder_.known_int(to[j]) == 1) ++j;
+      else if (i < map.sizes.size() && j < to.size() && builder_.known_equal(map.sizes[i], to[j]))
+        out.strides[j++] = map.strides[i++];
+      else refuse();
+    }
+    return out;
+  }
 
   std::vector<ValueId> row_major(const std::vector<ValueId>& sizes) {
     std::vector<ValueId> strides(sizes.size());
@@ -483,7 +513,6 @@ void Capture::flush_writes() {
   for (const std::shared_ptr<VTensor>& tensor : gradients) {
     HostAction action;
     action.form = HostAction::Form::SetGradient;
-    action.reason = BreakReason::host_store;
     host_action(std::move(action), {Av::of(tensor), tensor->grad});
   }
 }

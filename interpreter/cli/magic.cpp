@@ -67,23 +67,24 @@ tsc_status* ask(Session& session, const std::string& expression, bool with_sourc
 
 // ---- %time and %timeit
 
-tsc_statistics counters(Session& session, bool reset_peak) {
+tsc_statistics counters(Session& session) {
   tsc_statistics now{};
   now.struct_size = sizeof now;
-  session.api().status_free(session.api().statistics(session.engine(), reset_peak, &now));
+  session.api().status_free(session.api().statistics(session.engine(), &now));
   return now;
 }
 
 tsc_status* time_once(Session& session, const std::string& statement) {
   const tsc_api& api = session.api();
-  const tsc_statistics before = counters(session, true);
+  api.status_free(api.reset_tensor_peak(session.engine()));
+  const tsc_statistics before = counters(session);
   const std::clock_t processor = std::clock();
   const auto start = Clock::now();
   tsc_value* value = nullptr;
   tsc_status* status = run_entry(session, "<time>", statement, &value);
   const double wall = since(start);
   const double cpu = static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC;
-  const tsc_statistics after = counters(session, false);
+  const tsc_statistics after = counters(session);
   if (status == nullptr && value != nullptr && api.kind(value) != TSC_NONE) {
     std::string text;
     status = api.represent(session.engine(), value, append_text, &text);
@@ -93,10 +94,10 @@ tsc_status* time_once(Session& session, const std::string& statement) {
   std::printf(
       "wall %s, cpu %s, compile %s, %lld tensors, peak %s above %s\n", duration_text(wall).c_str(),
       duration_text(cpu).c_str(),
-      duration_text(after.compile_seconds - before.compile_seconds).c_str(),
+      duration_text(static_cast<double>(after.compile_ns - before.compile_ns) / 1e9).c_str(),
       static_cast<long long>(after.tensor_allocations - before.tensor_allocations),
-      bytes_text(std::max<int64_t>(0, after.peak_tensor_bytes - before.tensor_bytes)).c_str(),
-      bytes_text(before.tensor_bytes).c_str());
+      bytes_text(static_cast<int64_t>(after.peak_tensor_bytes - before.tensor_bytes)).c_str(),
+      bytes_text(static_cast<int64_t>(before.tensor_bytes)).c_str());
   return status;
 }
 

@@ -76,7 +76,7 @@ struct tsc_engine {
   std::mutex dropped_mutex;
   std::vector<tsc_value*> dropped;
   std::atomic<bool> has_dropped{false};
-  // What `stats` says of the compiler, kept where any thread may read it.
+  // What `statistics` says of the compiler, kept where any thread may read it.
   struct CompilerCounts {
     std::atomic<uint64_t> regions{0}, kernels{0}, kernel_cache_hits{0}, recompiles{0}, fallbacks{0},
         compile_ns{0};

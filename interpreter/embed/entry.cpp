@@ -121,7 +121,7 @@ tsc_status* wrong_thread() noexcept {
   try {
     return make_status(TSC_WRONG_THREAD, "",
                        "the engine is in use by another thread: an engine serves one thread at a time; "
-                       "only stop, interrupt and stats may be called meanwhile");
+                       "only stop, interrupt and statistics may be called meanwhile");
   } catch (...) {
     return current_exception_status(nullptr);
   }
@@ -161,14 +161,14 @@ tsc_status* set_limits(tsc_engine* engine, const tsc_limits* given) {
   });
 }
 
-tsc_status* get_stats(tsc_engine* engine, tsc_stats* stats) {
+tsc_status* get_statistics(tsc_engine* engine, tsc_statistics* out) {
   if (engine == nullptr) return no_engine();
-  if (stats == nullptr || stats->struct_size < sizeof stats->struct_size)
-    return bad_argument("stats needs a tsc_stats with its struct_size set");
-  tsc_stats now{};
+  if (out == nullptr || out->struct_size < sizeof out->struct_size)
+    return bad_argument("statistics needs a tsc_statistics with its struct_size set");
+  tsc_statistics now{};
   const MemoryBudget& budget = *engine->device.budget;
   const AllocatorStatistics tensors = engine->device.allocator->statistics();
-  now.struct_size = stats->struct_size;
+  now.struct_size = out->struct_size;
   now.memory_bytes = static_cast<uint64_t>(budget.used());
   now.peak_memory_bytes = static_cast<uint64_t>(budget.peak());
   now.tensor_bytes = static_cast<uint64_t>(tensors.used_bytes);
@@ -180,7 +180,9 @@ tsc_status* get_stats(tsc_engine* engine, tsc_stats* stats) {
   now.recompiles = counts.recompiles.load(std::memory_order_relaxed);
   now.fallbacks = counts.fallbacks.load(std::memory_order_relaxed);
   now.compile_ns = counts.compile_ns.load(std::memory_order_relaxed);
-  std::memcpy(stats, &now, std::min(stats->struct_size, sizeof now));
+  now.tensor_allocations = static_cast<uint64_t>(tensors.allocations);
+  now.peak_tensor_bytes = static_cast<uint64_t>(tensors.peak_used_bytes);
+  std::memcpy(out, &now, std::min(out->struct_size, sizeof now));
   return nullptr;
 }
 
@@ -201,7 +203,7 @@ void fill_limit_functions(tsc_api& api) {
   api.stop = stop;
   api.clear_stop = clear_stop;
   api.set_limits = set_limits;
-  api.stats = get_stats;
+  api.statistics = get_statistics;
 }
 
 }  // namespace tsc::embed

@@ -6,8 +6,8 @@
  * not see each other.
  *
  * An engine is used by one thread at a time, and may go from one thread to another between calls; a
- * call while another thread is inside returns TSC_WRONG_THREAD. `interrupt`, `stop` and `stats` may
- * be called from any thread at any time, the first two from a signal handler too. Handles (engine,
+ * call while another thread is inside returns TSC_WRONG_THREAD. `interrupt`, `stop` and `statistics`
+ * may be called from any thread at any time, the first two from a signal handler too. Handles (engine,
  * value, status) are freed by the caller, freeing NULL is allowed, and a value must be freed before
  * its engine. Text that a function hands out belongs to the handle it came from; text given to a sink
  * is gone when the sink returns.
@@ -166,11 +166,12 @@ typedef struct tsc_limits {
   uint32_t depth;
 } tsc_limits;
 
-typedef struct tsc_stats {
+/* Counts and memory since the engine was made. */
+typedef struct tsc_statistics {
   size_t struct_size;
   uint64_t memory_bytes; /* charged to the memory limit: objects, containers, tensors */
   uint64_t peak_memory_bytes;
-  uint64_t tensor_bytes;
+  uint64_t tensor_bytes;           /* held now */
   uint64_t kept_tensor_bytes; /* freed tensors' memory, kept for the next ones */
   /* Of the compiler, up to the last call from the host that came back. */
   uint64_t regions;
@@ -179,7 +180,10 @@ typedef struct tsc_stats {
   uint64_t recompiles;
   uint64_t fallbacks;
   uint64_t compile_ns;
-} tsc_stats;
+  /* Of tensors' memory. */
+  uint64_t tensor_allocations;
+  uint64_t peak_tensor_bytes; /* since the engine was made, or reset_tensor_peak */
+} tsc_statistics;
 
 /* One line of a traceback, oldest call first. Columns count characters from 1; 0: unknown. */
 typedef struct tsc_frame {
@@ -202,13 +206,6 @@ typedef struct tsc_tensor_info {
   int read_only;          /* the memory was lent so, and nobody has written it yet */
 } tsc_tensor_info;
 
-typedef struct tsc_statistics {
-  size_t struct_size;
-  double compile_seconds; /* spent in the compiler */
-  int64_t tensor_allocations;
-  int64_t tensor_bytes; /* held now */
-  int64_t peak_tensor_bytes;
-} tsc_statistics;
 /* Memory that the host lends to a tensor. */
 typedef struct tsc_buffer {
   size_t struct_size;
@@ -360,15 +357,16 @@ typedef struct tsc_api {
   /* What a value is, for a person: signature, documentation, place, with_source its text. */
   tsc_status* (*describe)(tsc_engine* engine, const tsc_value* value, int with_source,
                           tsc_sink sink, void* user);
-  /* Counters since the engine was made; set out->struct_size. reset_peak: the peak starts anew. */
-  tsc_status* (*statistics)(tsc_engine* engine, int reset_peak, tsc_statistics* out);
+  /* The peak_tensor_bytes of `statistics` start anew from what is held now. */
+  tsc_status* (*reset_tensor_peak)(tsc_engine* engine);
 
   /* Limits. `stop` ends what runs, with a reason for the message (copied, at most 127 bytes; NULL: none);
    * an engine that runs nothing is stopped at its next call, unless clear_stop comes first. */
   void (*stop)(tsc_engine* engine, const char* reason); /* any thread, signal safe */
   void (*clear_stop)(tsc_engine* engine);
   tsc_status* (*set_limits)(tsc_engine* engine, const tsc_limits* limits);
-  tsc_status* (*stats)(tsc_engine* engine, tsc_stats* stats); /* any thread */
+  /* Set out->struct_size. Any thread. */
+  tsc_status* (*statistics)(tsc_engine* engine, tsc_statistics* out);
 
   /* More of statuses. A cause belongs to its status. */
   tsc_limit (*status_limit)(const tsc_status* status);

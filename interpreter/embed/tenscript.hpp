@@ -20,106 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "tenscript_values.hpp"
+#include "tenscript_options.hpp"
 
 namespace tenscript {
-
-// What a loader gives.
-struct Source {
-  std::string text;
-  bool is_package = false;
-};
-
-struct Options {
-  unsigned threads = 0;
-  bool jit = true;
-  bool has_seed = false;
-  uint64_t seed = 0;
-  unsigned max_depth = 0;
-  std::vector<std::string> arguments, search_paths;
-  std::string disabled_passes, logs;
-  bool stress_break = false, strict_compiler = false;
-  uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
-  std::vector<std::string> read_roots, write_roots;
-  uint64_t memory_limit = 0;           // bytes of objects and tensors together; 0: none
-  std::chrono::nanoseconds time_limit{0};  // of each call from the host; 0: none
-  uint64_t step_limit = 0;             // loop turns and calls of each call from the host; 0: none
-  std::function<void(std::string_view)> log;  // a line of the channels in `logs`
-  // The source of a module by its dotted name, asked before the search paths.
-  std::function<std::optional<Source>(const std::string&)> loader;
-  std::string cache_dir;     // where compiled kernels are kept; empty: no file is touched
-  uint64_t cache_bytes = 0;  // at most so many of them; 0: 1 GiB
-  std::function<void(tsc_stream, std::string_view)> output;  // empty: the process's own
-};
-
-struct Limits {
-  uint64_t memory = 0;
-  std::chrono::nanoseconds time{0};
-  uint64_t steps = 0;
-  unsigned depth = 0;  // 0: unchanged
-};
-
-template <class T>
-struct DtypeOf;
-template <>
-struct DtypeOf<float> {
-  static constexpr tsc_dtype value = TSC_FLOAT32;
-};
-template <>
-struct DtypeOf<double> {
-  static constexpr tsc_dtype value = TSC_FLOAT64;
-};
-template <>
-struct DtypeOf<int32_t> {
-  static constexpr tsc_dtype value = TSC_INT32;
-};
-template <>
-struct DtypeOf<int64_t> {
-  static constexpr tsc_dtype value = TSC_INT64;
-};
-template <>
-struct DtypeOf<uint8_t> {
-  static constexpr tsc_dtype value = TSC_UINT8;
-};
-
-// A tensor that an op of the host sees, as typed memory.
-template <class T>
-struct View {
-  T* data;
-  std::vector<int64_t> sizes;
-  size_t count;
-  T& operator[](size_t i) const { return data[i]; }
-  T* begin() const { return data; }
-  T* end() const { return data + count; }
-};
-
-// An op of the host for Engine::define_op. `run` and, where given, `shape` and `gradient` get as many
-// tensors as `arguments` says.
-struct Op {
-  std::string module, name, doc;
-  unsigned arguments = 1;
-  using Infos = std::vector<tsc_tensor_info>;
-  struct Shape {
-    tsc_dtype dtype;
-    std::vector<int64_t> sizes;
-  };
-  std::function<Shape(const Infos&)> shape;  // empty: as the first argument
-  std::function<void(const Infos&, const tsc_tensor_info& result)> run;
-  // Gradients of the arguments (an empty Value: none) from that of the result.
-  std::function<std::vector<Value>(const Value& gradient, const std::vector<Value>& arguments,
-                                   const Value& result)>
-      gradient;
-};
-
-template <class T>
-View<T> view(const tsc_tensor_info& info) {
-  if (info.dtype != DtypeOf<std::remove_const_t<T>>::value)
-    throw std::invalid_argument("the tensor has another dtype than the op reads");
-  std::vector<int64_t> sizes(info.sizes, info.sizes + info.rank);
-  size_t count = 1;
-  for (int64_t size : sizes) count *= static_cast<size_t>(size);
-  return {static_cast<T*>(info.data), std::move(sizes), count};
-}
 
 class Engine {
  public:
@@ -174,6 +77,13 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   tsc_engine* handle() const { return engine_; }
+  static std::string version() { return api().version_text(); }
+  // The names that `emit` takes, in the order of the trip.
+  static std::vector<std::string> stages() {
+    std::vector<std::string> names;
+    for (const char* const* name = api().emit_stages(); *name != nullptr; ++name) names.push_back(*name);
+    return names;
+  }
   void interrupt() { api().interrupt(engine_); }  // any thread, signal safe
   void clear_interrupt() { api().clear_interrupt(engine_); }
   // Ends what runs with a LimitError that no script can catch. Any thread, signal safe.
@@ -188,12 +98,13 @@ class Engine {
     raw.depth = limits.depth;
     check(api().set_limits(engine_, &raw));
   }
-  tsc_stats stats() const {  // any thread
-    tsc_stats stats{};
-    stats.struct_size = sizeof stats;
-    check(api().stats(engine_, &stats));
-    return stats;
+  tsc_statistics statistics() const {  // any thread
+    tsc_statistics out{};
+    out.struct_size = sizeof out;
+    check(api().statistics(engine_, &out));
+    return out;
   }
+  void reset_tensor_peak() { check(api().reset_tensor_peak(engine_)); }
 
   void run_source(std::string_view text, const std::string& name = "<string>") {
     check(api().run_source(engine_, name.c_str(), text.data(), text.size()));
@@ -267,6 +178,22 @@ class Engine {
     return Value(out);
   }
 
+  // With keyword arguments too.
+  Value call_with(const Value& function, const std::vector<Value>& arguments,
+                  const std::vector<std::pair<std::string, Value>>& keywords) {
+    std::vector<tsc_value*> raw, given;
+    std::vector<const char*> names;
+    for (const Value& argument : arguments) raw.push_back(argument.handle());
+    for (const auto& [name, value] : keywords) {
+      names.push_back(name.c_str());
+      given.push_back(value.handle());
+    }
+    tsc_value* out = nullptr;
+    check(api().call(engine_, function.handle(), raw.data(), raw.size(), names.data(), given.data(),
+                     given.size(), &out));
+    return Value(out);
+  }
+
   Value none() {
     tsc_value* out = nullptr;
     check(api().none_new(engine_, &out));
@@ -290,6 +217,24 @@ class Engine {
     for (const Value& item : items) raw.push_back(item.handle());
     tsc_value* out = nullptr;
     check(api().list_new(engine_, raw.data(), raw.size(), &out));
+    return Value(out);
+  }
+  Value tuple(const std::vector<Value>& items) {
+    std::vector<tsc_value*> raw;
+    for (const Value& item : items) raw.push_back(item.handle());
+    tsc_value* out = nullptr;
+    check(api().tuple_new(engine_, raw.data(), raw.size(), &out));
+    return Value(out);
+  }
+  // In this order; a key that comes again keeps its place and the last value.
+  Value dict(const std::vector<std::pair<Value, Value>>& entries) {
+    std::vector<tsc_value*> keys, values;
+    for (const auto& [key, value] : entries) {
+      keys.push_back(key.handle());
+      values.push_back(value.handle());
+    }
+    tsc_value* out = nullptr;
+    check(api().dict_new(engine_, keys.data(), values.data(), keys.size(), &out));
     return Value(out);
   }
   // A tensor with its own copy of row-major data.
@@ -402,6 +347,33 @@ class Engine {
   std::string info(const std::string& format = "text") {
     std::string text;
     check(api().info(engine_, format.c_str(), detail::append, &text));
+    return text;
+  }
+  // The text in the one style; throws when it is no program.
+  std::string format(std::string_view source, const std::string& name = "<string>") {
+    std::string text;
+    check(api().format(engine_, name.c_str(), source.data(), source.size(), detail::append, &text));
+    return text;
+  }
+  // What is wrong with the text, one finding each, as "text", "color" or "json"; none: nothing is.
+  std::vector<std::string> check_source(std::string_view source, const std::string& name = "<string>",
+                                        const std::string& format = "text") {
+    std::vector<std::string> found;
+    size_t count = 0;
+    check(api().check(engine_, name.c_str(), source.data(), source.size(), format.c_str(),
+                      detail::collect, &found, &count));
+    return found;
+  }
+  // What a value is, for a person: signature, documentation, place, and its source when asked.
+  std::string describe(const Value& value, bool with_source = false) {
+    std::string text;
+    check(api().describe(engine_, value.handle(), with_source, detail::append, &text));
+    return text;
+  }
+  // The disk cache of the options' cache_dir: "path", "list", "verify" or "clear".
+  std::string cache(const std::string& action, const std::string& format = "text") {
+    std::string text;
+    check(api().cache(engine_, action.c_str(), format.c_str(), detail::append, &text));
     return text;
   }
   std::pair<size_t, std::vector<std::string>> complete(std::string_view text, size_t cursor) {

@@ -73,18 +73,9 @@ tsc_status* describe_value(tsc_engine* engine, const tsc_value* value, int with_
   });
 }
 
-tsc_status* statistics(tsc_engine* engine, int reset_peak, tsc_statistics* out) {
+tsc_status* reset_tensor_peak(tsc_engine* engine) {
   return guarded(engine, [&]() -> tsc_status* {
-    const AllocatorStatistics memory = engine->device.allocator->statistics();
-    const jit::Report& report = interp::compiler_of(*engine->vm)->report();
-    tsc_statistics now{};
-    now.struct_size = out->struct_size;
-    now.compile_seconds = report.total_ms(jit::EventKind::CompileTime) / 1000;
-    now.tensor_allocations = memory.allocations;
-    now.tensor_bytes = memory.used_bytes;
-    now.peak_tensor_bytes = memory.peak_used_bytes;
-    std::memcpy(out, &now, std::min(out->struct_size, sizeof now));
-    if (reset_peak != 0) engine->device.allocator->reset_peak();
+    engine->device.allocator->reset_peak();
     return nullptr;
   });
 }
@@ -95,7 +86,7 @@ void fill_tool_functions(tsc_api& api) {
   api.format = format_text;
   api.check = check_text;
   api.describe = describe_value;
-  api.statistics = statistics;
+  api.reset_tensor_peak = reset_tensor_peak;
 }
 
 }  // namespace tsc::embed

@@ -344,7 +344,7 @@ TEST_CASE("log lines go to the host, and nothing to the script's streams") {
   engine.run_source("import torch\nf = torch.compile(lambda x: x * 2)\nf(torch.ones(3))");
   CHECK_FALSE(log.empty());
   CHECK(shown.empty());
-  CHECK(engine.stats().regions >= 1);
+  CHECK(engine.statistics().regions >= 1);
 }
 
 TEST_CASE("options and structs of another size") {
@@ -352,13 +352,13 @@ TEST_CASE("options and structs of another size") {
   options.struct_size = offsetof(tsc_engine_options, grants);  // a program of version 1
   tsc_engine* engine = nullptr;
   REQUIRE(api().engine_new(&options, &engine) == nullptr);
-  tsc_stats stats{};
-  stats.struct_size = offsetof(tsc_stats, peak_memory_bytes);
+  tsc_statistics stats{};
+  stats.struct_size = offsetof(tsc_statistics, peak_memory_bytes);
   stats.peak_memory_bytes = 77;
-  CHECK(api().stats(engine, &stats) == nullptr);
+  CHECK(api().statistics(engine, &stats) == nullptr);
   CHECK(stats.memory_bytes > 0);
   CHECK(stats.peak_memory_bytes == 77);
-  tsc_status* status = api().stats(engine, nullptr);
+  tsc_status* status = api().statistics(engine, nullptr);
   CHECK(api().status_code(status) == TSC_BAD_ARGUMENT);
   api().status_free(status);
   status = api().set_limits(nullptr, nullptr);
@@ -366,4 +366,56 @@ TEST_CASE("options and structs of another size") {
   api().status_free(status);
   api().stop(nullptr, "nobody");
   api().engine_free(engine);
+}
+
+TEST_CASE("statistics count tensors and what they held") {
+  Engine engine;
+  engine.run_source("import torch");
+  const uint64_t before = engine.statistics().tensor_allocations;
+  engine.run_source("x = torch.zeros(1 << 20)\ndel x\ny = torch.zeros(1 << 10)");
+  const tsc_statistics now = engine.statistics();
+  CHECK(now.tensor_allocations >= before + 2);
+  CHECK(now.tensor_bytes >= 4096);
+  CHECK(now.peak_tensor_bytes >= (uint64_t{4} << 20));
+  engine.reset_tensor_peak();
+  CHECK(engine.statistics().peak_tensor_bytes == engine.statistics().tensor_bytes);
+  tsc_status* status = api().reset_tensor_peak(nullptr);
+  CHECK(api().status_code(status) == TSC_BAD_ARGUMENT);
+  api().status_free(status);
+}
+
+TEST_CASE("tools of the wrapper") {
+  Engine engine;
+  CHECK(engine.format("x  =  [1,2]\n") == "x = [1, 2]\n");
+  CHECK_THROWS_AS(engine.format("x = ("), Error);
+  CHECK(engine.check_source("x = 1\nprint(x)\n").empty());
+  REQUIRE(engine.check_source("print(y)\n").size() == 1);
+  CHECK(engine.check_source("print(y)\n", "a.tsc", "json")[0].find("\"a.tsc\"") != std::string::npos);
+  engine.run_source("def f(a, *, b=2):\n    'What f does.'\n    return [a, b]\n");
+  const std::string text = engine.describe(engine.get("f"));
+  CHECK(text.find("f(a, *, b=2)") != std::string::npos);
+  CHECK(text.find("What f does.") != std::string::npos);
+  CHECK(engine.describe(engine.get("f"), true).find("return [a, b]") != std::string::npos);
+  CHECK(Engine::stages().front() == "tokens");
+  CHECK_FALSE(Engine::version().empty());
+  CHECK_THROWS_AS(engine.cache("no such action"), Error);
+}
+
+TEST_CASE("tuples, dicts and keyword arguments of the wrapper") {
+  Engine engine;
+  engine.run_source("def f(a, *, b=2):\n    return a, b\n");
+  std::vector<tenscript::Value> arguments;
+  arguments.push_back(engine.value(1));
+  std::vector<std::pair<std::string, tenscript::Value>> keywords;
+  keywords.emplace_back("b", engine.value(5));
+  CHECK(engine.represent(engine.call_with(engine.get("f"), arguments, keywords)) == "(1, 5)");
+  CHECK(engine.represent(engine.tuple({})) == "()");
+  CHECK(engine.represent(engine.tuple(arguments)) == "(1,)");
+  std::vector<std::pair<tenscript::Value, tenscript::Value>> entries;
+  entries.emplace_back(engine.value("x"), engine.value(1));
+  entries.emplace_back(engine.value("y"), engine.value(2));
+  entries.emplace_back(engine.value("x"), engine.value(3));
+  CHECK(engine.represent(engine.dict(entries)) == "{'x': 3, 'y': 2}");
+  entries.emplace_back(engine.list({}), engine.value(0));
+  CHECK_THROWS_AS(engine.dict(entries), Error);  // a list is no key
 }

@@ -318,7 +318,7 @@ TEST_CASE("a memory limit counts objects, containers and tensors together") {
     const Outcome outcome = run(engine, text);
     CHECK(outcome.code == TSC_LIMIT);
     CHECK(outcome.limit == TSC_LIMIT_MEMORY);
-    CHECK(engine.stats().peak_memory_bytes <= kLimit + kLimit / 20);
+    CHECK(engine.statistics().peak_memory_bytes <= kLimit + kLimit / 20);
     CHECK(outcome.taken < 10 * kPatience);
     engine.run_source("x = y = None");
     check_alive(engine);
@@ -342,11 +342,11 @@ TEST_CASE("what is freed counts no more, cycles too") {
       "    n = Node()\n"
       "    n.self = n\n"
       "    n.data = torch.zeros(20000)\n");
-  CHECK(engine.stats().peak_memory_bytes <= (uint64_t{48} << 20));
-  CHECK(engine.stats().memory_bytes > 0);
+  CHECK(engine.statistics().peak_memory_bytes <= (uint64_t{48} << 20));
+  CHECK(engine.statistics().memory_bytes > 0);
   engine.set_limits({});
   engine.run_source("x = torch.zeros(100 * 2 ** 20)");
-  CHECK(engine.stats().tensor_bytes >= (uint64_t{400} << 20));
+  CHECK(engine.statistics().tensor_bytes >= (uint64_t{400} << 20));
 }
 
 TEST_CASE("depth: RecursionError as in Python, and a script cannot raise the host's limit") {

@@ -99,7 +99,7 @@ TEST_CASE("a second thread in an engine that is busy: an error, not a crash") {
   CHECK(code_of([&] { engine.set_limits({}); }) == TSC_WRONG_THREAD);
   CHECK(code_of([&] { engine.define("host", "f", [] {}); }) == TSC_WRONG_THREAD);
   CHECK(items.kind() == TSC_LIST);
-  CHECK(engine.stats().memory_bytes > 0);
+  CHECK(engine.statistics().memory_bytes > 0);
   dropped = Value();  // waits for the engine
   leave = true;
   worker.join();

@@ -57,7 +57,7 @@ std::string try_program(const std::string& text) {
   } catch (const tenscript::Error& error) {
     if (std::string fault = fault_of(error); !fault.empty()) return fault + "\n" + error.render();
   }
-  if (engine.stats().peak_memory_bytes > 2 * kMemory) return "the memory limit did not hold";
+  if (engine.statistics().peak_memory_bytes > 2 * kMemory) return "the memory limit did not hold";
   return fault_of_engine(engine);
 }
 

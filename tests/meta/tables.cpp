@@ -36,10 +36,40 @@ std::string all_text_below(const std::string& folder) {
 
 }  // namespace
 
+// What the table of docs/troubleshooting.md says of break rows, and the scripts that trigger them: a script
+// names the reason that it expects, in quotes.
+TEST_CASE("every break row has an entry in the documentation and a script that triggers it") {
+  const auto rows = found_in("interpreter/capture/breaks.def", "\nBREAK\\((\\w+),");
+  CHECK(rows.size() >= 15);
+  const std::string page = text_of("docs/troubleshooting.md");
+  const std::string scripts = all_text_below("tests/scripts/");
+  for (const std::string& name : rows) {
+    INFO(name);
+    CHECK(page.find("`" + name + "`") != std::string::npos);
+    CHECK(scripts.find("\"" + name + "\"") != std::string::npos);
+  }
+  const size_t table = page.find("| reason | what happened |");
+  REQUIRE(table != std::string::npos);
+  const std::string entries = page.substr(table, page.find("\n\n", table) - table);
+  const std::regex id("`(\\w+)`");
+  for (const std::string& line : lines_of(entries)) {
+    std::string first = line.substr(0, line.find('|', 1));
+    for (std::sregex_iterator at(first.begin(), first.end(), id), end; at != end; ++at) {
+      INFO((*at)[1] << " is in the documentation and not in breaks.def");
+      CHECK(std::find(rows.begin(), rows.end(), (*at)[1].str()) != rows.end());
+    }
+  }
+}
+
 // Kernels and emitters are found by running them: golden_ops and the tests of tests/codegen.
-TEST_CASE("every primitive has a gradient or none on purpose, and golden data") {
+TEST_CASE("every primitive has a text, a gradient or none on purpose, and golden data") {
   const auto rows = found_in("runtime/ops/ops.def", "\nOP\\((\\w+),");
   CHECK(rows.size() >= 75);
+  for (const std::string& line : lines_of(text_of("runtime/ops/ops.def"))) {
+    if (line.rfind("OP(", 0) != 0) continue;
+    INFO(line << ": ends without a text");
+    CHECK((has_suffix(line, "\")") && !has_suffix(line, "\"\")")));
+  }
   const std::string gradients = all_text_below("jit/autodiff/");
   const std::string cases = text_of("tests/golden/op_cases.py");
   const std::string golden = text_of("tests/golden/data/ops.txt");

@@ -4,10 +4,8 @@
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
-#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/InitializePasses.h>
 #include <llvm/PassRegistry.h>
-#include <llvm/Support/raw_ostream.h>
 
 #include "runtime/base/error.h"
 
@@ -46,35 +44,37 @@ void initialize_code_generation() {
 // addresses in their final form, so only the lowering passes of level None are wanted there. That
 // is a quarter to a third of the time. Instruction selection and registers stay at the default
 // level: without them the constants of a polynomial are reloaded for every element.
-llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachine& any_machine,
-                                         llvm::CodeGenFileType type) {
-  auto& machine = static_cast<llvm::LLVMTargetMachine&>(any_machine);
+CodePipeline::CodePipeline(std::unique_ptr<llvm::TargetMachine> owned, llvm::CodeGenFileType type)
+    : machine_(std::move(owned)), stream_(bytes_) {
+  auto& machine = static_cast<llvm::LLVMTargetMachine&>(*machine_);
   const llvm::CodeGenOptLevel level = machine.getOptLevel();
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
   auto* information = new llvm::MachineModuleInfoWrapperPass(&machine);
-  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes_);
   config->setDisableVerify(true);
   disable_idle_passes(*config);
-  passes.add(config);
-  passes.add(information);
-  passes.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
+  passes_.add(config);
+  passes_.add(information);
+  passes_.add(llvm::createTargetTransformInfoWrapperPass(machine.getTargetIRAnalysis()));
 
   machine.setOptLevel(llvm::CodeGenOptLevel::None);
   config->addIRPasses();
   config->addISelPrepare();
   machine.setOptLevel(level);
   bool failed = config->addInstSelector();
-  passes.add(llvm::Pass::createPass(&llvm::FinalizeISelID));
+  passes_.add(llvm::Pass::createPass(&llvm::FinalizeISelID));
   config->addMachinePasses();
   config->setInitialized();
-  failed = failed ||
-           machine.addAsmPrinter(passes, stream, nullptr, type, information->getMMI().getContext());
-  passes.add(llvm::createFreeMachineFunctionPass());
+  failed = failed || machine.addAsmPrinter(passes_, stream_, nullptr, type,
+                                           information->getMMI().getContext());
+  passes_.add(llvm::createFreeMachineFunctionPass());
   TSC_CHECK(!failed, "LLVM cannot generate code for this target");
-  passes.run(module);
-  return bytes;
+}
+
+llvm::SmallVector<char, 0> CodePipeline::run(llvm::Module& module) {
+  bytes_.clear();
+  passes_.run(module);
+  ++runs_;
+  return bytes_;
 }
 
 llvm::SmallVector<char, 0> generate_code_fully(llvm::Module& module, llvm::TargetMachine& machine,

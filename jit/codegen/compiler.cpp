@@ -22,39 +22,40 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Target machines are made once and lent out: one costs a tenth of a millisecond.
-class MachinePool {
+// A pipeline is made once and lent out, one to a thread.
+class PipelinePool {
  public:
-  MachinePool(const Target& target, llvm::CodeGenOptLevel level) : target_(target), level_(level) {}
+  explicit PipelinePool(const Target& target) : target_(target) {}
 
-  std::unique_ptr<llvm::TargetMachine> take() {
+  std::unique_ptr<CodePipeline> take() {
     {
       std::lock_guard lock(mutex_);
       if (!free_.empty()) {
-        auto machine = std::move(free_.back());
+        auto pipeline = std::move(free_.back());
         free_.pop_back();
-        return machine;
+        return pipeline;
       }
     }
-    return target_.machine(level_);
+    return std::make_unique<CodePipeline>(target_.machine(llvm::CodeGenOptLevel::Default),
+                                          llvm::CodeGenFileType::ObjectFile);
   }
-  void give_back(std::unique_ptr<llvm::TargetMachine> machine) {
+  void give_back(std::unique_ptr<CodePipeline> pipeline) {
+    constexpr int kMostRuns = 256;  // then its context's memory is given back
+    if (pipeline->runs() >= kMostRuns) return;
     std::lock_guard lock(mutex_);
-    free_.push_back(std::move(machine));
+    free_.push_back(std::move(pipeline));
   }
 
  private:
   const Target& target_;
-  llvm::CodeGenOptLevel level_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<llvm::TargetMachine>> free_;
+  std::vector<std::unique_ptr<CodePipeline>> free_;
 };
 
 class LlvmCompiler : public KernelCompiler {
  public:
   explicit LlvmCompiler(const KernelCompilerOptions& options)
-      : target_(cpu_target(options)),
-        machines_(*target_, llvm::CodeGenOptLevel::Default) {}
+      : target_(cpu_target(options)), pipelines_(*target_) {}
 
   std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
                                  std::span<const std::string> symbols,
@@ -67,7 +68,7 @@ class LlvmCompiler : public KernelCompiler {
                     const KernelProgram& program, const std::string& symbol);
 
   std::unique_ptr<Target> target_;
-  MachinePool machines_;
+  PipelinePool pipelines_;
 };
 
 void LlvmCompiler::build(const Target& target, llvm::Module& module,
@@ -85,15 +86,17 @@ std::vector<CodeImage> LlvmCompiler::compile(std::span<const KernelProgram* cons
   TSC_CHECK(programs.size() == symbols.size(), "one symbol a program");
   if (programs.empty()) return {};
   const auto start = Clock::now();
-  llvm::LLVMContext context;
-  llvm::Module module(symbols[0], context);
-  auto machine = machines_.take();
-  for (size_t i = 0; i < programs.size(); ++i)
-    build(*target_, module, *machine, *programs[i], symbols[i]);
-  const double ir_ms = milliseconds_since(start);
-
-  auto bytes = generate_code(module, *machine, llvm::CodeGenFileType::ObjectFile);
-  machines_.give_back(std::move(machine));
+  auto pipeline = pipelines_.take();
+  llvm::SmallVector<char, 0> bytes;
+  double ir_ms = 0;
+  {
+    llvm::Module module(symbols[0], pipeline->context());
+    for (size_t i = 0; i < programs.size(); ++i)
+      build(*target_, module, pipeline->machine(), *programs[i], symbols[i]);
+    ir_ms = milliseconds_since(start);
+    bytes = pipeline->run(module);
+  }
+  pipelines_.give_back(std::move(pipeline));
   const double codegen_ms = milliseconds_since(start) - ir_ms;
 
   std::vector<CodeImage> images;
@@ -124,8 +127,8 @@ std::string LlvmCompiler::emit(const KernelProgram& program, const std::string& 
     return text;
   }
   const auto type = llvm::CodeGenFileType::AssemblyFile;
-  auto bytes =
-      device ? generate_code_fully(module, *machine, type) : generate_code(module, *machine, type);
+  auto bytes = device ? generate_code_fully(module, *machine, type)
+                      : CodePipeline(std::move(machine), type).run(module);
   return std::string(bytes.data(), bytes.size());
 }
 

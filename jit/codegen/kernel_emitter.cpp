@@ -1,5 +1,6 @@
 #include "jit/codegen/kernel_emitter.h"
 
+#include "jit/codegen/philox_emitter.h"
 #include "runtime/base/error.h"
 
 namespace tsc::jit {
@@ -109,6 +110,8 @@ void KernelEmitter::prepare_splats(const std::vector<NestInstruction>& part, boo
 Ir KernelEmitter::in_lanes(NestValue value, const Lanes& lanes) {
   const Binding& binding = bindings_[value];
   if (binding.lanes || lanes.count() == 1) return binding.value;
+  if (is_floating(binding.dtype) && llvm::isa<llvm::Constant>(binding.value))
+    return lanes.in_memory(lanes.splat(binding.value));
   return binding.splat && lanes.count() == wide_.count() ? binding.splat
                                                          : lanes.splat(binding.value);
 }
@@ -155,12 +158,9 @@ void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Po
 void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& point, bool per_row) {
   const Lanes& lanes = point.lanes;
   switch (in.code) {
-    case NestCode::Load: {
-      const bool broadcast = program_.operands[in.slot].access == Access::Broadcast;
-      define(in, broadcast ? access_.load_broadcast(in.slot) : access_.load(in.slot, point),
-             !broadcast);
+    case NestCode::Load:
+      emit_load(in, point);
       break;
-    }
     case NestCode::Store:
       if (per_row)
         access_.store_broadcast(in.slot, bindings_[in.inputs[0]].value);
@@ -176,14 +176,9 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
     case NestCode::Apply:
       emit_apply(in, point);
       break;
-    case NestCode::Philox: {
-      const Lanes& used = any_lanes(in) ? lanes : scalar_;
-      define(in,
-             emit_philox(used, in.dtype, bindings_[in.inputs[0]].value,
-                         bindings_[in.inputs[1]].value, in_lanes(in.inputs[2], used)),
-             any_lanes(in));
+    case NestCode::Philox:
+      emit_random(in, point);
       break;
-    }
     case NestCode::Reduce:
       accumulate(in, point);
       break;
@@ -199,6 +194,27 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
       break;
     }
   }
+}
+
+void KernelEmitter::emit_load(const NestInstruction& in, const Point& point) {
+  const Operand& operand = program_.operands[in.slot];
+  if (operand.access == Access::Broadcast)
+    return define(in, access_.load_broadcast(in.slot), false);
+  define(in, access_.load(in.slot, point), true);
+  if (operand.kind == Operand::Kind::Index && operand.access == Access::Contiguous)
+    bindings_[in.result].first = b_.CreateAdd(access_.load_broadcast(in.slot), point.col);
+}
+
+void KernelEmitter::emit_random(const NestInstruction& in, const Point& point) {
+  const bool lanes = any_lanes(in);
+  const Lanes& used = lanes ? point.lanes : scalar_;
+  Ir seed = bindings_[in.inputs[0]].value, offset = bindings_[in.inputs[1]].value;
+  if (Ir first = bindings_[in.inputs[2]].first;
+      lanes && first && shares_philox_blocks(used, in.dtype)) {
+    if (!philox_words_) philox_words_ = stack_array(DType::I32, 2 * used.count());
+    return define(in, emit_philox_run(used, in.dtype, seed, offset, first, philox_words_), true);
+  }
+  define(in, emit_philox(used, in.dtype, seed, offset, in_lanes(in.inputs[2], used)), lanes);
 }
 
 void KernelEmitter::emit_apply(const NestInstruction& in, const Point& point) {
@@ -238,7 +254,8 @@ void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
   Ir x = reducer.how.enter(lanes, in_lanes(in.inputs[0], lanes));
   if (!reducer.registers.empty()) {
     Ir& lane = reducer.registers[reducer.turn++];
-    lane = reducer.how.combine(lanes, lane, x);
+    Ir sum = reducer.how.combine(lanes, lane, x);
+    lane = point.mask ? b_.CreateSelect(point.mask, sum, lane) : sum;
     return;
   }
   Ir pointer = accumulator_pointer(reducer, point);

@@ -27,13 +27,14 @@ class KernelEmitter {
     DType dtype = DType::F32;
     bool lanes = false;  // one value a lane, not a scalar
     Ir splat = nullptr;  // the scalar in every lane, made outside the loop that uses it
+    Ir first = nullptr;  // of lanes that count up by one: the first
   };
   struct Reducer {
     const NestInstruction* instruction;
     Accumulation how;
     Ir lanes = nullptr;  // memory: 64 lane accumulators (times a block of columns)
     Ir total = nullptr;  // memory: the chunks so far
-    // The lane accumulators while a loop holds them in registers, and the one whose turn it is.
+    // The lane accumulators while registers hold them, and the one whose turn it is.
     std::vector<Ir> registers;
     size_t turn = 0;
   };
@@ -47,7 +48,9 @@ class KernelEmitter {
   // One part at one point. Row parts pass scalar lanes.
   void emit_part(const std::vector<NestInstruction>& part, const Point& point, bool per_row);
   void emit_instruction(const NestInstruction& instruction, const Point& point, bool per_row);
+  void emit_load(const NestInstruction& instruction, const Point& point);
   void emit_apply(const NestInstruction& instruction, const Point& point);
+  void emit_random(const NestInstruction& instruction, const Point& point);
   void define(const NestInstruction& instruction, Ir value, bool lanes);
   Ir in_lanes(NestValue value, const Lanes& lanes);
   bool any_lanes(const NestInstruction& instruction) const;
@@ -65,11 +68,16 @@ class KernelEmitter {
   void emit_row_stage(const NestStage& stage);
   void collect_reducers(const NestStage& stage);
   bool streams(const NestStage& stage) const;
-  void start_lanes(const Reducer& reducer);
-  bool fits_registers(const NestStage& stage) const;
-  Ir emit_in_registers(const NestStage& stage, Ir begin, Ir end);
+  void reduce_chunk(const NestStage& stage, Ir begin, Ir end);
+  bool fits_registers() const;
+  template <class Body>
+  void emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body);
+  Ir emit_unrolled(const NestStage& stage, Ir begin, Ir end);
+  void emit_turning(const NestStage& stage, Ir begin, Ir end);
+  void store_lanes(Reducer& reducer);
+  void load_lanes(Reducer& reducer);
   void finish_row_reducer(Reducer& reducer);
-  Ir combine_lanes(const Reducer& reducer);
+  Ir combine_lanes(Reducer& reducer);
   void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel);
   Point masked_point(Ir col, Ir end);
 
@@ -96,6 +104,7 @@ class KernelEmitter {
   std::vector<bool> uniform_;
   std::vector<Ir> scratch_rows_;
   std::vector<Reducer> reducers_;
+  Ir philox_words_ = nullptr;                         // memory of emit_philox_run
   Ir column_row_ = nullptr, column_begin_ = nullptr;  // of the row being accumulated
 };
 

@@ -1,5 +1,7 @@
 #include "jit/codegen/lanes.h"
 
+#include <llvm/IR/Module.h>
+
 #include <numeric>
 
 #include "runtime/base/error.h"
@@ -62,6 +64,26 @@ Ir Lanes::iota(int bits) const {
   for (int i = 0; i < count_; ++i)
     items.push_back(llvm::ConstantInt::get(builder_.getIntNTy(bits), static_cast<uint64_t>(i)));
   return llvm::ConstantVector::get(items);
+}
+
+Ir Lanes::in_memory(Ir value) const {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (count_ == 1 || !constant || constant->isNullValue() || constant->isAllOnesValue())
+    return value;
+  llvm::Module& module = *builder_.GetInsertBlock()->getModule();
+  llvm::GlobalVariable* place = nullptr;
+  for (llvm::GlobalVariable& known : module.globals())
+    if (known.getInitializer() == constant) place = &known;
+  if (!place) {
+    place = new llvm::GlobalVariable(module, constant->getType(), true,
+                                     llvm::GlobalValue::PrivateLinkage, constant);
+    place->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    place->setAlignment(llvm::Align(64));
+  }
+  llvm::LoadInst* load = builder_.CreateAlignedLoad(constant->getType(), place, llvm::Align(64));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(builder_.getContext(), {}));
+  return load;
 }
 
 Ir Lanes::from_memory(DType dtype, Ir raw) const {

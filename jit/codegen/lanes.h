@@ -32,6 +32,10 @@ class Lanes {
   Ir number(DType dtype, double value) const;  // floating dtypes; rounded to the dtype
   Ir iota(int bits) const;                     // 0, 1, 2, ...
 
+  // The same constant, read from the module's memory where it has many lanes: one load instead of a
+  // vector that instruction selection takes apart lane by lane.
+  Ir in_memory(Ir constant) const;
+
   Ir from_memory(DType dtype, Ir raw) const;
   Ir to_memory(DType dtype, Ir value) const;
   // A float to the nearest bf16, kept as a float; every nan becomes the quiet one.

@@ -24,8 +24,8 @@ class LlvmMachine {
 
   explicit LlvmMachine(const Lanes& lanes) : lanes_(lanes), b_(lanes.b()) {}
 
-  F constant(double value) { return lanes_.number(kDType, value); }
-  I integer(int64_t value) { return lanes_.integer(kBits, value); }
+  F constant(double value) { return lanes_.in_memory(lanes_.number(kDType, value)); }
+  I integer(int64_t value) { return lanes_.in_memory(lanes_.integer(kBits, value)); }
 
   F add(F a, F c) { return b_.CreateFAdd(a, c); }
   F sub(F a, F c) { return b_.CreateFSub(a, c); }
@@ -57,9 +57,11 @@ class LlvmMachine {
   I int_and(I a, I c) { return b_.CreateAnd(a, c); }
   I int_or(I a, I c) { return b_.CreateOr(a, c); }
   I int_xor(I a, I c) { return b_.CreateXor(a, c); }
-  I shift_left(I a, int count) { return b_.CreateShl(a, integer(count)); }
-  I shift_right_logical(I a, int count) { return b_.CreateLShr(a, integer(count)); }
-  I shift_right_arithmetic(I a, int count) { return b_.CreateAShr(a, integer(count)); }
+  I shift_left(I a, int count) { return b_.CreateShl(a, lanes_.integer(kBits, count)); }
+  I shift_right_logical(I a, int count) { return b_.CreateLShr(a, lanes_.integer(kBits, count)); }
+  I shift_right_arithmetic(I a, int count) {
+    return b_.CreateAShr(a, lanes_.integer(kBits, count));
+  }
 
   // Sixteen floats are one 512-bit register, and that unit scales in one instruction.
   F scale(F x, F k) {

@@ -41,9 +41,6 @@ struct Accumulation {
   bool ordered_as_integers() const;
 };
 
-// Philox4x32-10 as the primitive rng_bits defines it.
-Ir emit_philox(const Lanes& lanes, DType dtype, Ir seed, Ir offset, Ir index);
-
 // The functions of runtime/kernels/scalar_math.h (op_emitters_math.cpp).
 std::span<const OpEmitter> math_emitters();
 

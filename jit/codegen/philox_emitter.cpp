@@ -1,7 +1,8 @@
-// runtime/random/philox.h on lanes. Words travel in 64-bit lanes, because a round is two products
+// runtime/random/philox.h. Words travel in 64-bit lanes, because a round is two products
 // of 32 by 32 to 64 bits, and vector units have that product.
+#include "jit/codegen/philox_emitter.h"
+
 #include "jit/codegen/control.h"
-#include "jit/codegen/op_emitters.h"
 #include "runtime/base/error.h"
 
 namespace tsc::jit {
@@ -62,6 +63,26 @@ Ir pick(const Lanes& l, const Block& block, Ir which) {
   return b.CreateSelect(b.CreateICmpUGT(which, l.integer(64, 1)), high, low);
 }
 
+Ir low_half(llvm::IRBuilder<>& b, Ir x) { return b.CreateAnd(x, b.getInt64(kLowWord)); }
+Ir high_half(llvm::IRBuilder<>& b, Ir x) { return b.CreateLShr(x, b.getInt64(32)); }
+
+Block draw(const Lanes& l, Ir seed, Ir offset, Ir block) {
+  auto& b = l.b();
+  const Block counter = {{b.CreateAnd(block, l.integer(64, kLowWord)),
+                          b.CreateLShr(block, l.integer(64, 32)), l.splat(low_half(b, offset)),
+                          l.splat(high_half(b, offset))}};
+  return emit_rounds(l, counter, low_half(b, seed), high_half(b, seed));
+}
+
+// A 32-bit word as the dtype's element.
+Ir element_of(const Lanes& l, DType dtype, Ir word) {
+  auto& b = l.b();
+  if (dtype == DType::I32) return word;
+  TSC_CHECK(dtype == DType::F32, "philox gives i32, i64, f32 or f64");
+  Ir bits = b.CreateLShr(word, l.integer(32, 8));  // 24 bits: exact as a signed integer too
+  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-24));
+}
+
 }  // namespace
 
 Ir emit_philox(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir index) {
@@ -69,12 +90,7 @@ Ir emit_philox(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir index) {
   const int per_block_bits = dtype == DType::F64 ? 1 : 2;
   Ir block = b.CreateLShr(index, l.integer(64, per_block_bits));
   Ir place = b.CreateAnd(index, l.integer(64, (1 << per_block_bits) - 1));
-  auto scalar_low = [&](Ir x) { return b.CreateAnd(x, b.getInt64(kLowWord)); };
-  auto scalar_high = [&](Ir x) { return b.CreateLShr(x, b.getInt64(32)); };
-  const Block counter = {{b.CreateAnd(block, l.integer(64, kLowWord)),
-                          b.CreateLShr(block, l.integer(64, 32)), l.splat(scalar_low(offset)),
-                          l.splat(scalar_high(offset))}};
-  const Block result = emit_rounds(l, counter, scalar_low(seed), scalar_high(seed));
+  const Block result = draw(l, seed, offset, block);
   if (dtype == DType::F64) {
     Ir second = b.CreateICmpNE(place, l.integer(64, 0));
     Ir high = b.CreateSelect(second, result.words[2], result.words[0]);
@@ -85,11 +101,36 @@ Ir emit_philox(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir index) {
   }
   Ir word = pick(l, result, place);
   if (dtype == DType::I64) return word;
-  Ir narrow = b.CreateTrunc(word, l.integer_type(32));
-  if (dtype == DType::I32) return narrow;
-  TSC_CHECK(dtype == DType::F32, "philox gives i32, i64, f32 or f64");
-  Ir bits = b.CreateLShr(narrow, l.integer(32, 8));  // 24 bits: exact as a signed integer too
-  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-24));
+  return element_of(l, dtype, b.CreateTrunc(word, l.integer_type(32)));
+}
+
+bool shares_philox_blocks(const Lanes& l, DType dtype) {
+  return l.count() >= 4 && (dtype == DType::F32 || dtype == DType::I32);
+}
+
+// The run begins anywhere in its first block, so its words go through memory: all of the blocks in
+// order, and from there those that begin at the first index.
+Ir emit_philox_run(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir first, Ir memory) {
+  auto& b = l.b();
+  const int count = l.count();
+  const Lanes blocks = l.with_count(count / 2);  // count / 4 + 1 are needed
+  Ir numbers = b.CreateAdd(blocks.splat(b.CreateLShr(first, b.getInt64(2))), blocks.iota(64));
+  Block drawn = draw(blocks, seed, offset, numbers);
+  for (Ir& word : drawn.words) word = b.CreateTrunc(word, blocks.integer_type(32));
+  llvm::SmallVector<int, 64> pairs, ordered;
+  for (int i = 0; i < count; ++i) pairs.push_back(i / 2 + i % 2 * (count / 2));
+  Ir low = b.CreateShuffleVector(drawn.words[0], drawn.words[1], pairs);
+  Ir high = b.CreateShuffleVector(drawn.words[2], drawn.words[3], pairs);
+  for (int half = 0; half < 2; ++half) {
+    ordered.clear();
+    for (int i = 0; i < count; ++i)
+      ordered.push_back(half * (count / 2) + i / 4 * 2 + i % 2 + (i % 4 < 2 ? 0 : count));
+    Ir place =
+        b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), memory, static_cast<uint64_t>(half * count));
+    b.CreateAlignedStore(b.CreateShuffleVector(low, high, ordered), place, llvm::Align(4));
+  }
+  Ir start = b.CreateInBoundsGEP(b.getInt32Ty(), memory, b.CreateAnd(first, b.getInt64(3)));
+  return element_of(l, dtype, b.CreateAlignedLoad(l.integer_type(32), start, llvm::Align(4)));
 }
 
 }  // namespace tsc::jit

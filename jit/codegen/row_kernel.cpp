@@ -10,10 +10,10 @@ namespace {
 // Where masks cost little, one masked loop replaces a plain loop and its tail: half the code to
 // compile. Below this many instructions the mask would be felt.
 constexpr size_t kPeelBelow = 12;
-// A reduction step of at most this many operations is unrolled over all lanes, with the
-// accumulators in registers: at most this many registers of them.
+// A reduction step of at most this many operations is unrolled over all lanes. The accumulators of
+// a stage stay in registers when they are at most this many.
 constexpr int kMostUnrolledOperations = 24;
-constexpr int kMostRegisters = 8;
+constexpr int kMostRegisters = 8, kMostRegistersOf32 = 16;
 
 }  // namespace
 
@@ -55,19 +55,14 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   }
   const Point point{scalar_, nullptr, nullptr};
   for (Reducer& reducer : reducers_) {
-    reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
+    if (!fits_registers() || !traits_.masked_memory)
+      reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
     reducer.total = stack_array(reducer.how.dtype(), 1);
     access_.store_row(reducer.how.dtype(), reducer.total, point, reducer.how.identity(scalar_));
   }
   emit_loop(b_, b_.getInt64(0), cols_, kReductionChunk, "chunk", [&](Ir begin) {
     Ir past = b_.CreateAdd(begin, b_.getInt64(kReductionChunk));
-    Ir end = scalar_.call(llvm::Intrinsic::smin, {past, cols_});
-    if (fits_registers(stage))
-      begin = emit_in_registers(stage, begin, end);
-    else
-      for (const Reducer& reducer : reducers_) start_lanes(reducer);
-    emit_columns(stage.element, begin, end, false);
-    for (Reducer& reducer : reducers_) finish_row_reducer(reducer);
+    reduce_chunk(stage, begin, scalar_.call(llvm::Intrinsic::smin, {past, cols_}));
   });
   for (Reducer& reducer : reducers_) {
     Ir total = access_.load_row(reducer.how.dtype(), reducer.total, point);
@@ -83,72 +78,113 @@ bool KernelEmitter::streams(const NestStage& stage) const {
   return false;
 }
 
-void KernelEmitter::start_lanes(const Reducer& reducer) {
-  const DType dtype = reducer.how.dtype();
-  for (int lane = 0; lane < kReductionLanes; lane += wide_.count())
-    access_.store_row(
-        dtype,
-        access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane))),
-        Point{wide_, nullptr, nullptr}, reducer.how.identity(wide_));
+// The columns of one chunk, and its part of the totals.
+void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
+  const size_t steps = static_cast<size_t>(kReductionLanes) / static_cast<size_t>(wide_.count());
+  for (Reducer& reducer : reducers_) reducer.registers.assign(steps, reducer.how.identity(wide_));
+  if (fits_registers() &&
+      weight(stage.element) * static_cast<int>(steps) <= kMostUnrolledOperations)
+    begin = emit_unrolled(stage, begin, end);
+  if (fits_registers() && traits_.masked_memory) {
+    emit_turning(stage, begin, end);
+  } else {
+    for (Reducer& reducer : reducers_) store_lanes(reducer);
+    emit_columns(stage.element, begin, end, false);
+    for (Reducer& reducer : reducers_) load_lanes(reducer);
+  }
+  for (Reducer& reducer : reducers_) finish_row_reducer(reducer);
 }
 
-bool KernelEmitter::fits_registers(const NestStage& stage) const {
-  const int steps = static_cast<int>(kReductionLanes) / wide_.count();
+bool KernelEmitter::fits_registers() const {
   int registers = 0;
   for (const Reducer& reducer : reducers_) {
     const int bytes = std::max(memory_bytes(reducer.how.dtype()), 4);
     registers += static_cast<int>(kReductionLanes) * bytes / (wide_.count() * 4);
   }
-  return registers <= kMostRegisters && weight(stage.element) * steps <= kMostUnrolledOperations;
+  // Masked memory means AVX-512, which has 32 registers.
+  return registers <= (traits_.masked_memory ? kMostRegistersOf32 : kMostRegisters);
 }
 
-// Whole groups of 64 columns, one register (or more) a lane step. Leaves the accumulators in memory
-// and returns the first column that is left.
-Ir KernelEmitter::emit_in_registers(const NestStage& stage, Ir begin, Ir end) {
-  const int steps = static_cast<int>(kReductionLanes) / wide_.count();
-  Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~uint64_t{kReductionLanes - 1}));
-  Ir stop = b_.CreateAdd(begin, whole);
+// A loop whose body updates the accumulators in registers; those of its last turn are left.
+template <class Body>
+void KernelEmitter::emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* head = new_block(b_, "lanes");
-  llvm::BasicBlock* body = new_block(b_, "step");
+  llvm::BasicBlock* step_block = new_block(b_, "step");
   llvm::BasicBlock* after = new_block(b_, "end");
   b_.CreateBr(head);
   b_.SetInsertPoint(head);
   llvm::PHINode* col = b_.CreatePHI(b_.getInt64Ty(), 2);
   col->addIncoming(begin, before);
   std::vector<llvm::PHINode*> phis;
-  for (Reducer& reducer : reducers_)
-    for (int step = 0; step < steps; ++step) {
-      phis.push_back(b_.CreatePHI(wide_.value_type(reducer.how.dtype()), 2));
-      phis.back()->addIncoming(reducer.how.identity(wide_), before);
-      reducer.registers.push_back(phis.back());
-    }
-  b_.CreateCondBr(b_.CreateICmpSLT(col, stop), body, after);
-
-  b_.SetInsertPoint(body);
-  for (int step = 0; step < steps; ++step) {
-    Ir at = b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step * wide_.count())));
-    emit_part(stage.element, Point{wide_, at, end}, false);
-  }
-  col->addIncoming(b_.CreateAdd(col, b_.getInt64(kReductionLanes)), b_.GetInsertBlock());
-  size_t next = 0;
-  for (const Reducer& reducer : reducers_)
-    for (Ir value : reducer.registers) phis[next++]->addIncoming(value, b_.GetInsertBlock());
-  b_.CreateBr(head);
-
-  b_.SetInsertPoint(after);
-  next = 0;
   for (Reducer& reducer : reducers_) {
-    const DType dtype = reducer.how.dtype();
-    for (int step = 0; step < steps; ++step) {
-      Ir lane = b_.getInt64(static_cast<uint64_t>(step * wide_.count()));
-      access_.store_row(dtype, access_.element_pointer(dtype, reducer.lanes, lane),
-                        Point{wide_, nullptr, nullptr}, phis[next++]);
+    for (Ir& value : reducer.registers) {
+      phis.push_back(b_.CreatePHI(value->getType(), 2));
+      phis.back()->addIncoming(value, before);
+      value = phis.back();
     }
-    reducer.registers.clear();
     reducer.turn = 0;
   }
+  b_.CreateCondBr(b_.CreateICmpSLT(col, end), step_block, after);
+
+  b_.SetInsertPoint(step_block);
+  body(col);
+  col->addIncoming(b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step))),
+                   b_.GetInsertBlock());
+  size_t next = 0;
+  for (Reducer& reducer : reducers_)
+    for (Ir& value : reducer.registers) {
+      phis[next]->addIncoming(value, b_.GetInsertBlock());
+      value = phis[next++];
+    }
+  b_.CreateBr(head);
+  b_.SetInsertPoint(after);
+}
+
+// Whole groups of 64 columns. Returns the first column that is left.
+Ir KernelEmitter::emit_unrolled(const NestStage& stage, Ir begin, Ir end) {
+  Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~uint64_t{kReductionLanes - 1}));
+  Ir stop = b_.CreateAdd(begin, whole);
+  emit_lane_loop(begin, stop, kReductionLanes, [&](Ir col) {
+    for (int64_t step = 0; step < kReductionLanes; step += wide_.count()) {
+      Ir at = b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step)));
+      emit_part(stage.element, Point{wide_, at, end}, false);
+    }
+  });
   return stop;
+}
+
+// One register of columns a turn, after which the accumulators change places: the first is always
+// the one whose columns come. The tree that combines them does not see by how many places they have
+// turned: it pairs every register with the one half the circle away, and then again.
+void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end) {
+  emit_lane_loop(begin, end, wide_.count(), [&](Ir col) {
+    emit_part(stage.element, masked_point(col, end), false);
+    for (Reducer& reducer : reducers_)
+      std::rotate(reducer.registers.begin(), reducer.registers.begin() + 1,
+                  reducer.registers.end());
+  });
+}
+
+void KernelEmitter::store_lanes(Reducer& reducer) {
+  const DType dtype = reducer.how.dtype();
+  int64_t lane = 0;
+  for (Ir value : reducer.registers) {
+    Ir place =
+        access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane)));
+    access_.store_row(dtype, place, Point{wide_, nullptr, nullptr}, value);
+    lane += wide_.count();
+  }
+  reducer.registers.clear();
+}
+
+void KernelEmitter::load_lanes(Reducer& reducer) {
+  const DType dtype = reducer.how.dtype();
+  for (int64_t lane = 0; lane < kReductionLanes; lane += wide_.count()) {
+    Ir place =
+        access_.element_pointer(dtype, reducer.lanes, b_.getInt64(static_cast<uint64_t>(lane)));
+    reducer.registers.push_back(access_.load_row(dtype, place, Point{wide_, nullptr, nullptr}));
+  }
 }
 
 void KernelEmitter::finish_row_reducer(Reducer& reducer) {
@@ -159,21 +195,18 @@ void KernelEmitter::finish_row_reducer(Reducer& reducer) {
 }
 
 // The fixed tree: lane l with l + 32, then + 16, + 8, + 4, + 2, + 1.
-Ir KernelEmitter::combine_lanes(const Reducer& reducer) {
-  const Lanes half(b_, kReductionLanes / 2);
-  const Point point{half, nullptr, nullptr};
-  const DType dtype = reducer.how.dtype();
-  Ir low = access_.load_row(dtype, reducer.lanes, point);
-  Ir high = access_.load_row(
-      dtype, access_.element_pointer(dtype, reducer.lanes, b_.getInt64(kReductionLanes / 2)),
-      point);
-  Ir lanes = reducer.how.combine(half, low, high);
-  for (int count = kReductionLanes / 4; count >= 1; count /= 2) {
-    low = half.part(lanes, 0, count);
-    high = half.part(lanes, count, count);
-    lanes = reducer.how.combine(Lanes(b_, count), low, high);
+Ir KernelEmitter::combine_lanes(Reducer& reducer) {
+  std::vector<Ir>& lanes = reducer.registers;
+  for (size_t half = lanes.size() / 2; half >= 1; half /= 2)
+    for (size_t i = 0; i < half; ++i)
+      lanes[i] = reducer.how.combine(wide_, lanes[i], lanes[i + half]);
+  Ir combined = lanes[0];
+  for (int count = wide_.count() / 2; count >= 1; count /= 2) {
+    Ir low = wide_.part(combined, 0, count), high = wide_.part(combined, count, count);
+    combined = reducer.how.combine(Lanes(b_, count), low, high);
   }
-  return lanes;
+  lanes.clear();
+  return combined;
 }
 
 Point KernelEmitter::masked_point(Ir col, Ir end) {

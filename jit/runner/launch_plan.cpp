@@ -44,8 +44,8 @@ Sizes expanded_strides(const Sizes& sizes, const Sizes& own_strides, KernelBindi
 
 Access access_of(KernelBinding::Space space, const OperandArgument& argument, int64_t cols) {
   if (space == KernelBinding::Space::Row) return Access::Broadcast;
-  if (space == KernelBinding::Space::Index) return Access::Strided;
   if (cols <= 1 || argument.col_stride == 1) return Access::Contiguous;
+  if (space == KernelBinding::Space::Index) return Access::Strided;
   return argument.col_stride == 0 ? Access::Broadcast : Access::Strided;
 }
 

@@ -73,7 +73,10 @@ class KernelEmitter {
   template <class Body>
   void emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body);
   Ir emit_unrolled(const NestStage& stage, Ir begin, Ir end);
+  void turn_registers();
   void emit_turning(const NestStage& stage, Ir begin, Ir end);
+  Ir emit_turning_whole(const NestStage& stage, Ir begin, Ir end);
+  void reduce_in_memory(const NestStage& stage, Ir begin, Ir end);
   void store_lanes(Reducer& reducer);
   void load_lanes(Reducer& reducer);
   void finish_row_reducer(Reducer& reducer);

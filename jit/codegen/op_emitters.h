@@ -36,8 +36,6 @@ struct Accumulation {
   Ir combine(const Lanes& lanes, Ir x, Ir y) const;
   Ir identity(const Lanes& lanes) const;
   Ir leave(const Lanes& lanes, DType to, Ir accumulator) const;
-
- private:
   bool ordered_as_integers() const;
 };
 

@@ -80,7 +80,8 @@ Ir element_of(const Lanes& l, DType dtype, Ir word) {
   if (dtype == DType::I32) return word;
   TSC_CHECK(dtype == DType::F32, "philox gives i32, i64, f32 or f64");
   Ir bits = b.CreateLShr(word, l.integer(32, 8));  // 24 bits: exact as a signed integer too
-  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)), l.number(dtype, 0x1p-24));
+  return b.CreateFMul(b.CreateSIToFP(bits, l.value_type(dtype)),
+                      l.in_memory(l.number(dtype, 0x1p-24)));
 }
 
 }  // namespace
@@ -115,19 +116,18 @@ Ir emit_philox_run(const Lanes& l, DType dtype, Ir seed, Ir offset, Ir first, Ir
   const int count = l.count();
   const Lanes blocks = l.with_count(count / 2);  // count / 4 + 1 are needed
   Ir numbers = b.CreateAdd(blocks.splat(b.CreateLShr(first, b.getInt64(2))), blocks.iota(64));
-  Block drawn = draw(blocks, seed, offset, numbers);
-  for (Ir& word : drawn.words) word = b.CreateTrunc(word, blocks.integer_type(32));
-  llvm::SmallVector<int, 64> pairs, ordered;
-  for (int i = 0; i < count; ++i) pairs.push_back(i / 2 + i % 2 * (count / 2));
-  Ir low = b.CreateShuffleVector(drawn.words[0], drawn.words[1], pairs);
-  Ir high = b.CreateShuffleVector(drawn.words[2], drawn.words[3], pairs);
+  const Block drawn = draw(blocks, seed, offset, numbers);
+  auto pair = [&](Ir low, Ir high) {
+    return b.CreateOr(low, b.CreateShl(high, blocks.integer(64, 32)));
+  };
+  Ir front = pair(drawn.words[0], drawn.words[1]), back = pair(drawn.words[2], drawn.words[3]);
   for (int half = 0; half < 2; ++half) {
-    ordered.clear();
-    for (int i = 0; i < count; ++i)
-      ordered.push_back(half * (count / 2) + i / 4 * 2 + i % 2 + (i % 4 < 2 ? 0 : count));
+    llvm::SmallVector<int, 32> order;
+    for (int i = 0; i < count / 2; ++i)
+      order.push_back(half * (count / 4) + i / 2 + i % 2 * (count / 2));
     Ir place =
         b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), memory, static_cast<uint64_t>(half * count));
-    b.CreateAlignedStore(b.CreateShuffleVector(low, high, ordered), place, llvm::Align(4));
+    b.CreateAlignedStore(b.CreateShuffleVector(front, back, order), place, llvm::Align(8));
   }
   Ir start = b.CreateInBoundsGEP(b.getInt32Ty(), memory, b.CreateAnd(first, b.getInt64(3)));
   return element_of(l, dtype, b.CreateAlignedLoad(l.integer_type(32), start, llvm::Align(4)));

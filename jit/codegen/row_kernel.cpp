@@ -10,9 +10,14 @@ namespace {
 // Where masks cost little, one masked loop replaces a plain loop and its tail: half the code to
 // compile. Below this many instructions the mask would be felt.
 constexpr size_t kPeelBelow = 12;
-// A reduction step of at most this many operations is unrolled over all lanes. The accumulators of
-// a stage stay in registers when they are at most this many.
+// A reduction step of at most this many operations is unrolled over all lanes; where memory is
+// masked, a step in the middle has a plain loop and a masked one, and a heavier step the masked
+// loop alone.
 constexpr int kMostUnrolledOperations = 24;
+constexpr int kMostUnrolledWithMasks = 8;
+// The extreme of floats becomes one of integers first.
+constexpr int kExtremeOperations = 5;
+// The accumulators of a stage stay in registers when they are at most this many.
 constexpr int kMostRegisters = 8, kMostRegistersOf32 = 16;
 
 }  // namespace
@@ -49,7 +54,8 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
   prepare_splats(stage.element, false);
   collect_reducers(stage);
   if (reducers_.empty()) {
-    const bool light = program_.stages.size() == 1 && stage.element.size() < kPeelBelow;
+    const bool light = program_.stages.size() == 1 && stage.element.size() < kPeelBelow &&
+                       weight(stage.element) < static_cast<int>(kPeelBelow);
     const bool peel = light || (traits_.streams && streams(stage));
     return emit_columns(stage.element, b_.getInt64(0), cols_, peel);
   }
@@ -82,15 +88,23 @@ bool KernelEmitter::streams(const NestStage& stage) const {
 void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
   const size_t steps = static_cast<size_t>(kReductionLanes) / static_cast<size_t>(wide_.count());
   for (Reducer& reducer : reducers_) reducer.registers.assign(steps, reducer.how.identity(wide_));
-  if (fits_registers() &&
-      weight(stage.element) * static_cast<int>(steps) <= kMostUnrolledOperations)
-    begin = emit_unrolled(stage, begin, end);
-  if (fits_registers() && traits_.masked_memory) {
+  const int work = weight(stage.element);
+  if (!fits_registers()) {
+    reduce_in_memory(stage, begin, end);
+  } else if (traits_.masked_memory) {
+    const int extremes = static_cast<int>(
+        std::count_if(reducers_.begin(), reducers_.end(),
+                      [](const Reducer& reducer) { return reducer.how.ordered_as_integers(); }));
+    const int masked_work = work + extremes * kExtremeOperations;
+    if (masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks)
+      begin = emit_unrolled(stage, begin, end);
+    else if (masked_work < static_cast<int>(kPeelBelow))
+      begin = emit_turning_whole(stage, begin, end);
     emit_turning(stage, begin, end);
   } else {
-    for (Reducer& reducer : reducers_) store_lanes(reducer);
-    emit_columns(stage.element, begin, end, false);
-    for (Reducer& reducer : reducers_) load_lanes(reducer);
+    if (work * static_cast<int>(steps) <= kMostUnrolledOperations)
+      begin = emit_unrolled(stage, begin, end);
+    reduce_in_memory(stage, begin, end);
   }
   for (Reducer& reducer : reducers_) finish_row_reducer(reducer);
 }
@@ -154,16 +168,38 @@ Ir KernelEmitter::emit_unrolled(const NestStage& stage, Ir begin, Ir end) {
   return stop;
 }
 
+void KernelEmitter::turn_registers() {
+  for (Reducer& reducer : reducers_)
+    std::rotate(reducer.registers.begin(), reducer.registers.begin() + 1, reducer.registers.end());
+}
+
 // One register of columns a turn, after which the accumulators change places: the first is always
 // the one whose columns come. The tree that combines them does not see by how many places they have
 // turned: it pairs every register with the one half the circle away, and then again.
 void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end) {
   emit_lane_loop(begin, end, wide_.count(), [&](Ir col) {
     emit_part(stage.element, masked_point(col, end), false);
-    for (Reducer& reducer : reducers_)
-      std::rotate(reducer.registers.begin(), reducer.registers.begin() + 1,
-                  reducer.registers.end());
+    turn_registers();
   });
+}
+
+// The same over whole registers of columns. Returns the first column that is left.
+Ir KernelEmitter::emit_turning_whole(const NestStage& stage, Ir begin, Ir end) {
+  const auto width = static_cast<uint64_t>(wide_.count());
+  Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~(width - 1)));
+  Ir stop = b_.CreateAdd(begin, whole);
+  emit_lane_loop(begin, stop, wide_.count(), [&](Ir col) {
+    emit_part(stage.element, Point{wide_, col, end}, false);
+    turn_registers();
+  });
+  return stop;
+}
+
+// Too many accumulators for the registers, or a tail column by column.
+void KernelEmitter::reduce_in_memory(const NestStage& stage, Ir begin, Ir end) {
+  for (Reducer& reducer : reducers_) store_lanes(reducer);
+  emit_columns(stage.element, begin, end, false);
+  for (Reducer& reducer : reducers_) load_lanes(reducer);
 }
 
 void KernelEmitter::store_lanes(Reducer& reducer) {

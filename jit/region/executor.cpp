@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "jit/region/liveness.h"
 #include "jit/region/scalar_eval.h"
@@ -103,6 +104,7 @@ class RegionExecutor final : public Executable {
   // The embedder's code runs inside a run: it may put other memory behind an input's object.
   bool has_host() const { return has_host_; }
   KernelRunner* kernels() const { return kernels_.get(); }
+  bool starts_first_run() { return !std::exchange(started_, true); }
 
  private:
   friend class RegistersOfRun;
@@ -122,6 +124,7 @@ class RegionExecutor final : public Executable {
   std::vector<size_t> input_number_;  // by value
   std::vector<std::pair<ValueId, Scalar>> constants_;
   bool has_host_ = false;
+  bool started_ = false;
   std::unique_ptr<KernelRunner> kernels_;
   std::vector<std::unique_ptr<Registers>> idle_;  // more than one after a region ran inside itself
   size_t running_ = 0;
@@ -157,7 +160,7 @@ class RegistersOfRun {
 
 class Run {
  public:
-  Run(const RegionExecutor& executor, Registers& registers, std::span<const RunInput> inputs,
+  Run(RegionExecutor& executor, Registers& registers, std::span<const RunInput> inputs,
       RunContext& context)
       : executor_(executor),
         region_(executor.region()),
@@ -172,6 +175,7 @@ class Run {
       leave_through_entry_guard();
       return std::move(exit_);
     }
+    if (kernels_ && executor_.starts_first_run()) kernels_->foresee(region_, registers_);
     run_block(region_.body);
     TSC_CHECK(left_, "region " + region_.name + " ended without an exit");
     return std::move(exit_);
@@ -457,7 +461,7 @@ class Run {
     take_yielded(instruction.results);
   }
 
-  const RegionExecutor& executor_;
+  RegionExecutor& executor_;
   const Region& region_;
   KernelRunner* kernels_;
   RunContext& context_;

@@ -14,6 +14,8 @@ class KernelRunner {
   virtual ~KernelRunner() = default;
   // False: the executor runs the block instead. Results are put into the registers.
   virtual bool run(const Instruction& kernel, Registers& registers) = 0;
+  // In front of the first run: `bound` holds its inputs.
+  virtual void foresee(const Region& /*region*/, const Registers& /*bound*/) {}
 };
 
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin.

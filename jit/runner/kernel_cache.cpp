@@ -76,38 +76,105 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
     report.add(kernel_event(EventKind::CacheHit, symbol, text));
     return found->second.kernel;
   }
-  Ref<CompiledKernel> kernel = load(text, symbol, report);
-  if (!kernel) {
+  std::optional<Ready> ready = find_ready(text, report);
+  if (!ready) {
     current_device().stop.poll();  // a compilation takes milliseconds: a stop is heard between two
     if (!compiler(report)) return {};
-    kernel = compile(program, text, symbol, report);
+  }
+  Ref<CompiledKernel> kernel;
+  try {
+    if (!ready) ready = compile(program, symbol);
+    kernel = hand_out(*ready, text, symbol, report);
+  } catch (const InternalFault& fault) {
+    if (strict) throw;
+    Event event = kernel_event(EventKind::Fallback, symbol, text);
+    event.reason = fault.what();
+    report.add(std::move(event));
   }
   kernels_[key] = {kernel, text};
   return kernel;
 }
 
-Ref<CompiledKernel> KernelCache::load(const std::string& text, const std::string& symbol,
-                                      Report& report) {
-  const double start = now_ms();
-  std::optional<CodeImage> image;
-  const char* source = "from cache artifacts";
-  if (auto carried = artifacts_.extract(text)) {
-    image = std::move(carried.mapped());
-  } else {
-    Problem problem;
-    source = "from the disk cache";
-    image = disk_.load(text, &problem);
-    report_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
+void KernelCache::prepare(std::span<const Wanted> wanted, Report& report) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<const Wanted*> missing;
+  std::vector<std::string> texts;
+  for (const Wanted& one : wanted) {
+    std::string text = print(one.program);
+    const bool known = kernels_.count(hash_bytes(text)) != 0 ||
+                       std::find(texts.begin(), texts.end(), text) != texts.end();
+    if (known) continue;
+    if (auto ready = find_ready(text, report)) {
+      ready_[text] = std::move(*ready);
+      continue;
+    }
+    missing.push_back(&one);
+    texts.push_back(std::move(text));
   }
-  if (!image) return {};
-  Ref<CompiledKernel> kernel = load_image(*image, symbol);
+  if (missing.size() < 2 || !compiler(report)) return;
+  std::vector<std::optional<Ready>> made(missing.size());
+  const double start = now_ms();
+  parallel_for(static_cast<int64_t>(missing.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<size_t>(i);
+      try {
+        made[at] = compile(missing[at]->program, missing[at]->symbol);
+      } catch (const InternalFault&) {  // get() meets it again, and reports it
+      }
+    }
+  });
+  // The threads' times overlap; their sum is to be the time that passed.
+  double sum = 0;
+  for (const auto& one : made) sum += one ? one->ms : 0;
+  const double share = sum > 0 ? (now_ms() - start) / sum : 0;
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (!made[i]) continue;
+    made[i]->ms *= share;
+    ready_[texts[i]] = std::move(*made[i]);
+  }
+}
+
+std::optional<KernelCache::Ready> KernelCache::find_ready(const std::string& text,
+                                                          Report& report) {
+  if (auto prepared = ready_.extract(text)) return std::move(prepared.mapped());
+  const double start = now_ms();
+  if (auto carried = artifacts_.extract(text))
+    return Ready{std::move(carried.mapped()), "from cache artifacts", now_ms() - start};
+  Problem problem;
+  std::optional<CodeImage> image = disk_.load(text, &problem);
+  report_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
+  if (!image) return std::nullopt;
+  return Ready{std::move(*image), "from the disk cache", now_ms() - start};
+}
+
+// Called by several threads at once.
+KernelCache::Ready KernelCache::compile(const KernelProgram& program, const std::string& symbol) {
+  const double start = now_ms();
+  const KernelProgram* programs[] = {&program};
+  const std::string symbols[] = {symbol};
+  CompileTimes times;
+  CodeImage image = std::move(compiler_->compile(programs, symbols, &times)[0]);
+  return Ready{std::move(image), nullptr, now_ms() - start};
+}
+
+Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string& text,
+                                          const std::string& symbol, Report& report) {
+  const double start = now_ms();
+  Ref<CompiledKernel> kernel = load_image(ready.image, symbol);
+  const double ms = ready.ms + now_ms() - start;
   Event event = kernel_event(EventKind::Kernel, symbol, text);
-  event.reason = source;
   event.bytes = kernel->code_bytes;
+  if (!ready.source) {
+    report.add(std::move(event));
+    report.add(compile_event("kernels", ms));
+    report_problem("disk", disk_.store(text, ready.image), report);
+    return kernel;
+  }
+  event.reason = ready.source;
   report.add(event);
   event.kind = EventKind::DiskHit;
   report.add(std::move(event));
-  report.add(compile_event("kernels from disk", now_ms() - start));
+  report.add(compile_event("kernels from disk", ms));
   return kernel;
 }
 
@@ -116,6 +183,8 @@ std::string KernelCache::save_artifacts(size_t* count) {
   std::vector<CacheEntry> entries;
   for (const auto& [key, known] : kernels_)
     if (known.kernel) entries.push_back({disk_.identity(), known.program, known.kernel->image()});
+  for (const auto& [program, ready] : ready_)
+    entries.push_back({disk_.identity(), program, ready.image});
   for (const auto& [program, image] : artifacts_)
     entries.push_back({disk_.identity(), program, image});
   // The same kernels make the same bytes.
@@ -143,32 +212,6 @@ KernelCache::LoadedArtifacts KernelCache::load_artifacts(std::string_view bytes,
   for (const std::string& problem : unpacked.problems) report_problem("artifact", problem, report);
   loaded.skipped = unpacked.problems.size();
   return loaded;
-}
-
-Ref<CompiledKernel> KernelCache::compile(const KernelProgram& program, const std::string& text,
-                                         const std::string& symbol, Report& report) {
-  const double start = now_ms();
-  const KernelProgram* programs[] = {&program};
-  const std::string symbols[] = {symbol};
-  CompileTimes times;
-  CodeImage image;
-  Ref<CompiledKernel> kernel;
-  try {
-    image = std::move(compiler_->compile(programs, symbols, &times)[0]);
-    kernel = load_image(image, symbol);
-  } catch (const InternalFault& fault) {
-    if (strict) throw;
-    Event event = kernel_event(EventKind::Fallback, symbol, text);
-    event.reason = fault.what();
-    report.add(std::move(event));
-    return {};
-  }
-  Event event = kernel_event(EventKind::Kernel, symbol, text);
-  event.bytes = kernel->code_bytes;
-  report.add(std::move(event));
-  report.add(compile_event("kernels", now_ms() - start));
-  report_problem("disk", disk_.store(text, image), report);
-  return kernel;
 }
 
 }  // namespace tsc::jit

@@ -3,6 +3,8 @@
 // kernel. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
 // that neither has. Thread-safe.
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -20,6 +22,14 @@ class KernelCache {
   bool strict = false;
   // Null when there is no compiler (the reason is reported once) or it refused the program.
   Ref<CompiledKernel> get(const KernelProgram& program, const std::string& symbol, Report& report);
+  // Kernels that will be asked for soon: what is not there yet is compiled now, on all threads of the
+  // device. Nothing is reported before get() hands a kernel out, so it is no harm when one is not
+  // asked for after all.
+  struct Wanted {
+    KernelProgram program;
+    std::string symbol;
+  };
+  void prepare(std::span<const Wanted> wanted, Report& report);
   // The compiler itself, opened on demand; null without LLVM.
   KernelCompiler* compiler(Report& report);
   DiskCache& disk() { return disk_; }
@@ -39,16 +49,25 @@ class KernelCache {
     Ref<CompiledKernel> kernel;  // null: the compiler refused it
     std::string program;
   };
-  // From artifacts or disk.
-  Ref<CompiledKernel> load(const std::string& text, const std::string& symbol, Report& report);
-  Ref<CompiledKernel> compile(const KernelProgram& program, const std::string& text,
-                              const std::string& symbol, Report& report);
+  // Machine code that is not mapped yet.
+  struct Ready {
+    CodeImage image;
+    const char* source = nullptr;  // artifacts or disk; null: it was compiled
+    double ms = 0;
+  };
+  // From prepare(), artifacts or disk.
+  std::optional<Ready> find_ready(const std::string& text, Report& report);
+  // InternalFault when the compiler refuses it.
+  Ready compile(const KernelProgram& program, const std::string& symbol);
+  Ref<CompiledKernel> hand_out(const Ready& ready, const std::string& text,
+                               const std::string& symbol, Report& report);
 
   std::mutex mutex_;
   DiskCache disk_;
   std::shared_ptr<KernelCompiler> compiler_;
   bool tried_ = false;
   std::unordered_map<Hash128, Known> kernels_;
+  std::unordered_map<std::string, Ready> ready_;           // by program
   std::unordered_map<std::string, CodeImage> artifacts_;  // by program, not asked for yet
 };
 

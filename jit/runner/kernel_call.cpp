@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "jit/runner/foresee.h"
 #include "jit/runner/launch_plan.h"
 #include "runtime/device/device.h"
 #include "runtime/kernels/matmul.h"
@@ -110,6 +111,33 @@ CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& r
   if (launches.size() == kKeptLaunches) launches.pop_back();
   launches.insert(launches.begin(), std::move(launch));
   return launches.front().get();
+}
+
+void CompiledKernels::foresee(const Region& region, const Registers& bound) {
+  if (kernels_.size() < 2 || current_device().threads.count() < 2) return;
+  std::vector<KernelCache::Wanted> wanted;
+  jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
+    const LoweredKernel& lowered = kernels_[kernel.id];
+    Launch launch;
+    if (!plan_launch(lowered, registers, &launch)) return false;
+    if (!wants_phases(lowered, launch))
+      wanted.push_back({program_of(kernel.id, launch), symbol_of(kernel.id)});
+    for (size_t o = 0; o < launch.operands.size(); ++o) {
+      const OperandPlan& plan = launch.operands[o];
+      if (!plan.output || plan.source == OperandPlan::Source::Strip) continue;
+      if (plan.source == OperandPlan::Source::InPlace)
+        registers.put(plan.value, registers.tensor(lowered.in_place[o]));
+      else
+        registers.put(plan.value, Tensor::empty(plan.dtype, plan.sizes));
+    }
+    if (const StripProducts& strips = lowered.strips; strips.left != kNoValue) {
+      const Tensor& left = registers.tensor(strips.left);
+      const Sizes sizes{left.size(0), left.size(1), registers.tensor(strips.values).size(2)};
+      registers.put(strips.result, Tensor::empty(left.dtype(), sizes));
+    }
+    return true;
+  });
+  cache_->prepare(wanted, report_);
 }
 
 bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {

@@ -20,6 +20,8 @@ class CompiledKernels final : public KernelRunner {
                   std::shared_ptr<KernelCache> cache, Report& report);
   ~CompiledKernels() override;
   bool run(const Instruction& kernel, Registers& registers) override;
+  // Compiles the kernels of the first run on all threads; with one thread each waits for its turn.
+  void foresee(const Region& region, const Registers& bound) override;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
   struct Launch;
 

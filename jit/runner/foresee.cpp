@@ -1,0 +1,105 @@
+#include "jit/runner/foresee.h"
+
+#include "jit/region/liveness.h"
+#include "jit/region/scalar_eval.h"
+#include "runtime/base/error.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::jit {
+namespace {
+
+class Foresight {
+ public:
+  Foresight(const Region& region, const Registers& bound, const ForeseeKernel& kernel)
+      : region_(region), last_uses_(find_last_uses(region)), kernel_(kernel), registers_(region) {
+    registers_.scalars = bound.scalars;
+    for (ValueId input : region.body.parameters)
+      if (region.type(input).kind == ValueKind::Tensor)
+        registers_.lend(input, bound.tensor(input));
+  }
+
+  void run() {
+    for (const Instruction& instruction : region_.body.instructions) {
+      if (!step(instruction)) return;
+      for (ValueId value : last_uses_.after(instruction)) registers_.drop(value);
+    }
+  }
+
+ private:
+  // False: what follows cannot be told.
+  bool step(const Instruction& instruction) {
+    switch (instruction.code) {
+      case Code::Const:
+        registers_.scalars[instruction.results[0]] = instruction.number;
+        return true;
+      case Code::Scalar: {
+        Scalar operands[3];
+        for (size_t i = 0; i < instruction.operands.size(); ++i)
+          operands[i] = registers_.scalars[instruction.operands[i]];
+        registers_.scalars[instruction.results[0]] =
+            eval_scalar(instruction.scalar_op, {operands, instruction.operands.size()});
+        return true;
+      }
+      case Code::Op: return step_op(instruction);
+      case Code::Kernel: return kernel_(instruction, registers_);
+      case Code::Guard: return registers_.scalars[instruction.operands[0]].i != 0;
+      case Code::WriteBack: return true;
+      case Code::RngAdvance:
+        for (ValueId result : instruction.results) registers_.scalars[result] = Scalar::of_int(0);
+        return true;
+      case Code::Read:
+      case Code::Host:
+      case Code::Exit:
+      case Code::If:
+      case Code::Loop:
+      case Code::Yield: return false;
+    }
+    return false;
+  }
+
+  // A view is a matter of strides; of other results the declared sizes are all that matters.
+  bool step_op(const Instruction& instruction) {
+    const uint32_t flags = op_row(instruction.op).flags;
+    if (flags & kDynamicSize) return false;
+    if (flags & kView) return step_view(instruction);
+    for (ValueId result : instruction.results) {
+      const Type& type = region_.type(result);
+      Sizes sizes;
+      for (ValueId size : type.sizes) sizes.push_back(registers_.scalars[size].i);
+      registers_.put(result, Tensor::empty(type.dtype, sizes));
+    }
+    return true;
+  }
+
+  bool step_view(const Instruction& instruction) {
+    const size_t count = tensor_count(instruction);
+    std::vector<Tensor> tensors;
+    std::vector<Scalar> scalars;
+    for (size_t i = 0; i < instruction.operands.size(); ++i) {
+      const ValueId operand = instruction.operands[i];
+      if (i < count)
+        tensors.push_back(registers_.tensor(operand));
+      else
+        scalars.push_back(registers_.scalars[operand]);
+    }
+    OpResults results = run_op(instruction.op, tensors, scalars, instruction.attributes);
+    registers_.put(instruction.results[0], std::move(results.first));
+    return true;
+  }
+
+  const Region& region_;
+  const LastUses last_uses_;
+  const ForeseeKernel& kernel_;
+  Registers registers_;
+};
+
+}  // namespace
+
+void foresee(const Region& region, const Registers& bound, const ForeseeKernel& kernel) {
+  try {
+    Foresight(region, bound, kernel).run();
+  } catch (const Error&) {  // the run itself meets it, and says where
+  }
+}
+
+}  // namespace tsc::jit

@@ -123,8 +123,17 @@ bool Capture::reshape_is_view(const jit::ValueList& from, std::span<const ValueI
 }
 
 bool Capture::is_reshaped_view(const VTensor& view, const VTensor& of) {
-  return view.view && view.view->op == Op::reshape && view.view->parent.get() == &of &&
-         (of.contiguous || reshape_is_view(region_.type(of.id).sizes, view.view->scalars));
+  if (!view.view || view.view->op != Op::reshape || view.view->parent.get() != &of) return false;
+  const jit::ValueList from = region_.type(of.id).sizes;
+  const std::vector<ValueId>& to = view.view->scalars;
+  if (of.contiguous || reshape_is_view(from, to)) return true;
+  // Leading sizes that agree now, as those of view(2, 5, heads, -1), are assumed to agree at every entry.
+  for (size_t i = 0; i + 1 < from.size() && i < to.size(); ++i) {
+    if (builder_.known_equal(from[i], to[i])) continue;
+    if (!builder_.require_equal(from[i], to[i])) break;
+    builder_.assume_equal(from[i], to[i]);
+  }
+  return reshape_is_view(from, to);
 }
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in

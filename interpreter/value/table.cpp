@@ -21,10 +21,13 @@ uint64_t random_multiplier() {
 }
 const uint64_t kMultiplier = random_multiplier();
 
-// Where the search for a hash begins. The hash of a number is the number, and numbers may be chosen by others:
-// the product's upper bits with a factor that nobody knows spread all of them.
+// Where the search for a hash begins. The hash of a number is the number: small ones keep their order, which
+// the processor's cache likes. Numbers may be chosen by others, too: what lies beyond the mask is spread by a
+// factor that nobody knows.
 uint32_t first_place(uint64_t hash, uint32_t mask) {
-  return static_cast<uint32_t>((hash * kMultiplier) >> __builtin_clzll(mask));
+  const int spare = __builtin_clzll(mask);
+  const uint64_t beyond = hash >> (64 - spare);
+  return static_cast<uint32_t>(hash ^ ((beyond * kMultiplier) >> spare)) & mask;
 }
 }  // namespace
 

@@ -108,6 +108,7 @@ Av Capture::text_input(uint32_t source) {
   whole.formatted = Av::of(given);
   whole.conversion = 1;
   text->parts.push_back(std::move(whole));
+  container_places_[text.get()] = source_place(plan_.sources, plan_.sources[source]);
   return Av::of(text);
 }
 
@@ -121,8 +122,10 @@ Av Capture::load_value(const Value& v, EntrySource source) {
   if (is_kind(v, Kind::Tuple) && v.object()->type == vm_.types().tuple)
     return structural_input(v, index);
   if (comes_apart(v, index)) return container_input(v, index);
-  if (is_kind(v, Kind::Str) && memory_.text.count(source_place(plan_.sources, plan_.sources[index])))
-    return text_input(index);
+  if (is_kind(v, Kind::Str)) {
+    const std::string place = source_place(plan_.sources, plan_.sources[index]);
+    if (memory_.text.count(place) && !memory_.whole.count(place)) return text_input(index);
+  }
   EntrySource& entry = plan_.sources[index];
   entry.check = Check::Same;
   entry.expected = v;

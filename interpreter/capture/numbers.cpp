@@ -174,6 +174,12 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
   }
   if (equality && (left.is_none() || right.is_none()))
     return Av::boolean((left.is_none() && right.is_none()) == (op == CompareOp::Eq));
+  // A string that is compared is not only carried along: what it is decides the program.
+  for (const Av* side : {&left, &right})
+    if (auto found = container_places_.find(as<VText>(*side)); found != container_places_.end()) {
+      memory_.whole.insert(found->second);
+      throw CaptureRestart{};
+    }
   break_here(BreakReason::unknown_object, "comparison of values the compiler does not know");
 }
 

@@ -1,0 +1,92 @@
+// What foresee() tells of a run's kernels is what the run then shows them.
+#include "jit/runner/foresee.h"
+
+#include "jit/passes/fuse.h"
+#include "support.h"
+
+using namespace tsc;
+using namespace tsc::jit;
+using namespace tsc::jit::test;
+
+namespace {
+
+// Of one kernel: its number, and sizes and strides of the tensors it reads.
+struct Seen {
+  uint32_t kernel;
+  std::vector<Sizes> layouts;
+  bool operator==(const Seen&) const = default;
+};
+
+struct Log {
+  std::vector<Seen> foreseen, ran;
+};
+
+class Watcher final : public KernelRunner {
+ public:
+  explicit Watcher(Log& log) : log_(log) {}
+  bool run(const Instruction& kernel, Registers& registers) override {
+    log_.ran.push_back(look(kernel, registers));
+    return false;
+  }
+  void foresee(const Region& region, const Registers& bound) override {
+    jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
+      log_.foreseen.push_back(look(kernel, registers));
+      for (ValueId result : kernel.results) {
+        Sizes sizes;
+        for (ValueId size : region.type(result).sizes) sizes.push_back(registers.scalars[size].i);
+        registers.put(result, Tensor::empty(region.type(result).dtype, sizes));
+      }
+      return true;
+    });
+  }
+
+ private:
+  static Seen look(const Instruction& kernel, const Registers& registers) {
+    Seen seen{kernel.id, {}};
+    for (ValueId operand : kernel.operands) {
+      const Tensor& tensor = registers.tensor(operand);
+      if (!tensor.defined()) continue;
+      seen.layouts.push_back(tensor.sizes());
+      seen.layouts.push_back(tensor.strides());
+    }
+    return seen;
+  }
+  Log& log_;
+};
+
+// exp, a product, a view of it and a softmax's parts around each other.
+Region some_region() {
+  Region region;
+  TrustingBuilder b(region);
+  const ValueId x = region.add_tensor_input(DType::F64, 3),
+                w = region.add_tensor_input(DType::F64, 3);
+  auto op = [&](Op code, std::vector<ValueId> inputs, OpAttributes attributes = {}) {
+    return b.op(code, inputs, {}, std::move(attributes));
+  };
+  const ValueId product = op(Op::dot, {op(Op::exp, {x}), w});
+  const ValueId turned = op(Op::permute, {product}, axes({0, 2, 1}));
+  const ValueId power = op(Op::exp, {op(Op::mul, {turned, turned})});
+  const ValueId mixed = op(Op::dot, {op(Op::add, {power, op(Op::sin, {turned})}), product});
+  b.exit(0, std::vector<ValueId>{op(Op::tanh, {mixed})});
+  fuse(region);
+  return region;
+}
+
+Tensor numbers(const Sizes& sizes) {
+  return doubles(sizes, std::vector<double>(static_cast<size_t>(numel_of(sizes)), 0.5));
+}
+
+}  // namespace
+
+TEST_CASE("a run asks its kernels for what was foreseen, once") {
+  for (int64_t n : {0, 1, 3}) {
+    Log log;
+    const auto executable = make_region_executor(some_region(), std::make_unique<Watcher>(log));
+    const std::vector<Tensor> inputs{numbers({2, n, 4}), numbers({2, 4, 5})};
+    run_with(*executable, inputs);
+    CHECK(log.ran.size() >= 3);
+    CHECK(log.foreseen == log.ran);
+    run_with(*executable, inputs);
+    CHECK(log.foreseen.size() * 2 == log.ran.size());
+  }
+}

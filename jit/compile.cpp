@@ -44,8 +44,10 @@ void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel
 
 }  // namespace
 
-std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk) {
-  return std::make_shared<KernelCache>(std::move(disk));
+std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk, bool strict) {
+  auto cache = std::make_shared<KernelCache>(std::move(disk));
+  cache->strict = strict;
+  return cache;
 }
 
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {

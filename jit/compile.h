@@ -23,8 +23,12 @@ struct CompileOptions {
   std::string* emitted = nullptr;
 };
 
+// The id of the event of a kernel that could not be compiled.
+inline constexpr const char* kKernelFallback = "kernel";
+
 // With a folder, kernels are kept on disk too (jit/cache).
-std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk = {});
+// `strict`: a kernel that cannot be compiled is an InternalFault, not a fallback.
+std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk = {}, bool strict = false);
 
 // InternalFault when a pass breaks the region's rules or code generation fails: the caller falls back.
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report);

@@ -17,7 +17,7 @@ void type_traverse(Object* o, Visitor& visit) {
 void type_clear(Vm& vm, Object* o) {
   Type* t = static_cast<Type*>(o);
   if (!(t->type_flags & kScriptClass)) return;
-  t->attributes->table.clear();
+  if (t->attributes) t->attributes->table.clear();
   type_modified(vm, t);
 }
 
@@ -27,7 +27,8 @@ void type_destroy(Vm& vm, Object* o) {
   std::vector<Type*> bases = std::move(t->bases);
   DictObject* attributes = t->attributes;
   vm.heap().finish(t);
-  if (--attributes->reference_count == 0) destroy_object(attributes);
+  // A class whose making failed early has none.
+  if (attributes && --attributes->reference_count == 0) destroy_object(attributes);
   for (Type* base : bases)
     if (--base->reference_count == 0) destroy_object(base);
 }
@@ -364,6 +365,7 @@ void init_core_types(Vm& vm) {
   t.class_method->slots.destroy = destroy_as<WrappedMethod>;
   for (Type* type : VmAccess::native_types(vm)) {
     type->type = t.type;
+    vm.heap().make_room_to_track();
     vm.heap().track(type);
     Value attributes = make_dict(vm).take();
     type->attributes = cast<DictObject>(attributes);

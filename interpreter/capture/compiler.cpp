@@ -21,11 +21,11 @@ TensorObject* quick_tensor(const TensorState& state, const Value& v) {
 }  // namespace
 
 Compiler::Compiler(Vm& vm, CompileOptions options) : vm_(vm), options_(std::move(options)) {
-  if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache);
+  if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache, options_.strict);
   constexpr size_t kKept = 4;
   entries_.reserve(kKept);
   inputs_.reserve(kKept);
-  report_.add_sink([this](const jit::Event& event) { warn_of_disk(event); });
+  report_.add_sink([this](const jit::Event& event) { warn(event); });
 }
 
 Compiler::~Compiler() = default;

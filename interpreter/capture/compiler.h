@@ -133,7 +133,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // recompile_reason.cpp: every fact of an older variant that does not hold now, as text.
   std::string difference(const Variant& old, const Frame& frame) const;
   void report_fallback(const Frame& frame, const std::string& reason);
-  void warn_of_disk(const jit::Event& event);
+  void warn(const jit::Event& event);
 
   // Looked up once: every operand of every call is asked whether it is a tensor.
   TensorState& tensors() const {

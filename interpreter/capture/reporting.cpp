@@ -122,8 +122,14 @@ void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
                                "; the interpreter goes on (" + reason + ")\n");
 }
 
-// A disk cache that cannot be used or written costs time in every process: say so, once.
-void Compiler::warn_of_disk(const jit::Event& event) {
+// What costs time without changing a result is said once: a kernel that could not be compiled, and a disk
+// cache that cannot be used or written.
+void Compiler::warn(const jit::Event& event) {
+  if (event.kind == jit::EventKind::Fallback && event.id == jit::kKernelFallback && !fallback_printed_) {
+    fallback_printed_ = true;
+    vm_.write(Stream::Error, "warning: the compiler failed at the " + event.subject +
+                                 "; the reference kernels go on (" + event.reason + ")\n");
+  }
   if (event.kind != jit::EventKind::CacheProblem || event.id != "disk" || disk_warning_printed_) return;
   disk_warning_printed_ = true;
   vm_.write(Stream::Error, "warning: " + event.reason + "\n");

@@ -165,7 +165,12 @@ int main(int count, char** words) {
 int main(int count, char** words) {
   // A pipe that nobody reads ends the process silently (141), also where the parent ignores that.
   std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write
   const int exit_code = tsc::cli::main(count, words);
-  if (std::fflush(stdout) != 0 && exit_code == 0) return 1;
-  return exit_code;
+  errno = 0;
+  const bool is_flushed = std::fflush(stdout) == 0;
+  if (is_flushed && std::ferror(stdout) == 0) return exit_code;
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  std::fprintf(stderr, "tenscript: standard output could not be written%s\n", reason.c_str());
+  return exit_code != 0 ? exit_code : 1;
 }

@@ -266,6 +266,8 @@ const FlagRow kVariables[] = {
      "at most so many bytes of them: 512M, 2G (1G)", set_bytes<&Invocation::cache_bytes>},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRESS_BREAK",
      "for tests: every statement leaves compiled code", set_switch<&Invocation::stress_break>},
+    {nullptr, nullptr, nullptr, "TENSCRIPT_POISON",
+     "for tests: new and freed tensor memory is no number", set_switch<&Invocation::poison_memory>},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRICT_COMPILER",
      "for tests: a fault of the compiler is an error", set_switch<&Invocation::strict_compiler>},
 };

@@ -72,6 +72,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.logs = invocation.logs.c_str();
   options.stress_break = invocation.stress_break;
   options.strict_compiler = invocation.strict_compiler;
+  options.poison_memory = invocation.poison_memory;
   const auto readable = pointers(invocation.read_roots),
              writable = pointers(invocation.write_roots);
   options.grants = invocation.sandbox ? invocation.grants : TSC_GRANT_ALL;

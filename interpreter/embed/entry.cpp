@@ -60,7 +60,7 @@ void recover(tsc_engine& engine) {
 
 void begin(tsc_engine& engine) {
   if (engine.has_dropped.load(std::memory_order_relaxed)) drop_values(engine);
-  engine.limit_reported = false;
+  engine.limit_reported = engine.cut_short = false;
   engine.grad_enabled = interp::tensor_state(*engine.vm).grad_enabled;
   engine.vm->begin_entry();
   if (engine.recovering) recover(engine);
@@ -92,13 +92,13 @@ void end(tsc_engine& engine) {
   publish_counts(engine);
   if (engine.armed) engine.watchdog.disarm();
   engine.armed = false;
+  // What ends a script anywhere may have ended it between a no_grad's __enter__ and its __exit__.
+  if (engine.cut_short) interp::tensor_state(*engine.vm).grad_enabled = engine.grad_enabled;
   const StopCause cause = engine.device.stop.cause();
   if (cause == StopCause::None || (cause == StopCause::Host && !engine.limit_reported)) return;
   engine.vm->end_entry();
   engine.recovering |= cause == StopCause::Memory;
   engine.stop_reason_state = tsc_engine::ReasonState::Unset;
-  // A stop inside __enter__ has no __exit__ that would undo it.
-  interp::tensor_state(*engine.vm).grad_enabled = engine.grad_enabled;
 }
 
 }  // namespace

@@ -112,6 +112,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
       library(embedded_library()),
       watchdog([this] { vm->stop(StopCause::Time); }) {
   DeviceScope scope(device);
+  device.allocator->set_poison(options.poison_memory != 0);
   Config config = config_of(options, library);
   config.display = [this](const Value& value) { displayed = value; };
   explain_asserts = options.explain_asserts != 0;

@@ -115,12 +115,11 @@ void status_render(const tsc_status* status, int color, tsc_sink sink, void* use
   if (!text.empty()) sink(user, text.data(), text.size());
 }
 
-// When there is no memory for a status: one that is never freed.
+// When there is no memory for a status: one that is never freed, made before anything can fail.
 tsc_status* out_of_memory() {
-  static tsc_status shared;
-  shared.code = TSC_INTERNAL;
-  shared.exit_code = kInternalExit;
-  return &shared;
+  static std::unique_ptr<tsc_status> shared(
+      make_status(TSC_SCRIPT_ERROR, "MemoryError", "out of memory"));
+  return shared.get();
 }
 
 void status_free(tsc_status* status) {
@@ -182,7 +181,7 @@ void set_limit(tsc_engine& engine, tsc_status& status) {
   status.code = TSC_LIMIT;
   status.exit_code = kLimitExit;
   status.limit = limit_of(engine.device.stop.cause());
-  engine.limit_reported = true;
+  engine.limit_reported = engine.cut_short = true;
 }
 
 // What the traceback shows above this exception, as a chain of statuses. A chain may lead back to
@@ -219,6 +218,9 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   } else if (exception->type->is_subtype_of(types.KeyboardInterrupt)) {
     status->code = TSC_INTERRUPTED;
     status->exit_code = kInterruptedExit;
+    engine.cut_short = true;
+  } else if (exception->type->is_subtype_of(types.MemoryError)) {
+    engine.cut_short = true;
   } else if (exception->type->is_subtype_of(types.LimitError)) {
     set_limit(engine, *status);
   }
@@ -265,16 +267,19 @@ tsc_status* current_exception_status(tsc_engine* engine) noexcept {
     } catch (const InternalFault& fault) {
       return make_status(TSC_INTERNAL, "internal fault", fault.what());
     } catch (const std::bad_alloc&) {
+      if (engine != nullptr) engine->cut_short = true;
       return make_status(TSC_SCRIPT_ERROR, "MemoryError", "out of memory");
     } catch (const std::exception& error) {
       return make_status(TSC_INTERNAL, "internal fault", error.what());
     }
   } catch (...) {
+    if (engine != nullptr) engine->cut_short = true;
     return out_of_memory();
   }
 }
 
 void fill_status_functions(tsc_api& api) {
+  out_of_memory();
   api.status_code = status_code;
   api.status_type = status_type;
   api.status_message = status_message;

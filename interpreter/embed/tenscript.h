@@ -155,6 +155,7 @@ typedef struct tsc_engine_options {
   tsc_loader loader; /* asked for a module before the search paths */
   void* loader_user;
   int json_diagnostics; /* warnings about a source are JSON objects, as status_json writes them */
+  int poison_memory; /* tests: new and freed tensor memory is filled with bytes that are no number */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */

@@ -49,6 +49,7 @@ class Engine {
     raw.logs = options_->logs.c_str();
     raw.stress_break = options_->stress_break;
     raw.strict_compiler = options_->strict_compiler;
+    raw.poison_memory = options_->poison_memory;
     raw.cache_dir = options_->cache_dir.c_str();
     raw.cache_bytes = options_->cache_bytes;
     raw.memory_limit = options_->memory_limit;

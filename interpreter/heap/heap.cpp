@@ -100,6 +100,14 @@ bool Heap::charge_chunk() {
 
 void Heap::trim() {
   if (TSC_HEAP_USES_MALLOC || chunks_.empty()) return;
+  try {
+    trim_now();
+  } catch (const std::bad_alloc&) {
+    // No memory for the lists of what is free: all stays as it is.
+  }
+}
+
+void Heap::trim_now() {
   auto chunk_of = [](const void* block) {
     return reinterpret_cast<uintptr_t>(block) / kChunk * kChunk;
   };
@@ -154,6 +162,7 @@ void Heap::add_chunk() {
     put_back(last.begin + last.used, (kChunk - last.used) / kGrain);
     last.used = kChunk;
   }
+  if (chunks_.size() == chunks_.capacity()) chunks_.reserve(2 * chunks_.size() + 8);
   if (!charge_chunk()) budget_->refuse(kChunk);
   char* begin = static_cast<char*>(std::aligned_alloc(kChunk, kChunk));
   if (!begin) {
@@ -187,13 +196,16 @@ void Heap::put_back(void* memory, size_t size_class) {
 // Nested frees recurse a bounded number of times; what lies deeper waits in a list.
 void Heap::destroy(Object* object) {
   if (object->flags & kBeingFreed) return;
+  object->flags |= kBeingFreed;
   if (destroy_depth_ >= kDestroyDepth) {
-    object->flags |= kBeingFreed;
-    pending_.push_back(object);
-    return;
+    try {
+      pending_.push_back(object);
+      return;
+    } catch (const std::bad_alloc&) {
+      // No memory to put it off: it goes now, deeper in the stack.
+    }
   }
   ++destroy_depth_;
-  object->flags |= kBeingFreed;
   object->type->slots.destroy(vm_, object);
   while (destroy_depth_ == 1 && !pending_.empty()) {
     Object* next = pending_.back();
@@ -215,7 +227,7 @@ void Heap::release_type(Type* type) {
   if (--type->reference_count == 0) destroy(type);
 }
 
-void Heap::track(Object* object) {
+void Heap::track(Object* object) noexcept {
   object->gc_index = static_cast<uint32_t>(young_.size());
   object->flags |= kTracked;
   young_.push_back(object);
@@ -232,6 +244,8 @@ void Heap::untrack(Object* object) {
 }
 
 void Heap::promote_young() {
+  const size_t needed = old_.size() + young_.size();
+  if (needed > old_.capacity()) old_.reserve(std::max(needed, 2 * old_.capacity()));
   for (Object* object : young_) {
     object->flags |= kOldObject;
     object->gc_index = static_cast<uint32_t>(old_.size());
@@ -300,6 +314,17 @@ size_t Heap::collect(bool full) {
   if (collecting_ || destroy_depth_) return 0;
   Exempt exempt(*this);
   collecting_ = true;
+  size_t found = 0;
+  try {
+    found = collect_now(full);
+  } catch (const std::bad_alloc&) {
+    // Nothing was freed, or what is left is found the next time.
+  }
+  collecting_ = false;
+  return found;
+}
+
+size_t Heap::collect_now(bool full) {
   if (!full && old_.size() > old_at_last_full_ + old_at_last_full_ / 4 + 50000) full = true;
   size_t found = 0;
   if (full) {
@@ -310,7 +335,6 @@ size_t Heap::collect(bool full) {
     found = collect_generation(young_, false);
   }
   promote_young();
-  collecting_ = false;
   return found;
 }
 

@@ -43,7 +43,15 @@ class Heap {
   // A new object of a type, with `extra` bytes behind it. Count 1 in the Local.
   template <class T, class... Arguments>
   Local<T> make_sized(Type* type, size_t extra, Arguments&&... arguments) {
-    T* object = new (allocate(sizeof(T) + extra)) T(std::forward<Arguments>(arguments)...);
+    if (type->slots.traverse) make_room_to_track();  // nothing is thrown once the object is there
+    void* memory = allocate(sizeof(T) + extra);
+    T* object = nullptr;
+    try {
+      object = new (memory) T(std::forward<Arguments>(arguments)...);
+    } catch (...) {
+      free(memory, sizeof(T) + extra);
+      throw;
+    }
     object->type = type;
     if (type->type_flags & kScriptClass) ++type->reference_count;
     if (type->slots.traverse) track(object);
@@ -68,9 +76,14 @@ class Heap {
   void destroy(Object* object);
   void release_state(InstanceState& state);
 
-  void track(Object* object);
+  // `make_room_to_track` comes first: it may throw, `track` does not.
+  void make_room_to_track() {
+    if (young_.size() == young_.capacity()) [[unlikely]] young_.reserve(2 * young_.size() + 64);
+  }
+  void track(Object* object) noexcept;
   void untrack(Object* object);
-  // Frees unreachable cycles; the number of objects found. `full`: both generations.
+  // Frees unreachable cycles; the number of objects found. `full`: both generations. Without the memory
+  // to look for them, none.
   size_t collect(bool full = true);
   bool collection_due() const { return young_.size() > young_limit_; }
   void enable(bool on) { enabled_ = on; }
@@ -127,6 +140,8 @@ class Heap {
   void release_type(Type* type);
   size_t collect_generation(std::vector<Object*>& objects, bool old);
   void promote_young();
+  size_t collect_now(bool full);
+  void trim_now();
 
   Vm& vm_;
   uint64_t bytes_ = 0;

@@ -140,13 +140,14 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
     path->items.push_back(str_value(vm_, found.folder));
     dict_set(vm_, module->globals, "__path__", path.take());
   }
-  dict_set(vm_, vm_.modules(), name, module.value());
+  const Value key = str_value(vm_, name);
   loading_.push_back(name);
+  dict_set(vm_, vm_.modules(), key, module.value());
   try {
     vm_.run_code(code, module);
   } catch (...) {
     loading_.pop_back();
-    dict_remove(vm_, vm_.modules(), str_value(vm_, name));
+    forget(key, found.is_package);
     throw;
   }
   loading_.pop_back();
@@ -154,6 +155,28 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
   // A module may put another object in its place.
   Value final_module = dict_get(vm_, vm_.modules(), name);
   return final_module ? final_module : module.value();
+}
+
+// A module whose body failed is not there. Neither are the parts of a failed package: they know the package
+// that was given up.
+void Importer::forget(const Value& name, bool is_package) {
+  Table& modules = vm_.modules()->table;
+  const std::string_view package = cast<StrObject>(name)->view();
+  const auto is_part = [&](const Value& key) {
+    auto* text = try_cast<StrObject>(key);
+    return text && text->view().size() > package.size() && text->view().starts_with(package) &&
+           text->view()[package.size()] == '.';
+  };
+  for (uint32_t i = 0; is_package && i < modules.used();) {
+    const Value key = modules.entry(i).key;
+    if (!is_part(key)) {
+      ++i;
+      continue;
+    }
+    dict_remove(vm_, vm_.modules(), key);
+    i = 0;  // the entries have moved
+  }
+  dict_remove(vm_, vm_.modules(), name);
 }
 
 Value Importer::import_one(const std::string& name, ModuleObject* parent) {

@@ -49,6 +49,7 @@ class Importer {
   // From the bytecode when it is that of the text, else compiled.
   Local<CodeObject> code_of(const Location& found);
   Value load(const std::string& name, ModuleObject* parent);
+  void forget(const Value& name, bool is_package);
   std::string resolve_relative(ModuleObject* from, std::string_view name, uint32_t level);
   [[noreturn]] void not_found(const std::string& name, ModuleObject* parent);
 

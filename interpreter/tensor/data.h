@@ -12,6 +12,7 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype);
 Value tensor_to_list(Vm& vm, const Tensor& tensor);
 
 void register_prims(Vm& vm);
+void register_files(Vm& vm);  // module `_files` (files.cpp)
 // A native function with this code is a primitive; `prim_op` tells which.
 NativeCode prim_native_code();
 Op prim_op(const NativeFunction* function);

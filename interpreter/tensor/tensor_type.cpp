@@ -363,6 +363,7 @@ void install_tensors(Vm& vm) {
   for (int i = 0; i < kDTypeCount; ++i)
     state->dtypes[i] = vm.heap().make<DTypeObject>(state->dtype_type, static_cast<DType>(i));
   register_prims(vm);
+  register_files(vm);
 }
 
 TensorState& tensor_state(Vm& vm) {

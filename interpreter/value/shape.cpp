@@ -20,9 +20,12 @@ Shape* Shape::with(StrObject* name) {
   for (auto& [key, shape] : transitions_)
     if (key == name) return shape.get();
   auto next = std::make_unique<Shape>(type_, false);
-  next->names_ = names_;
-  next->names_.push_back(name);
-  for (StrObject* n : next->names_) ++n->reference_count;
+  std::vector<StrObject*> names;
+  names.reserve(names_.size() + 1);
+  names = names_;
+  names.push_back(name);
+  for (StrObject* n : names) ++n->reference_count;
+  next->names_ = std::move(names);
   if (next->names_.size() > 12)
     for (size_t i = 0; i < next->names_.size(); ++i)
       next->index_[next->names_[i]] = static_cast<int32_t>(i);

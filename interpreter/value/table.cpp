@@ -208,7 +208,12 @@ void Table::remove_at(uint32_t place) {
     // Keep the tail tight so that popitem() stays constant-time.
     while (used_ && !entries_[used_ - 1].key) entries_[--used_].~Entry();
   } else if (live_ * 4 < used_ && used_ > 32) {
-    rebuild(live_ * 2 < 8 ? 8 : live_ * 2);
+    try {
+      rebuild(live_ * 2 < 8 ? 8 : live_ * 2);
+    } catch (const std::bad_alloc&) {
+      // Without the memory to become smaller it stays as large as it is.
+    } catch (const Error&) {
+    }
   }
 }
 

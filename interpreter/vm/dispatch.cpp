@@ -96,8 +96,9 @@ Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, b
     } catch (const Stopped&) {
       pending = vm.limit_exception();
     } catch (const std::bad_alloc&) {
-      Heap::Exempt exempt(vm.heap());
-      pending = make_exception(vm, vm.exceptions().MemoryError, "out of memory");
+      pending = vm.memory_error();
+    } catch (const std::length_error&) {  // of a container that cannot be so long
+      pending = vm.memory_error();
     }
     if (!pending->context && pending->traceback.empty()) set_context(vm, pending);
   }

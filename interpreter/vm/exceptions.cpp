@@ -122,22 +122,32 @@ void raise_os_error(Vm& vm, int number, const std::string& path) {
   throw ScriptException(std::move(e));
 }
 
-void rethrow_as_script_exception(Vm& vm) {
-  Heap::Exempt exempt(vm.heap());
-  try {
-    throw;
-  } catch (const Error& e) {
-    Type* type = vm.exceptions().RuntimeError;
-    std::string_view kind = error_kind_name(e.kind());
+namespace {
+
+[[noreturn]] void raise_error(Vm& vm, const Error& e) {
+  Type* type = vm.exceptions().RuntimeError;
+  std::string_view kind = error_kind_name(e.kind());
 #define EXCEPTION(name, base) \
   if (kind == #name) type = vm.exceptions().name;
 #include "interpreter/vm/exceptions.def"
 #undef EXCEPTION
-    raise(vm, type, e.message());
-  } catch (const std::bad_alloc&) {
-    raise(vm, vm.exceptions().MemoryError, "out of memory");
+  raise(vm, type, e.message());
+}
+
+}  // namespace
+
+void rethrow_as_script_exception(Vm& vm) {
+  Heap::Exempt exempt(vm.heap());
+  try {
+    try {
+      throw;
+    } catch (const Error& e) {
+      raise_error(vm, e);
+    }
+  } catch (const std::bad_alloc&) {  // of the deed, or of making its error
+    throw ScriptException(vm.memory_error());
   } catch (const std::length_error&) {
-    raise(vm, vm.exceptions().MemoryError, "out of memory");
+    throw ScriptException(vm.memory_error());
   }
 }
 

@@ -23,6 +23,7 @@ Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   }
   if (next == chunks_.size()) {
     size_t size = bytes > kChunkBytes ? bytes : kChunkBytes;
+    chunks_.reserve(chunks_.size() + 1);
     char* memory = static_cast<char*>(std::malloc(size));
     if (!memory) throw std::bad_alloc();
     chunks_.push_back({memory, memory + size, memory});
@@ -93,12 +94,24 @@ namespace {
 
 // A StopIteration must not leave a generator: it would end a loop silently.
 Local<ExceptionObject> stop_iteration_in_generator(Vm& vm, const Local<ExceptionObject>& e) {
-  Local<ExceptionObject> error =
-      make_exception(vm, vm.exceptions().RuntimeError, "generator raised StopIteration");
+  Local<ExceptionObject> error;
+  try {
+    error = make_exception(vm, vm.exceptions().RuntimeError, "generator raised StopIteration");
+  } catch (const std::bad_alloc&) {
+    return vm.memory_error();
+  }
   error->cause = e.value();
   error->context = e.value();
   error->suppress_context = true;
   return error;
+}
+
+// A place that there is no memory for is left out.
+void add_place(ExceptionObject* exception, const Frame* frame) noexcept {
+  try {
+    exception->traceback.push_back({frame->code->code, frame->pc});
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 }  // namespace
@@ -111,7 +124,7 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
   for (;;) {
     Frame* frame = VmAccess::frame(vm);
     const lang::CodeObject& code = *frame->code->code;
-    if (add_entry) exception->traceback.push_back({frame->code->code, frame->pc});
+    if (add_entry) add_place(exception, frame);
     add_entry = true;
     const lang::ExceptionEntry* entry = !uncatchable ? lang::find_handler(code, frame->pc)
                                         : vm.stop_flag().in_grace()

@@ -17,7 +17,36 @@ std::string duration_text(int64_t nanoseconds) {
   return text;
 }
 
+constexpr char kOutOfMemory[] = "out of memory";
+
+// The spare error as good as new, unless somebody keeps it since the last time.
+Local<ExceptionObject> spare(const Local<ExceptionObject>& kept) noexcept {
+  if (kept->reference_count == 1) {
+    kept->traceback.clear();
+    kept->cause.reset();
+    kept->context.reset();
+    kept->suppress_context = false;
+  }
+  return kept;
+}
+
 }  // namespace
+
+void Vm::make_spare_errors() {
+  constexpr size_t kPlaces = 32;  // of a traceback that needs no memory
+  spare_memory_error_ = make_exception(*this, exceptions_.MemoryError, kOutOfMemory);
+  spare_limit_error_ = make_exception(*this, exceptions_.LimitError, "stopped by a limit");
+  for (auto* error : {&spare_memory_error_, &spare_limit_error_}) (*error)->traceback.reserve(kPlaces);
+}
+
+Local<ExceptionObject> Vm::memory_error() noexcept {
+  Heap::Exempt exempt(heap_);
+  try {
+    return make_exception(*this, exceptions_.MemoryError, kOutOfMemory);
+  } catch (...) {
+    return spare(spare_memory_error_);
+  }
+}
 
 void Vm::begin_entry() {
   fuel_ = config_.instruction_limit ? static_cast<int64_t>(config_.instruction_limit) : INT64_MAX;
@@ -39,8 +68,16 @@ void Vm::begin_grace() {
   if (stop_->grace_until() == 0) stop_->set_grace(steady_nanoseconds() + kGraceNanoseconds);
 }
 
-Local<ExceptionObject> Vm::limit_exception() {
+Local<ExceptionObject> Vm::limit_exception() noexcept {
   Heap::Exempt exempt(heap_);
+  try {
+    return make_exception(*this, exceptions_.LimitError, limit_message());
+  } catch (...) {
+    return spare(spare_limit_error_);
+  }
+}
+
+std::string Vm::limit_message() {
   const auto number = [](auto n) { return std::to_string(n); };
   const std::string reason = config_.stop_reason ? config_.stop_reason() : "";
   std::string message = "stopped by the host" + (reason.empty() ? "" : ": " + reason);
@@ -59,7 +96,7 @@ Local<ExceptionObject> Vm::limit_exception() {
     case StopCause::Host:
       break;
   }
-  return make_exception(*this, exceptions_.LimitError, message);
+  return message;
 }
 
 // A full collection near the memory limit. A program that is large without being garbage would pay for

@@ -24,8 +24,8 @@ Local<StrObject> intern(Vm& vm, std::string_view name) {
   Local<StrObject> s = make_str(vm, name);
   s->flags |= kInterned;
   str_hash(vm, s);
-  ++s->reference_count;  // a name lives as long as the Vm
   interned.emplace(s->view(), s.get());
+  ++s->reference_count;  // a name lives as long as the Vm
   return s;
 }
 
@@ -85,6 +85,7 @@ Vm::Vm(Config config) : config_(std::move(config)), heap_(*this, config_.budget)
   modules_ = make_dict(*this);
   dict_set(*this, modules_, "builtins", builtins_.value());
   init_native_modules(*this);
+  make_spare_errors();
   heap_.enable(true);
 }
 
@@ -94,6 +95,7 @@ Vm::~Vm() {
   watchers_ = nullptr;
   hooks_ = nullptr;
   unwinding_ = nullptr;
+  spare_memory_error_ = spare_limit_error_ = nullptr;
   heap_.clear_everything();
   extensions_.clear();
   modules_ = nullptr;

@@ -184,7 +184,9 @@ class Vm {
   void begin_entry();  // the host calls in: the steps are counted anew
   void end_entry();    // the outermost call is over: what was stopped may go on
   void begin_grace();  // a LimitError is on its way
-  Local<ExceptionObject> limit_exception();
+  Local<ExceptionObject> limit_exception() noexcept;
+  // MemoryError, also when there is no memory for a new one.
+  Local<ExceptionObject> memory_error() noexcept;
   StopFlag& stop_flag() { return *stop_; }
 
   // --- what it owns --------------------------------------------------------------------------------
@@ -224,6 +226,8 @@ class Vm {
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
   std::atomic<uint32_t> interrupts_{0};
   void relieve_pressure();
+  void make_spare_errors();
+  std::string limit_message();
   uint32_t pressure_skips_ = 0, next_pressure_skips_ = 1;
   StopFlag own_stop_;
   StopFlag* stop_ = nullptr;
@@ -231,6 +235,8 @@ class Vm {
   Frame* frame_ = nullptr;
   FrameStack stack_;
   Local<ExceptionObject> unwinding_;  // on its way to a handler or to a C++ caller
+  // Raised when there is no memory for an exception.
+  Local<ExceptionObject> spare_memory_error_, spare_limit_error_;
   uint32_t depth_ = 0;       // frames of the script
   int64_t fuel_ = INT64_MAX;  // back-edges and calls left
   uint32_t next_type_version_ = 1;

@@ -174,8 +174,12 @@ TapeNode::~TapeNode() {
     Edge edge = std::move(pending.back());
     pending.pop_back();
     if (!edge.to.node || edge.to.node->use_count() != 1) continue;
-    for (Edge& next : edge.to.node->edges) pending.push_back(std::move(next));
-    edge.to.node->edges.clear();
+    try {
+      for (Edge& next : edge.to.node->edges) pending.push_back(std::move(next));
+      edge.to.node->edges.clear();
+    } catch (const std::bad_alloc&) {
+      // No memory to put them off: those that are left go with their node.
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "jit/cache/artifacts.h"
+#include "jit/compile.h"
 #include "runtime/device/device.h"
 
 namespace tsc::jit {
@@ -85,9 +86,12 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
   try {
     if (!ready) ready = compile(program, symbol);
     kernel = hand_out(*ready, text, symbol, report);
-  } catch (const InternalFault& fault) {
+  } catch (const Error&) {
+    throw;  // the script's: a limit of the host
+  } catch (const std::exception& fault) {  // an InternalFault, or whatever else the compiler threw
     if (strict) throw;
     Event event = kernel_event(EventKind::Fallback, symbol, text);
+    event.id = kKernelFallback;
     event.reason = fault.what();
     report.add(std::move(event));
   }
@@ -119,7 +123,7 @@ void KernelCache::prepare(std::span<const Wanted> wanted, Report& report) {
       const auto at = static_cast<size_t>(i);
       try {
         made[at] = compile(missing[at]->program, missing[at]->symbol);
-      } catch (const InternalFault&) {  // get() meets it again, and reports it
+      } catch (const std::exception&) {  // get() meets it again, and reports it
       }
     }
   });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "runtime/base/checked.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr int64_t kSmallest = 64;
 constexpr int64_t kHugeThreshold = int64_t{1} << 20;
 constexpr int64_t kHugePage = int64_t{2} << 20;
+constexpr int kPoison = 0xFF;  // NaN in every floating dtype, -1, no bool
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
@@ -98,7 +100,10 @@ CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
     throw Error(ErrorKind::MemoryError,
                 "cannot allocate " + std::to_string(bytes) + " bytes: more than the address space");
   Block block{nullptr, rounded_size(bytes)};
-  if (take_kept(&block)) return block;
+  if (take_kept(&block)) {
+    if (poison_) std::memset(block.data, kPoison, static_cast<size_t>(block.capacity));
+    return block;
+  }
   try {
     block.data = request(block.capacity);
     if (!block.data)
@@ -109,10 +114,12 @@ CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
     statistics_.used_bytes -= block.capacity;
     throw;
   }
+  if (poison_) std::memset(block.data, kPoison, static_cast<size_t>(block.capacity));
   return block;
 }
 
 void CachingAllocator::free(Block block) noexcept {
+  if (poison_) std::memset(block.data, kPoison, static_cast<size_t>(block.capacity));
   Lock lock(lock_);
   statistics_.used_bytes -= block.capacity;
   try {

@@ -45,6 +45,9 @@ class CachingAllocator : public RefCounted {
   void release_cached() noexcept;
   AllocatorStatistics statistics() const;
   void reset_peak();
+  // For tests: memory that is handed out, and memory that comes back, is filled with bytes that are no
+  // sensible number, so that whoever reads what he has not written gives other results.
+  void set_poison(bool on) { poison_ = on; }
 
   // The capacity that a request is rounded up to: at most 25 % more.
   static int64_t rounded_size(int64_t bytes);
@@ -70,6 +73,7 @@ class CachingAllocator : public RefCounted {
   mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
   std::array<std::vector<std::byte*>, kClassCount> free_blocks_;
   AllocatorStatistics statistics_;
+  bool poison_ = false;
   Ref<MemoryBudget> budget_;
 };
 

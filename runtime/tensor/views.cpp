@@ -144,6 +144,7 @@ Tensor view_as_strided(const Tensor& x, const Sizes& sizes, const Sizes& strides
                 "as_strided: sizes " + shape_text(sizes) + ", strides " + shape_text(strides) +
                     ", offset " + std::to_string(offset) + " reach outside a storage of " +
                     std::to_string(elements) + " elements");
+  numel_of(sizes);  // raises when the product overflows
   return with_map(x, sizes, strides, empty ? 0 : offset);
 }
 

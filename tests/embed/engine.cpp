@@ -165,3 +165,17 @@ TEST_CASE("stages of the source") {
   CHECK_THROWS_WITH(engine.emit("tokns", "a.tsc", ""), Catch::Contains("did you mean 'tokens'?"));
   CHECK_THROWS_AS(engine.emit("bytecode", "a.tsc", "x = ("), Error);
 }
+
+TEST_CASE("a package whose import failed is imported anew, its parts too") {
+  Engine engine;
+  int calls = 0;
+  engine.define("host", "fails_once", [&calls] {
+    if (++calls == 1) throw std::runtime_error("not yet");
+  });
+  engine.add_module("pack", "from . import part\nimport host\nhost.fails_once()\nvalue = 7\n", true);
+  engine.add_module("pack.part", "import pack\ndef get(): return pack.value\n");
+  CHECK_THROWS_AS(engine.run_source("import pack\n"), Error);
+  // The part that was loaded the first time knows the package that was given up.
+  engine.run_source("import pack\nx = pack.part.get()\n");
+  CHECK(engine.get("x").as<int>() == 7);
+}

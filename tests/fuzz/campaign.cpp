@@ -108,7 +108,7 @@ class Campaign {
 
   int try_input(uint64_t number) {
     Random random(options_.seed, number);
-    std::string input = target_.make(random);
+    std::string input = target_.make(random, number);
     input.resize(std::min(input.size(), kMaxInput));
     std::memcpy(board_->input, input.data(), input.size());
     board_->size = static_cast<uint32_t>(input.size());

@@ -15,7 +15,8 @@ namespace tsc::fuzz {
 struct Target {
   std::string name;
   std::string suffix;  // of the files that findings are written to
-  std::function<std::string(Random&)> make;
+  // Input `number`; random numbers of its own.
+  std::function<std::string(Random&, uint64_t number)> make;
   // Empty: the input was taken well. Else: which rule it broke.
   std::function<std::string(const std::string& input)> run;
 };

@@ -65,16 +65,19 @@ int try_file(const Target& target, const std::string& path) {
 
 void show(const Target& target, const CampaignOptions& options) {
   for (uint64_t i = 0; i < options.most && i < 1000; ++i) {
-    Random random(options.seed, options.first + i);
-    std::printf("---- %s %llu\n%s\n", target.name.c_str(),
-                static_cast<unsigned long long>(options.first + i), target.make(random).c_str());
+    const uint64_t number = options.first + i;
+    Random random(options.seed, number);
+    std::printf("---- %s %llu\n%s\n", target.name.c_str(), static_cast<unsigned long long>(number),
+                target.make(random, number).c_str());
   }
 }
 
 }  // namespace
 
-int fuzz_main(int count, char** words, const std::vector<Target>& targets) {
+int fuzz_main(int count, char** words, const std::vector<Target>& targets,
+              const CampaignOptions& defaults) {
   Command command;
+  command.campaign = defaults;
   if (!read_command(count, words, command)) return usage(targets);
   std::vector<const Target*> chosen;
   for (const Target& target : targets)

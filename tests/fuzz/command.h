@@ -12,6 +12,7 @@
 
 namespace tsc::fuzz {
 
-int fuzz_main(int count, char** words, const std::vector<Target>& targets);
+int fuzz_main(int count, char** words, const std::vector<Target>& targets,
+              const CampaignOptions& defaults = {});
 
 }  // namespace tsc::fuzz

@@ -141,7 +141,7 @@ std::string try_checker(const std::string& text) {
 
 int main(int count, char** words) {
   const Corpus corpus = tsc::fuzz::load_corpus({"tests", "stdlib", "examples"});
-  const auto make = [&](Random& random) {
+  const auto make = [&](Random& random, uint64_t) {
     return tsc::fuzz::mutated_program(corpus, random, tsc::fuzz::Temper::Any);
   };
   return tsc::fuzz::fuzz_main(count, words,

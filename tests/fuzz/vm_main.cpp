@@ -4,6 +4,7 @@
 #include <string>
 
 #include "command.h"
+#include "hostile_file.h"
 #include "interpreter/embed/tenscript.hpp"
 #include "mutate.h"
 
@@ -40,7 +41,14 @@ std::string fault_of_engine(tenscript::Engine& engine) {
   }
 }
 
-std::string try_program(const std::string& text) {
+std::string indented(const std::string& text) {
+  std::string out = "    ";
+  for (const char c : text) (out += c) += c == '\n' ? "    " : "";
+  return out + "\n";
+}
+
+// `must_end`: an exception or a limit is a fault.
+std::string try_program(const std::string& text, bool must_end = false) {
   uint64_t printed = 0;
   tenscript::Options options;
   options.jit = false;
@@ -56,9 +64,33 @@ std::string try_program(const std::string& text) {
     engine.run_source(text, "fuzz.tsc");
   } catch (const tenscript::Error& error) {
     if (std::string fault = fault_of(error); !fault.empty()) return fault + "\n" + error.render();
+    if (must_end) return "it did not end well\n" + error.render();
   }
   if (engine.statistics().peak_memory_bytes > 2 * kMemory) return "the memory limit did not hold";
   return fault_of_engine(engine);
+}
+
+// A script that loads the bytes of a file and uses what it gets.
+std::string loading_script(Random& random) {
+  const size_t kind = random.below(3);
+  const bool is_npy = kind == 0;
+  const std::string file = is_npy      ? tsc::fuzz::hostile_npy(random)
+                           : kind == 1 ? tsc::fuzz::hostile_safetensors(random)
+                                       : tsc::fuzz::hostile_archive(random);
+  std::string hex;
+  for (const char c : file) {
+    static constexpr char kDigits[] = "0123456789abcdef";
+    (hex += kDigits[(c >> 4) & 15]) += kDigits[c & 15];
+  }
+  return "import io, torch, npy, safetensors.torch\ndata = bytes.fromhex('" + hex + "')\n" +
+         (is_npy ? "x = npy.loads(data)\nprint(x, x.double().sum(), npy.dumps(x) == data)\n"
+                 : "try:\n    print(safetensors.torch.load(data))\nexcept ValueError as error:\n"
+                   "    print(error)\nprint(torch.load(io.BytesIO(data)))\n");
+}
+
+// Whoever loads a file from a stranger expects ValueError, and no other exception of the reader's.
+std::string try_loading(const std::string& text) {
+  return try_program("try:\n" + indented(text) + "except (ValueError, MemoryError): pass\n", true);
 }
 
 }  // namespace
@@ -66,8 +98,12 @@ std::string try_program(const std::string& text) {
 int main(int count, char** words) {
   const Corpus corpus =
       tsc::fuzz::load_corpus({"tests/conformance", "tests/scripts", "tests/slips"});
-  const auto make = [&](Random& random) {
+  const auto make = [&](Random& random, uint64_t) {
     return tsc::fuzz::mutated_program(corpus, random, tsc::fuzz::Temper::Program);
   };
-  return tsc::fuzz::fuzz_main(count, words, {{"vm", ".tsc", make, try_program}});
+  return tsc::fuzz::fuzz_main(
+      count, words,
+      {{"vm", ".tsc", make, [](const std::string& text) { return try_program(text); }},
+       {"load", ".tsc", [](Random& random, uint64_t) { return loading_script(random); },
+        try_loading}});
 }

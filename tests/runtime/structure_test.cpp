@@ -91,6 +91,9 @@ TEST_CASE("view errors name the shape") {
         "OverflowError: size computation overflows a 64-bit integer");
   CHECK(message_of([&] { run(Op::full, {}, ints({1, int64_t{1} << 46}), {}); })
             .find("MemoryError: cannot allocate") == 0);
+  // Strides of 0 stay inside the storage whatever the sizes: their product is counted all the same.
+  CHECK(message_of([&] { view_as_strided(x, {int64_t{1} << 40, int64_t{1} << 40}, {0, 0}, 0); })
+            .find("overflows") != std::string::npos);
   CHECK(message_of([&] { view_as_strided(x, {3, 3}, {3, 1}, 0); })
             .find("reach outside a storage of 6 elements") != std::string::npos);
 }

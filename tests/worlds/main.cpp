@@ -32,6 +32,7 @@ const std::vector<World>& all_worlds() {
       {"breaks", {}, {{"TENSCRIPT_STRESS_BREAK", "1"}}, false},
       {"unfused", {}, {{"TENSCRIPT_DISABLE", "fuse"}}, false},
       {"one_thread", {"--threads", "1"}, {}, true},
+      {"poison", {}, {{"TENSCRIPT_POISON", "1"}}, false},
       {"warm", {}, {}, true, true},
   };
   return worlds;

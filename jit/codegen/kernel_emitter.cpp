@@ -103,6 +103,8 @@ void KernelEmitter::prepare_splats(const std::vector<NestInstruction>& part, boo
       Binding& binding = bindings_[input];
       if (binding.value && !binding.lanes && !binding.splat && uniform_[input] == uniform)
         binding.splat = wide_.splat(binding.value);
+      const bool divisor = divides_by_shared(in) && input == in.inputs[1];
+      if (divisor && binding.splat && uniform_[input] == uniform) prepare_divisor(&binding);
     }
   }
 }
@@ -123,7 +125,7 @@ bool KernelEmitter::any_lanes(const NestInstruction& in) const {
 }
 
 void KernelEmitter::define(const NestInstruction& in, Ir value, bool lanes) {
-  bindings_[in.result] = Binding{value, in.dtype, lanes, nullptr};
+  bindings_[in.result] = Binding{value, in.dtype, lanes, nullptr, nullptr, nullptr, nullptr};
 }
 
 Ir KernelEmitter::constant(const NestInstruction& in) {
@@ -151,6 +153,8 @@ Ir KernelEmitter::parameter(const NestInstruction& in) {
 
 void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Point& point,
                               bool per_row) {
+  if (!per_row)
+    for (uint32_t slot : next_rows_) access_.ask_for_next_row(slot, point);
   for (const NestInstruction& in : part)
     if (!defines_value(in) || !uniform_[in.result]) emit_instruction(in, point, per_row);
 }
@@ -222,6 +226,9 @@ void KernelEmitter::emit_apply(const NestInstruction& in, const Point& point) {
   const Lanes& used = lanes ? point.lanes : scalar_;
   SmallVector<Ir, 3> inputs;
   for (NestValue input : in.inputs) inputs.push_back(in_lanes(input, used));
+  const Binding& last = bindings_[in.inputs.back()];
+  if (lanes && divides_by_shared(in) && last.inverse && !last.lanes && used.count() == wide_.count())
+    return define(in, divide_by_shared(inputs[0], last), true);
   const DType from = bindings_[in.inputs[in.op == Op::select ? 1 : 0]].dtype;
   define(in, apply_op(used, in.op, from, in.dtype, {inputs.data(), inputs.size()}), lanes);
 }

@@ -28,6 +28,8 @@ class KernelEmitter {
     bool lanes = false;  // one value a lane, not a scalar
     Ir splat = nullptr;  // the scalar in every lane, made outside the loop that uses it
     Ir first = nullptr;  // of lanes that count up by one: the first
+    // Of a divisor (shared_divisor.cpp): 1 / value in every lane, and whether that may be used.
+    Ir inverse = nullptr, is_moderate = nullptr;
   };
   struct Reducer {
     const NestInstruction* instruction;
@@ -51,6 +53,9 @@ class KernelEmitter {
   void emit_load(const NestInstruction& instruction, const Point& point);
   void emit_apply(const NestInstruction& instruction, const Point& point);
   void emit_random(const NestInstruction& instruction, const Point& point);
+  bool divides_by_shared(const NestInstruction& instruction) const;
+  void prepare_divisor(Binding* divisor);
+  Ir divide_by_shared(Ir x, const Binding& divisor);
   void define(const NestInstruction& instruction, Ir value, bool lanes);
   Ir in_lanes(NestValue value, const Lanes& lanes);
   bool any_lanes(const NestInstruction& instruction) const;
@@ -65,6 +70,7 @@ class KernelEmitter {
 
   // Row programs (row_kernel.cpp).
   void emit_rows();
+  std::vector<uint32_t> rows_read(const NestStage& stage) const;
   void emit_row_stage(const NestStage& stage);
   void collect_reducers(const NestStage& stage);
   bool streams(const NestStage& stage) const;
@@ -108,6 +114,7 @@ class KernelEmitter {
   std::vector<Ir> scratch_rows_;
   std::vector<Reducer> reducers_;
   Ir philox_words_ = nullptr;                         // memory of emit_philox_run
+  std::vector<uint32_t> next_rows_;  // operands whose next row the element part at hand asks for
   Ir column_row_ = nullptr, column_begin_ = nullptr;  // of the row being accumulated
 };
 

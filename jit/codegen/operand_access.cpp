@@ -96,6 +96,14 @@ void OperandAccess::prefetch(const Operand& operand, const Place& place, const P
                      {line, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }
 
+void OperandAccess::ask_for_next_row(uint32_t slot, const Point& point) {
+  const Place& place = places_[slot];
+  Ir line = element_pointer(program_.operands[slot].dtype, place.row,
+                            b_.CreateAdd(point.col, place.row_stride));
+  b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
+                     {line, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
+}
+
 void OperandAccess::store(uint32_t slot, const Point& point, Ir value) {
   const Operand& operand = program_.operands[slot];
   const Place& place = places_[slot];

@@ -39,6 +39,8 @@ class OperandAccess {
   // A Broadcast operand gives a scalar, any other the lanes of the point.
   Ir load(uint32_t slot, const Point& point);
   void store(uint32_t slot, const Point& point, Ir value);
+  // The lines of the next row at these columns move up to the second-level cache.
+  void ask_for_next_row(uint32_t slot, const Point& point);
   // At the end of the function.
   void leave();
   Ir load_broadcast(uint32_t slot);

@@ -43,11 +43,28 @@ int KernelEmitter::weight(const std::vector<NestInstruction>& part) {
 void KernelEmitter::emit_rows() {
   emit_loop(b_, b_.getInt64(0), rows_, 1, "row", [&](Ir row) {
     access_.enter_row(row);
-    for (const NestStage& stage : program_.stages) {
+    for (size_t number = 0; number < program_.stages.size(); ++number) {
+      const NestStage& stage = program_.stages[number];
       emit_part(stage.row, Point{scalar_, nullptr, nullptr}, true);
+      if (number == 1) next_rows_ = rows_read(program_.stages[0]);
       if (!stage.element.empty()) emit_row_stage(stage);
+      next_rows_.clear();
     }
   });
+}
+
+// The first stage waits for memory, the second computes on what the caches hold: it asks for the rows that
+// the first stage of the next row will read.
+std::vector<uint32_t> KernelEmitter::rows_read(const NestStage& stage) const {
+  std::vector<uint32_t> slots;
+  for (const NestInstruction& in : stage.element) {
+    if (in.code != NestCode::Load) continue;
+    const Operand& operand = program_.operands[in.slot];
+    if (operand.kind == Operand::Kind::Input && operand.access == Access::Contiguous &&
+        memory_bytes(operand.dtype) >= 4)
+      slots.push_back(in.slot);
+  }
+  return slots;
 }
 
 void KernelEmitter::emit_row_stage(const NestStage& stage) {

@@ -1,0 +1,71 @@
+// x / d for many x and one d, as in softmax: the processor divides a vector in the time of a dozen
+// multiplications, and the correctly rounded quotient follows from y = 1 / d in five:
+//   q0 = x * y, q1 = q0 + (x - q0 * d) * y, q2 = q1 + (x - q1 * d) * y      each step a fused multiply-add
+// q1 is within one unit in the last place, its remainder is exact, and y is correctly rounded: so q2 is the
+// correctly rounded quotient (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000
+// processor", 1990). The remainder is exact while x is well above the smallest numbers: a vector with another x,
+// +0 aside, and every row with an extreme d, divide.
+#include "jit/codegen/control.h"
+#include "jit/codegen/kernel_emitter.h"
+
+namespace tsc::jit {
+namespace {
+
+// Magnitudes as bits: x in [2^-100, 2^100), d in [2^-20, 2^20).
+constexpr int64_t kLeastX = int64_t{127 - 100} << 23, kRangeX = int64_t{200} << 23;
+constexpr int64_t kLeastD = int64_t{127 - 20} << 23, kRangeD = int64_t{40} << 23;
+
+Ir in_range(const Lanes& lanes, Ir number, int64_t least, int64_t range) {
+  llvm::IRBuilder<>& b = lanes.b();
+  Ir bits = b.CreateBitCast(number, lanes.integer_type(32));
+  Ir magnitude = b.CreateAnd(bits, lanes.integer(32, 0x7FFFFFFF));
+  return b.CreateICmpULT(b.CreateSub(magnitude, lanes.integer(32, least)), lanes.integer(32, range));
+}
+
+}  // namespace
+
+bool KernelEmitter::divides_by_shared(const NestInstruction& in) const {
+  return in.code == NestCode::Apply && in.op == Op::div && in.dtype == DType::F32 &&
+         traits_.masked_memory && wide_.count() > 1;
+}
+
+// Before the loop over x.
+void KernelEmitter::prepare_divisor(Binding* divisor) {
+  if (divisor->inverse || divisor->dtype != DType::F32) return;
+  Ir one = scalar_.number(DType::F32, 1.0);
+  divisor->inverse = wide_.splat(b_.CreateFDiv(one, divisor->value));
+  divisor->is_moderate = in_range(scalar_, divisor->value, kLeastD, kRangeD);
+}
+
+Ir KernelEmitter::divide_by_shared(Ir x, const Binding& divisor) {
+  Ir d = divisor.splat, y = divisor.inverse;
+  Ir bits = b_.CreateBitCast(x, wide_.integer_type(32));
+  Ir fits = b_.CreateOr(in_range(wide_, x, kLeastX, kRangeX),
+                        b_.CreateICmpEQ(bits, wide_.integer(32, 0)));
+  Ir all = b_.CreateAnd(b_.CreateAndReduce(fits), divisor.is_moderate);
+  llvm::BasicBlock* multiply = new_block(b_, "multiply");
+  llvm::BasicBlock* divide = new_block(b_, "divide");
+  llvm::BasicBlock* after = new_block(b_, "quotient");
+  b_.CreateCondBr(all, multiply, divide);
+
+  b_.SetInsertPoint(multiply);
+  const auto fma = [&](Ir a, Ir b, Ir c) {
+    return wide_.call(llvm::Intrinsic::fma, {a, b, c});
+  };
+  Ir quotient = b_.CreateFMul(x, y);
+  for (int step = 0; step < 2; ++step)
+    quotient = fma(fma(b_.CreateFNeg(quotient), d, x), y, quotient);
+  b_.CreateBr(after);
+
+  b_.SetInsertPoint(divide);
+  Ir divided = b_.CreateFDiv(x, d);
+  b_.CreateBr(after);
+
+  b_.SetInsertPoint(after);
+  llvm::PHINode* result = b_.CreatePHI(x->getType(), 2);
+  result->addIncoming(quotient, multiply);
+  result->addIncoming(divided, divide);
+  return result;
+}
+
+}  // namespace tsc::jit

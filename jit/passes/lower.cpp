@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "jit/passes/fuse_rules.h"
+#include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
 namespace {
@@ -121,17 +123,10 @@ class Lowering {
     return Class::Row;
   }
 
-  bool is_one(ValueId size) const { return constants().count(size) != 0; }
-
-  // Int values that are the constant 1.
-  const std::unordered_map<ValueId, bool>& constants() const {
-    if (!constants_known_) {
-      constants_known_ = true;
-      for (const Instruction& i : region_.body.instructions)
-        if (i.code == Code::Const && i.number.kind == Scalar::Kind::Int && i.number.i == 1)
-          ones_[i.results[0]] = true;
-    }
-    return ones_;
+  // As the pass that made the kernel knows it: a size may be an input that is assumed to be 1.
+  bool is_one(ValueId size) const {
+    if (!facts_) facts_.emplace(region_);
+    return facts_->constant(size) == 1;
   }
 
   // The first stage in which the value can be computed.
@@ -362,8 +357,7 @@ class Lowering {
   std::map<std::pair<ValueId, size_t>, NestValue> elements_;
   std::unordered_map<ValueId, uint32_t> scratch_;
   std::unordered_map<ValueId, NestValue> parameters_;
-  mutable std::unordered_map<ValueId, bool> ones_;
-  mutable bool constants_known_ = false;
+  mutable std::optional<EqualSizes> facts_;
   NestValue next_ = 0;
   uint32_t cost_ = 500;
 };

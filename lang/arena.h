@@ -71,7 +71,7 @@ class Arena {
   void grow(size_t needed) {
     size_t size = std::max(needed, block_size_);
     block_size_ = std::min<size_t>(block_size_ * 2, size_t{1} << 20);
-    blocks_.emplace_back(new std::byte[size]);
+    blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(size));
     next_ = blocks_.back().get();
     end_ = next_ + size;
   }

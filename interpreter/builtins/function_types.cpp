@@ -133,6 +133,7 @@ Value function_defaults(Vm& vm, const Value& v) {
 }
 Value function_kwdefaults(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
+  prepare_code(vm, f->code);
   const lang::ParameterList& parameters = f->code->code->parameters;
   Local<DictObject> dict = make_dict(vm);
   for (size_t i = 0; i < f->keyword_defaults.size(); ++i)
@@ -157,6 +158,7 @@ void function_set_kwdefaults(Vm& vm, const Value& v, const Value& value) {
   if (!none && !is_kind(value, Kind::Dict))
     raise_type_error(vm, "__kwdefaults__ must be set to a dict object");
   note_store(vm, f, Value());
+  prepare_code(vm, f->code);
   const lang::ParameterList& parameters = f->code->code->parameters;
   std::vector<Value> fresh(parameters.keyword_only);
   for (uint32_t i = 0; !none && i < parameters.keyword_only; ++i)
@@ -258,6 +260,7 @@ Value code_argcount(Vm&, const Value& v) {
 }
 Value code_varnames(Vm& vm, const Value& v) {
   std::vector<Value> names;
+  prepare_code(vm, cast<CodeObject>(v));
   const lang::CodeObject& code = *cast<CodeObject>(v)->code;
   for (const auto& name : cast<CodeObject>(v)->parameter_names) names.push_back(name.value());
   for (size_t r = names.size(); r < code.register_names.size(); ++r) {

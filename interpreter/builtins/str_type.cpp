@@ -65,6 +65,8 @@ StrObject* str_of(const Value& v) { return cast<StrObject>(v); }
 std::string_view view_of(const Value& v) { return str_of(v)->view(); }
 
 Value str_construct(Vm& vm, Type* type, Args& args) {
+  if (type == vm.types().str && args.count == 1 && args.keyword_count == 0)
+    return to_str(vm, args[0]);
   static const Signature kSignature("object='', encoding=?, errors=?");
   std::vector<Value> v;
   kSignature.bind(vm, "str", args, v);
@@ -92,12 +94,7 @@ Value str_format_slot(Vm& vm, const Value& v, StrObject* spec) {
 }
 Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && is_kind(a, Kind::Str) && is_kind(b, Kind::Str)) {
-    StrObject *x = str_of(a), *y = str_of(b);
-    check_text_room(x->size + y->size);
-    std::string text;
-    text.reserve(x->size + y->size);
-    text.append(x->view()).append(y->view());
-    return str_value(vm, text);
+    return concatenate(vm, str_of(a), str_of(b)).take();
   }
   if (op == BinaryOp::Mul) {
     const Value& s = reflected ? b : a;

@@ -214,6 +214,7 @@ void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallAr
 void Capture::push_call(const Av& function, AFrame frame, CallArguments& arguments,
                         uint16_t destination, bool discard_result) {
   if (frames_.size() >= kMaxDepth) break_here(BreakReason::too_large, "call depth");
+  prepare_code(vm_, frame.code);
   const lang::CodeObject& code = *frame.code->code;
   // One that is dropped half way runs its handlers then; capture does not know when.
   if (code.is_generator && !code.exceptions.empty())

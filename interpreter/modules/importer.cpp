@@ -25,6 +25,10 @@ std::optional<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
+bool same_text(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && (a.data() == b.data() || a == b);
+}
+
 }  // namespace
 
 bool Importer::locate_on_disk(const std::string& folder, const std::string& tail, Location& out) {
@@ -51,7 +55,9 @@ bool Importer::locate_embedded(const std::string& name, Location& out) {
       if (config.embedded[i].name == wanted) {
         out = {true, ending[0] == '/', "<stdlib>/" + wanted, std::string(config.embedded[i].text),
                "<stdlib>/" + path, {}};
-        if (const stdlib::EmbeddedFile* file = stdlib::find(wanted)) out.bytecode = file->bytecode;
+        // A host may bring a text of its own in the place of the library's.
+        const stdlib::EmbeddedFile* file = stdlib::find(wanted);
+        if (file && same_text(file->text, config.embedded[i].text)) out.bytecode = file->bytecode;
         return true;
       }
   }
@@ -106,14 +112,12 @@ void Importer::not_found(const std::string& name, ModuleObject* parent) {
   throw ScriptException(std::move(e));
 }
 
-Local<CodeObject> Importer::code_of(const Location& found) {
-  if (!found.bytecode.empty()) {
-    // Bytecode of another text or format (a host brought its own library) is no fault: compile.
-    auto source = std::make_shared<const lang::Source>(found.file, found.text);
-    if (lang::CodeRef code = lang::deserialize(found.bytecode, source).code)
-      return make_code(vm_, std::move(code));
-  }
-  return compile_source(vm_, found.text, found.file);
+Local<CodeObject> Importer::code_of(Location& found) {
+  if (found.bytecode.empty()) return compile_source(vm_, found.text, found.file);
+  auto source = std::make_shared<const lang::Source>(found.file, std::move(found.text));
+  lang::DeserializeResult stored = lang::deserialize_own(found.bytecode, std::move(source));
+  TSC_CHECK(stored.code, "the library's bytecode is not of this build");
+  return make_code(vm_, std::move(stored.code));
 }
 
 Value Importer::load(const std::string& name, ModuleObject* parent) {

@@ -40,14 +40,14 @@ class Importer {
     std::string file;   // for tracebacks
     std::string text;
     std::string folder;  // of a package: where submodules are searched
-    std::string_view bytecode;  // of a library file, as the build stored it; may be of another text
+    std::string_view bytecode;  // of a library file, as the build stored it
   };
   Value import_one(const std::string& name, ModuleObject* parent);
   Location locate(const std::string& name, ModuleObject* parent);
   bool locate_on_disk(const std::string& folder, const std::string& tail, Location& out);
   bool locate_embedded(const std::string& name, Location& out);
-  // From the bytecode when it is that of the text, else compiled.
-  Local<CodeObject> code_of(const Location& found);
+  // From the bytecode when there is one, else compiled.
+  Local<CodeObject> code_of(Location& found);
   Value load(const std::string& name, ModuleObject* parent);
   void forget(const Value& name, bool is_package);
   std::string resolve_relative(ModuleObject* from, std::string_view name, uint32_t level);

@@ -10,6 +10,7 @@
 
 namespace tsc::lang {
 struct CodeObject;
+struct Instruction;
 }
 
 namespace tsc::interp {
@@ -34,17 +35,41 @@ struct InlineCache {
   uint32_t misses = 0;
 };
 
+// lang's code object; its tables are decoded when somebody looks into them.
+class LangCode {
+ public:
+  LangCode() = default;
+  LangCode(std::shared_ptr<const lang::CodeObject> code) : code_(std::move(code)) {}
+  const lang::CodeObject* operator->() const { return &whole(); }
+  const lang::CodeObject& operator*() const { return whole(); }
+  operator const std::shared_ptr<const lang::CodeObject>&() const { return whole(), code_; }
+  // What a definition needs (see lang::CodeObject), and no more: decodes nothing.
+  const lang::CodeObject& signature() const { return *code_; }
+
+ private:
+  const lang::CodeObject& whole() const;
+  std::shared_ptr<const lang::CodeObject> code_;
+};
+
+// `code`, `name`, `qualified_name` and `doc` are there from the beginning, the rest after prepare_code:
+// most functions of a module are never called. The code of a frame is prepared.
 struct CodeObject : Object {
   static constexpr Kind kKind = Kind::Code;
-  std::shared_ptr<const lang::CodeObject> code;
+  LangCode code;
   Local<StrObject> name, qualified_name;
   Value doc;
   std::vector<Value> constants;
   std::vector<Local<StrObject>> names;
   std::vector<Local<StrObject>> parameter_names;
-  bool simple = false;  // positional parameters only, no generator: the fast call applies
+  // What a call needs.
+  static constexpr uint32_t kNotPlain = UINT32_MAX;
+  uint32_t plain_arguments = kNotPlain;  // positional parameters when there are no others, no generator
+  uint32_t register_count = 0;
   std::vector<Local<CodeObject>> nested;
   std::unique_ptr<InlineCache[]> caches;
+  const lang::Instruction* instructions = nullptr;
+  const Value* first_constant = nullptr;
+  InlineCache* first_cache = nullptr;
   CodeObject() : Object(Kind::Code) {}
 };
 
@@ -132,6 +157,10 @@ struct SuperObject : Object {
 };
 
 Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> code);
+void fill_code(Vm& vm, CodeObject* code);
+inline void prepare_code(Vm& vm, CodeObject* code) {
+  if (!code->instructions) [[unlikely]] fill_code(vm, code);
+}
 Local<CellObject> make_cell(Vm& vm, const Value& content);
 Local<ModuleObject> make_module(Vm& vm, std::string_view name);
 Value make_bound_method(Vm& vm, const Value& function, const Value& self);

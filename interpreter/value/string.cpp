@@ -54,14 +54,42 @@ int64_t count_code_points(std::string_view utf8, bool& ascii) {
   return count;
 }
 
-Local<StrObject> make_str(Vm& vm, std::string_view utf8) {
-  Local<StrObject> s = vm.heap().make_sized<StrObject>(vm.types().str, utf8.size() + 1);
-  char* text = reinterpret_cast<char*>(s.get() + 1);
-  if (!utf8.empty()) std::memcpy(text, utf8.data(), utf8.size());
-  text[utf8.size()] = 0;
+namespace {
+
+// A string of that many bytes, to be written at `text`; ASCII until somebody says otherwise.
+Local<StrObject> make_blank(Vm& vm, size_t size, char*& text) {
+  Local<StrObject> s = vm.heap().make_sized<StrObject>(vm.types().str, size + 1);
+  text = reinterpret_cast<char*>(s.get() + 1);
+  text[size] = 0;
   s->text = text;
-  s->size = utf8.size();
+  s->size = size;
+  s->length = static_cast<int64_t>(size);
+  return s;
+}
+
+}  // namespace
+
+Local<StrObject> make_ascii_str(Vm& vm, std::string_view ascii) {
+  char* text;
+  Local<StrObject> s = make_blank(vm, ascii.size(), text);
+  if (!ascii.empty()) std::memcpy(text, ascii.data(), ascii.size());
+  return s;
+}
+
+Local<StrObject> make_str(Vm& vm, std::string_view utf8) {
+  Local<StrObject> s = make_ascii_str(vm, utf8);
   s->length = count_code_points(utf8, s->ascii);
+  return s;
+}
+
+Local<StrObject> concatenate(Vm& vm, const StrObject* a, const StrObject* b) {
+  check_text_room(a->size + b->size);
+  char* text;
+  Local<StrObject> s = make_blank(vm, a->size + b->size, text);
+  std::memcpy(text, a->text, a->size);
+  std::memcpy(text + a->size, b->text, b->size);
+  s->ascii = a->ascii && b->ascii;
+  s->length = a->length + b->length;
   return s;
 }
 

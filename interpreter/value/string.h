@@ -34,6 +34,10 @@ struct BytesObject : Object {
 };
 
 Local<StrObject> make_str(Vm& vm, std::string_view utf8);
+// The same for text that is known to be ASCII: what formats numbers.
+Local<StrObject> make_ascii_str(Vm& vm, std::string_view text);
+// a + b, both of any str type; LimitError when there is no room.
+Local<StrObject> concatenate(Vm& vm, const StrObject* a, const StrObject* b);
 inline Value str_value(Vm& vm, std::string_view utf8) { return make_str(vm, utf8).take(); }
 // The one object for this name.
 Local<StrObject> intern(Vm& vm, std::string_view name);

@@ -32,6 +32,13 @@ struct RawValue {
   };
 };
 
+// Tag and payload one by one: a 16-byte load of a value that was just stored in two parts has to wait
+// until both have left the store buffer.
+inline void copy_raw(RawValue& to, const RawValue& from) {
+  to.tag = from.tag;
+  to.integer = from.integer;
+}
+
 // Defined with the heap (interpreter/heap/heap.h): frees an object whose count fell to zero.
 void destroy_object(Object* object);
 
@@ -41,10 +48,14 @@ inline uint32_t& reference_count(Object* object) { return *reinterpret_cast<uint
 class Value {
  public:
   Value() : raw_{Tag::Undefined, {0}} {}
-  Value(const Value& other) : raw_(other.raw_) {
+  Value(const Value& other) {
+    copy_raw(raw_, other.raw_);
     if (raw_.tag == Tag::Object) ++reference_count(raw_.object);
   }
-  Value(Value&& other) noexcept : raw_(other.raw_) { other.raw_.tag = Tag::Undefined; }
+  Value(Value&& other) noexcept {
+    copy_raw(raw_, other.raw_);
+    other.raw_.tag = Tag::Undefined;
+  }
   // A new reference to `object`, which must not be null.
   explicit Value(Object* object) : raw_{Tag::Object, {0}} {
     raw_.object = object;
@@ -52,17 +63,17 @@ class Value {
   }
   ~Value() { drop(); }
   Value& operator=(const Value& other) {
-    RawValue old = raw_;
-    raw_ = other.raw_;
-    if (raw_.tag == Tag::Object) ++reference_count(raw_.object);
-    release(old);
+    RawValue fresh;
+    copy_raw(fresh, other.raw_);
+    if (fresh.tag == Tag::Object) ++reference_count(fresh.object);
+    replace(fresh);
     return *this;
   }
   Value& operator=(Value&& other) noexcept {
-    RawValue old = raw_;
-    raw_ = other.raw_;
+    RawValue fresh;
+    copy_raw(fresh, other.raw_);
     other.raw_.tag = Tag::Undefined;
-    release(old);
+    replace(fresh);
     return *this;
   }
 
@@ -82,11 +93,16 @@ class Value {
   }
   static Value from_raw(RawValue raw) {
     Value v;
-    v.raw_ = raw;
+    copy_raw(v.raw_, raw);
     return v;
   }
   // Gives up the reference without dropping it.
-  RawValue release_raw() { return std::exchange(raw_, RawValue{Tag::Undefined, {0}}); }
+  RawValue release_raw() {
+    RawValue out;
+    copy_raw(out, raw_);
+    raw_.tag = Tag::Undefined;
+    return out;
+  }
 
   Tag tag() const { return raw_.tag; }
   bool is_undefined() const { return raw_.tag == Tag::Undefined; }
@@ -110,40 +126,38 @@ class Value {
   }
 
   // Stores for the dispatch loop: no temporary, the old content is dropped after the store.
-  void set_int(int64_t i) {
-    RawValue old = raw_;
-    raw_.tag = Tag::Int;
-    raw_.integer = i;
-    release(old);
-  }
+  void set_int(int64_t i) { replace({Tag::Int, {i}}); }
   void set_float(double d) {
-    RawValue old = raw_;
-    raw_.tag = Tag::Float;
-    raw_.real = d;
-    release(old);
+    RawValue fresh;
+    fresh.tag = Tag::Float;
+    fresh.real = d;
+    replace(fresh);
   }
-  void set_bool(bool b) {
-    RawValue old = raw_;
-    raw_.tag = Tag::Bool;
-    raw_.integer = b;
-    release(old);
-  }
-  void set_none() {
-    RawValue old = raw_;
-    raw_.tag = Tag::None;
-    release(old);
-  }
-  void reset() {
-    RawValue old = raw_;
-    raw_.tag = Tag::Undefined;
+  void set_bool(bool b) { replace({Tag::Bool, {b}}); }
+  void set_none() { reset_to(Tag::None); }
+  void reset() { reset_to(Tag::Undefined); }
+  // Of memory that holds no value yet; the payload stays as it is.
+  void begin_unbound() { raw_.tag = Tag::Undefined; }
+  // Takes over the reference that `fresh` holds.
+  void replace(RawValue fresh) {
+    if (raw_.tag != Tag::Object) [[likely]] return copy_raw(raw_, fresh);
+    Object* old = raw_.object;
+    copy_raw(raw_, fresh);
     release(old);
   }
 
  private:
-  static void release(RawValue old) {
-    if (old.tag == Tag::Object && --reference_count(old.object) == 0) destroy_object(old.object);
+  static void release(Object* old) {
+    if (--reference_count(old) == 0) destroy_object(old);
   }
-  void drop() { release(raw_); }
+  void reset_to(Tag tag) {
+    const bool held = raw_.tag == Tag::Object;
+    raw_.tag = tag;
+    if (held) release(raw_.object);
+  }
+  void drop() {
+    if (raw_.tag == Tag::Object) release(raw_.object);
+  }
 
   RawValue raw_;
 };

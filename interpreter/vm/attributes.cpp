@@ -6,16 +6,6 @@
 
 namespace tsc::interp {
 
-Type* type_of(Vm& vm, const Value& v) {
-  switch (v.tag()) {
-    case Tag::Object: return v.object()->type;
-    case Tag::Int: return vm.types().integer;
-    case Tag::Float: return vm.types().real;
-    case Tag::Bool: return vm.types().boolean;
-    default: return vm.types().none;
-  }
-}
-
 const std::string& type_name(Vm& vm, const Value& v) { return type_of(vm, v)->name; }
 
 void type_modified(Vm& vm, Type* type) {

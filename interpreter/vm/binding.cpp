@@ -125,7 +125,7 @@ struct Binder {
 }  // namespace
 
 void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {
-  const lang::ParameterList& parameters = function->code->code->parameters;
+  const lang::ParameterList& parameters = function->code->code.signature().parameters;
   Binder binder{vm, function, parameters, registers};
   uint32_t positional = parameters.positional;
   uint32_t direct = std::min(args.count, positional);

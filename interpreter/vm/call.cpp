@@ -26,6 +26,22 @@ void check_self(Vm& vm, const NativeFunction* f, const Args& args) {
                                      "' objects doesn't apply to a '" + given + "' object");
 }
 
+constexpr size_t kFewParameters = 8;
+
+// The parameters of a call by position that leaves out only what has a ready default. False: bind.
+bool fill_few(const Signature& signature, const Args& args, Value (&out)[kFewParameters]) {
+  const std::vector<Signature::Parameter>& parameters = signature.parameters();
+  if (parameters.size() > kFewParameters || args.count > signature.positional_count()) return false;
+  for (size_t i = args.count; i < parameters.size(); ++i)
+    if (parameters[i].required || parameters[i].has_text_default) return false;
+  for (size_t i = 0; i < args.count; ++i) {
+    if (args[i].is_undefined()) return false;
+    out[i] = args[i];
+  }
+  for (size_t i = args.count; i < parameters.size(); ++i) out[i] = parameters[i].default_value;
+  return true;
+}
+
 }  // namespace
 
 Value call_native(Vm& vm, NativeFunction* f, Args& args) {
@@ -40,12 +56,18 @@ Value call_native(Vm& vm, NativeFunction* f, Args& args) {
     if (args.keyword_count == 0 && args.count == signature.parameters().size() &&
         args.count == signature.positional_count() && signature.is_plain())
       return f->code(vm, args);
+    Args full;
+    full.callee = f;
+    Value few[kFewParameters];
+    if (args.keyword_count == 0 && signature.is_plain() && fill_few(signature, args, few)) {
+      full.positional = few;
+      full.count = static_cast<uint32_t>(signature.parameters().size());
+      return f->code(vm, full);
+    }
     std::vector<Value> bound;
     signature.bind(vm, f->name, args, bound);
-    Args full;
     full.positional = bound.data();
     full.count = static_cast<uint32_t>(bound.size());
-    full.callee = f;
     return f->code(vm, full);
   } catch (const Error&) {
     rethrow_as_script_exception(vm);
@@ -62,7 +84,7 @@ Value call_function(Vm& vm, FunctionObject* function, const Args& args) {
   Frame* frame = new_frame(vm, function);
   try {
     bind_arguments(vm, function, args, frame->registers);
-    if (function->code->code->is_generator) {
+    if (function->code->code.signature().is_generator) {
       Value generator = make_generator(vm, function, frame->registers).take();
       drop_unlinked_frame(vm, frame);
       return generator;

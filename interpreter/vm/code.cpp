@@ -35,23 +35,44 @@ Value literal_value(Vm& vm, const lang::Literal& literal) {
 
 }  // namespace
 
+const lang::CodeObject& LangCode::whole() const { return code_->whole(); }
+
 Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> source) {
   Local<CodeObject> code = vm.heap().make<CodeObject>(vm.types().code);
   code->name = intern(vm, source->name);
   code->qualified_name = make_str(vm, source->qualname);
   code->doc = source->has_docstring ? str_value(vm, source->docstring) : Value::none();
-  code->constants.reserve(source->constants.size());
-  for (const lang::Literal& literal : source->constants)
-    code->constants.push_back(literal_value(vm, literal));
-  for (const std::string& name : source->names) code->names.push_back(intern(vm, name));
-  for (const std::string& name : source->parameters.names)
-    code->parameter_names.push_back(intern(vm, name));
-  for (const lang::CodeRef& nested : source->codes) code->nested.push_back(make_code(vm, nested));
-  code->caches = std::make_unique<InlineCache[]>(2 * source->sites.size());
-  const lang::ParameterList& p = source->parameters;
-  code->simple = !source->is_generator && p.keyword_only == 0 && !p.has_varargs && !p.has_varkwargs;
   code->code = std::move(source);
   return code;
+}
+
+void fill_code(Vm& vm, CodeObject* code) {
+  const lang::CodeObject& source = *code->code;
+  std::vector<Value> constants;
+  constants.reserve(source.constants.size());
+  for (const lang::Literal& literal : source.constants)
+    constants.push_back(literal_value(vm, literal));
+  std::vector<Local<StrObject>> names, parameter_names;
+  for (const std::string& name : source.names) names.push_back(intern(vm, name));
+  for (const std::string& name : source.parameters.names)
+    parameter_names.push_back(intern(vm, name));
+  std::vector<Local<CodeObject>> nested;
+  for (const lang::CodeRef& inner : source.codes) nested.push_back(make_code(vm, inner));
+  // Nothing below fails: a code is prepared whole or not at all.
+  auto caches = std::make_unique<InlineCache[]>(2 * source.sites.size());
+  code->constants = std::move(constants);
+  code->names = std::move(names);
+  code->parameter_names = std::move(parameter_names);
+  code->nested = std::move(nested);
+  code->caches = std::move(caches);
+  const lang::ParameterList& p = source.parameters;
+  const bool plain =
+      !source.is_generator && p.keyword_only == 0 && !p.has_varargs && !p.has_varkwargs;
+  if (plain) code->plain_arguments = p.positional;
+  code->register_count = source.register_count;
+  code->first_constant = code->constants.data();
+  code->first_cache = code->caches.get();
+  code->instructions = source.instructions.data();
 }
 
 }  // namespace tsc::interp

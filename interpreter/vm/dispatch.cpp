@@ -34,7 +34,9 @@ class Interpreter {
   static Value loop(Vm& vm);
   static bool call_window(Vm& vm, Value& callee, Value* args, uint32_t count, Value& result);
   static bool enter_class_body(Vm& vm, const Value& body, Value& result);
+  static Value call_native_window(Vm& vm, const Value& callee, Value* args, uint32_t count);
   static bool call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result);
+  static bool enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count);
   static bool enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count,
                              FrameReturn on_return, Value extra, Value& result);
   static bool enter_with(Vm& vm, const Value& callee, Args& args, Value& result);
@@ -118,7 +120,8 @@ bool Interpreter::enter_hooks(Vm& vm, Value& result) {
 bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, uint32_t count,
                                  FrameReturn on_return, Value extra, Value& result) {
   CodeObject* code = function->code;
-  if (code->simple && count == code->code->parameters.positional) [[likely]] {
+  prepare_code(vm, code);
+  if (count == code->plain_arguments) [[likely]] {
     if (vm.depth_ >= vm.config_.recursion_limit) enter_recursion(vm);
     Frame* frame = new_frame(vm, function);
     for (uint32_t k = 0; k < count; ++k) new (&frame->registers[k]) Value(std::move(args[k]));
@@ -133,7 +136,7 @@ bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, 
     try {
       bind_arguments(vm, function, call_args, frame->registers);
       for (uint32_t k = 0; k < count; ++k) args[k].reset();
-      if (code->code->is_generator) {
+      if (code->code.signature().is_generator) {
         result = make_generator(vm, function, frame->registers).take();
         drop_unlinked_frame(vm, frame);
         return true;
@@ -157,6 +160,25 @@ bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, 
   return false;
 }
 
+// The call that needs no binding: a script function, its positional parameters and nothing else. The
+// frame takes the function and the arguments out of the caller's registers.
+inline bool Interpreter::enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count) {
+  if (!is_kind(callee, Kind::Function)) return false;
+  FunctionObject* function = cast<FunctionObject>(callee);
+  CodeObject* code = function->code;
+  if (code->plain_arguments != count || function->compiled ||
+      vm.depth_ >= vm.config_.recursion_limit) [[unlikely]]
+    return false;
+  Frame* frame = vm.stack_.push(code->register_count);
+  callee.release_raw();
+  frame->function = function;
+  frame->code = code;
+  frame->globals = function->module->globals;
+  for (uint32_t k = 0; k < count; ++k) new (&frame->registers[k]) Value(std::move(args[k]));
+  link_frame(vm, frame, FrameReturn::Store);
+  return true;
+}
+
 // The script-defined __init__ of a class whose instances are plain; false when there is none such.
 bool Interpreter::class_init(Vm& vm, Type* type, FunctionObject*& init) {
   if (!(type->type_flags & kPlainInstances) || type->slots.construct) return false;
@@ -173,6 +195,16 @@ bool Interpreter::class_init(Vm& vm, Type* type, FunctionObject*& init) {
   return init != nullptr;
 }
 
+// `callee` must be kept alive by the caller.
+Value Interpreter::call_native_window(Vm& vm, const Value& callee, Value* args, uint32_t count) {
+  Args call_args;
+  call_args.positional = args;
+  call_args.count = count;
+  Value result = call_native(vm, cast<NativeFunction>(callee), call_args);
+  for (uint32_t k = 0; k < count; ++k) args[k].reset();
+  return result;
+}
+
 // args[-1] is a free register (the callee's own, or the unbound self of a method call).
 bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count,
                             Value& result) {
@@ -185,12 +217,20 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
       }
       case Kind::BoundMethod: {
         BoundMethod* method = static_cast<BoundMethod*>(object);
+        if (is_kind(method->function, Kind::NativeFunction)) {
+          args[-1] = method->self;
+          result = call_native_window(vm, method->function, args - 1, count + 1);
+          return true;
+        }
         if (!is_kind(method->function, Kind::Function)) break;
         Local<FunctionObject> function(cast<FunctionObject>(method->function));
         args[-1] = method->self;
         return enter_function(vm, function, args - 1, count + 1, FrameReturn::Store, Value(),
                               result);
       }
+      case Kind::NativeFunction:
+        result = call_native_window(vm, callee, args, count);
+        return true;
       case Kind::Type: {
         FunctionObject* init = nullptr;
         Type* type = static_cast<Type*>(object);
@@ -273,7 +313,7 @@ bool Interpreter::enter_with(Vm& vm, const Value& callee, Args& args, Value& res
   Frame* frame = new_frame(vm, function);
   try {
     bind_arguments(vm, function, args, frame->registers);
-    if (function->code->code->is_generator) {
+    if (function->code->code.signature().is_generator) {
       result = make_generator(vm, function, frame->registers).take();
       drop_unlinked_frame(vm, frame);
       return true;
@@ -391,7 +431,7 @@ bool Interpreter::finish_return(Vm& vm, Value& value) {
   leave_frame(vm);
   if (kind == FrameReturn::Leave) return true;
   Frame* caller = vm.frame_;
-  const Instruction i = caller->code->code->instructions[caller->pc];
+  const Instruction i = caller->code->instructions[caller->pc];
   switch (kind) {
     case FrameReturn::Ignore: ++caller->pc; break;
     case FrameReturn::Iterate:  // the generator is exhausted
@@ -414,7 +454,7 @@ void Interpreter::yield_value(Vm& vm, Value& value) {
   frame->back = nullptr;
   --vm.depth_;
   Frame* caller = vm.frame_;
-  caller->registers[caller->code->code->instructions[caller->pc].a] = std::move(value);
+  caller->registers[caller->code->instructions[caller->pc].a] = std::move(value);
   ++caller->pc;
 }
 
@@ -455,9 +495,33 @@ static bool compare_is_true(Vm& vm, CompareOp op, const Value& x, const Value& y
   return truth(vm, compare(vm, op, x, y));
 }
 
-static Instance* plain_instance(const Value& v) {
-  if (!v.is_object() || !(v.object()->type->type_flags & kPlainInstances)) return nullptr;
-  return static_cast<Instance*>(v.object());
+// An object whose attributes the inline caches may describe: their key, its shape, and their version
+// tell whether they do. Null for others.
+static inline Instance* plain_instance(const Value& v) {
+  if (!v.is_object()) return nullptr;
+  Object* object = v.object();
+  if (object->kind != Kind::Instance && !(object->type->type_flags & kPlainInstances)) return nullptr;
+  return static_cast<Instance*>(object);
+}
+
+// container[k] of an exact list or tuple; null for everything else and beyond the ends.
+static inline const Value* item_at(Vm& vm, const Value& container, int64_t k) {
+  if (!container.is_object()) return nullptr;
+  Object* object = container.object();
+  const Value* items;
+  int64_t size;
+  if (object->type == vm.types().list) {
+    const std::vector<Value>& vector = static_cast<ListObject*>(object)->items;
+    items = vector.data();
+    size = static_cast<int64_t>(vector.size());
+  } else if (object->type == vm.types().tuple) {
+    items = static_cast<TupleObject*>(object)->items;
+    size = static_cast<TupleObject*>(object)->size;
+  } else {
+    return nullptr;
+  }
+  if (k < 0) k += size;
+  return static_cast<uint64_t>(k) < static_cast<uint64_t>(size) ? items + k : nullptr;
 }
 
 #pragma GCC diagnostic push

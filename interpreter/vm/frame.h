@@ -32,6 +32,7 @@ struct Frame {
   // of every instruction; `skip_step` lets the one instruction run that the region could not take.
   bool stepping = false;
   bool skip_step = false;
+  bool opens_chunk = false;  // the first of its chunk of the frame stack, and not of the first one
   GeneratorObject* generator = nullptr;  // the owner of a generator's frame
   Value handled;                         // the exception it is handling
   Value extra;                           // namespace dict of a class body; instance of a Construct

@@ -31,7 +31,15 @@ Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   current_ = next;
   top_ = chunks_[next].begin;
   end_ = chunks_[next].end;
-  return push(registers);
+  Frame* frame = push(registers);
+  frame->opens_chunk = next > 0;
+  return frame;
+}
+
+void FrameStack::pop_chunk() {
+  --current_;
+  top_ = chunks_[current_].top;
+  end_ = chunks_[current_].end;
 }
 
 void enter_recursion(Vm& vm) {

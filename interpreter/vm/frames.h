@@ -1,7 +1,6 @@
 #pragma once
 // Entering and leaving frames: argument binding, the stack, unwinding. Used by the dispatch loop, by
 // calls from C++ and by generators.
-#include <cstring>
 #include <new>
 
 #include "interpreter/vm/vm_access.h"
@@ -16,27 +15,25 @@ inline Frame* FrameStack::push(uint32_t registers) {
   Frame* frame = new (top_) Frame;
   frame->registers = reinterpret_cast<Value*>(frame + 1);
   frame->register_count = registers;
-  std::memset(static_cast<void*>(frame->registers), 0, registers * sizeof(Value));
+  for (uint32_t i = 0; i < registers; ++i) frame->registers[i].begin_unbound();
   top_ += bytes;
   return frame;
 }
 
 inline void FrameStack::pop(Frame* frame) {
   for (uint32_t i = 0; i < frame->register_count; ++i) frame->registers[i].~Value();
+  const bool opens_chunk = frame->opens_chunk;
   frame->~Frame();
   top_ = reinterpret_cast<char*>(frame);
-  if (top_ == chunks_[current_].begin && current_ > 0) [[unlikely]] {
-    --current_;
-    top_ = chunks_[current_].top;
-    end_ = chunks_[current_].end;
-  }
+  if (opens_chunk) [[unlikely]] pop_chunk();
 }
 
 // A frame on the Vm's stack, not yet linked; registers unbound. The caller binds arguments first, where
 // that can fail.
 inline Frame* new_frame(Vm& vm, FunctionObject* function) {
   CodeObject* code = function->code;
-  Frame* frame = VmAccess::stack(vm).push(code->code->register_count);
+  prepare_code(vm, code);
+  Frame* frame = VmAccess::stack(vm).push(code->register_count);
   frame->function = function;
   ++function->reference_count;
   frame->code = code;

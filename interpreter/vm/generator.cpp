@@ -8,7 +8,7 @@ namespace tsc::interp {
 using State = GeneratorObject::State;
 
 Local<GeneratorObject> make_generator(Vm& vm, FunctionObject* function, Value* registers) {
-  uint32_t count = function->code->code->register_count;
+  uint32_t count = function->code->register_count;
   Local<GeneratorObject> generator = vm.heap().make<GeneratorObject>(vm.types().generator);
   generator->storage = std::make_unique<Value[]>(count);
   for (uint32_t i = 0; i < count; ++i) generator->storage[i] = std::move(registers[i]);
@@ -40,7 +40,7 @@ void finish_generator(GeneratorObject* generator) {
 
 void resume_with(GeneratorObject* generator, const Value& sent) {
   Frame& frame = generator->frame;
-  const lang::Instruction& i = frame.code->code->instructions[frame.pc];
+  const lang::Instruction& i = frame.code->instructions[frame.pc];
   if (i.op == lang::Op::YieldFrom) {
     frame.registers[i.c] = sent;  // the same instruction again
   } else {
@@ -68,13 +68,13 @@ void check_resumable(Vm& vm, GeneratorObject* generator) {
 // Delegates throw() and close() to the iterator of a YieldFrom; Undefined when there is none.
 Value delegate_of(GeneratorObject* generator) {
   if (generator->state != State::Suspended) return Value();
-  const lang::Instruction& i = generator->frame.code->code->instructions[generator->frame.pc];
+  const lang::Instruction& i = generator->frame.code->instructions[generator->frame.pc];
   return i.op == lang::Op::YieldFrom ? generator->frame.registers[i.b] : Value();
 }
 
 // The delegate ended with a value: the YieldFrom is done.
 void finish_delegation(GeneratorObject* generator, const Value& value) {
-  const lang::Instruction& i = generator->frame.code->code->instructions[generator->frame.pc];
+  const lang::Instruction& i = generator->frame.code->instructions[generator->frame.pc];
   generator->frame.registers[i.a] = value;
   if (i.flags & lang::kReleaseB) generator->frame.registers[i.b].reset();
   ++generator->frame.pc;

@@ -29,6 +29,12 @@ int64_t floor_modulo(int64_t a, int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+Value integer_str(Vm& vm, int64_t i) {
+  char text[24];
+  char* end = std::to_chars(text, text + sizeof text, i).ptr;
+  return make_ascii_str(vm, std::string_view(text, static_cast<size_t>(end - text))).take();
+}
+
 double float_modulo(double a, double b) {
   double r = std::fmod(a, b);
   if (r != 0.0) {

@@ -26,6 +26,8 @@ double float_modulo(double a, double b);
 double float_floor_divide(double a, double b);
 // An integral float as int; raises for NaN, infinities and values beyond 64 bits.
 int64_t float_to_int(Vm& vm, double d);
+// str(i).
+Value integer_str(Vm& vm, int64_t i);
 // repr(float): the shortest text that reads back the same.
 std::string float_repr(double d);
 // round half to even at `digits` decimals.

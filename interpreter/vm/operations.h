@@ -9,7 +9,7 @@
 
 namespace tsc::interp {
 
-Type* type_of(Vm& vm, const Value& v);
+inline Type* type_of(Vm& vm, const Value& v);  // below the Vm, in vm.h
 // type(args): __new__ and __init__.
 Value construct(Vm& vm, Type* type, Args& args);
 // A bare instance of a script class of plain layout.
@@ -72,6 +72,7 @@ Local<TupleObject> to_tuple(Vm& vm, const Value& iterable);
 
 std::string repr(Vm& vm, const Value& v);
 std::string to_string(Vm& vm, const Value& v);
+Value to_str(Vm& vm, const Value& v);  // str(v)
 std::string ascii(Vm& vm, const Value& v);  // repr with escapes for everything beyond ASCII
 std::string callable_name(Vm& vm, const Value& v);  // "f()", for messages about calls
 std::string format(Vm& vm, const Value& v, std::string_view spec);

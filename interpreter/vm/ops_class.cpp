@@ -39,10 +39,10 @@ void MakeFunction(Vm& vm, Frame& f, Instruction i) {
     (part++)->reset();
   }
   if (i.mode() & 2) {
-    const lang::ParameterList& parameters = code->code->parameters;
+    const lang::ParameterList& parameters = code->code.signature().parameters;
     for (uint32_t k = 0; k < parameters.keyword_only; ++k)
-      function->keyword_defaults.push_back(dict_get(
-          vm, cast<DictObject>(*part), Value(code->parameter_names[parameters.positional + k].get())));
+      function->keyword_defaults.push_back(
+          dict_get(vm, cast<DictObject>(*part), parameters.names[parameters.positional + k]));
     (part++)->reset();
   }
   if (i.mode() & 4) {

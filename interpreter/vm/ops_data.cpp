@@ -10,9 +10,17 @@ void release_operands(Value* registers, Instruction i) {
 }
 
 void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool inplace) {
+  const Value& left = frame.registers[i.b];
   const Value& right = constant ? frame.code->constants[i.c] : frame.registers[i.c];
-  Value result = inplace ? interp::in_place(vm, op, frame.registers[i.b], right)
-                         : binary(vm, op, frame.registers[i.b], right);
+  const auto is_str = [&](const Value& v) {
+    return v.is_object() && v.object()->type == vm.types().str;
+  };
+  if (op == BinaryOp::Add && is_str(left) && is_str(right)) {
+    Local<StrObject> text = concatenate(vm, cast<StrObject>(left), cast<StrObject>(right));
+    frame.registers[i.a] = text.take();
+    return;
+  }
+  Value result = inplace ? interp::in_place(vm, op, left, right) : binary(vm, op, left, right);
   frame.registers[i.a] = std::move(result);
 }
 
@@ -62,8 +70,12 @@ void Length(Vm& vm, Frame& f, Instruction i) {
 }
 
 void BuildTuple(Vm& vm, Frame& f, Instruction i) {
-  Local<TupleObject> tuple = make_tuple(vm, size_t{i.c});
-  for (uint32_t k = 0; k < i.c; ++k) tuple->items[k] = std::move(f.registers[i.b + k]);
+  Local<TupleObject> tuple =
+      vm.heap().make_sized<TupleObject>(vm.types().tuple, i.c * sizeof(Value));
+  tuple->items = reinterpret_cast<Value*>(tuple.get() + 1);
+  tuple->size = i.c;
+  for (uint32_t k = 0; k < i.c; ++k)
+    new (&tuple->items[k]) Value(std::move(f.registers[i.b + k]));
   f.registers[i.a] = tuple.take();
 }
 
@@ -109,8 +121,8 @@ void FormatValue(Vm& vm, Frame& f, Instruction i) {
   if (conversion == 2) v = str_value(vm, repr(vm, v));
   if (conversion == 3) v = str_value(vm, ascii(vm, v));
   std::string_view spec = i.mode() & 4 ? text_of(vm, f.registers[i.c]) : std::string_view();
-  if (spec.empty() && v.is_object() && v.object()->type == vm.types().str)
-    f.registers[i.a] = std::move(v);
+  if (spec.empty() && (v.is_int() || (v.is_object() && v.object()->type == vm.types().str)))
+    f.registers[i.a] = to_str(vm, v);
   else
     f.registers[i.a] = str_value(vm, format(vm, v, spec));
 }

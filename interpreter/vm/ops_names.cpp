@@ -110,6 +110,7 @@ void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
   if (place >= 0) {
     cache.kind = kCacheModuleEntry;
     cache.key = frame.globals;
+    cache.target = name;
     cache.index = static_cast<uint32_t>(place);
     frame.registers[i.a] = table.entry(cache.index).value;
     return;
@@ -119,6 +120,7 @@ void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
   if (place < 0) undefined_name(vm, name, frame);
   cache.kind = kCacheBuiltinEntry;
   cache.key = frame.globals;
+  cache.target = name;
   cache.version = table.layout_version();
   cache.index = static_cast<uint32_t>(place);
   frame.registers[i.a] = builtins.entry(cache.index).value;
@@ -130,6 +132,7 @@ void store_global_slow(Vm& vm, Frame& frame, Instruction i) {
   InlineCache& cache = frame.code->caches[2 * i.a];
   cache.kind = kCacheModuleEntry;
   cache.key = frame.globals;
+  cache.target = name;
   cache.index = static_cast<uint32_t>(frame.globals->table.find(vm, name));
 }
 
@@ -216,6 +219,7 @@ bool fill_module_cache(Vm& vm, const Value& object, StrObject* name, InlineCache
   if (place < 0) return false;
   cache.kind = kCacheModuleEntry;
   cache.key = module->globals.get();
+  cache.target = name;
   cache.index = static_cast<uint32_t>(place);
   return true;
 }

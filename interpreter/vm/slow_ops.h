@@ -9,7 +9,7 @@ namespace tsc::interp::ops {
 using lang::Instruction;
 
 #define TSC_PLAIN_OPS(X)                                                                          \
-  X(CheckBound) X(LoadCell) X(DeleteCell) X(LoadFree) X(DeleteFree) X(DeleteGlobal) X(LoadName)   \
+  X(CheckBound) X(DeleteCell) X(DeleteFree) X(DeleteGlobal) X(LoadName)   \
   X(LoadNameOrFree) X(StoreName) X(DeleteName) X(LoadNamespace) X(MatMul) X(LShift) X(RShift)     \
   X(BitAnd) X(BitOr) X(BitXor) X(InplaceTrueDiv) X(InplaceFloorDiv) X(InplaceMod) X(InplacePow)   \
   X(InplaceMatMul) X(InplaceLShift) X(InplaceRShift) X(InplaceBitAnd) X(InplaceBitOr)             \
@@ -20,13 +20,16 @@ using lang::Instruction;
   X(MakeClassEx) X(PushHandled) X(PopHandled) X(MatchException) X(ExceptionInfo)                  \
   X(LoadAssertionError) X(LoadContext) X(GetYieldFromIter) X(ImportName) X(ImportFrom)            \
   X(ImportStar) X(MatchSequence) X(MatchMapping) X(Length) X(MatchKeys) X(MatchClass)             \
-  X(PrintExpr) X(LoadSubscrK)
+  X(PrintExpr)
 
 #define X(name) void name(Vm& vm, Frame& frame, Instruction i);
 TSC_PLAIN_OPS(X)
 #undef X
 
 // Slow paths of instructions that the loop has fast paths for.
+void LoadCell(Vm& vm, Frame& frame, Instruction i);
+void LoadFree(Vm& vm, Frame& frame, Instruction i);
+void LoadSubscrK(Vm& vm, Frame& frame, Instruction i);
 void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool in_place);
 void compare_slow(Vm& vm, Frame& frame, Instruction i, CompareOp op, bool constant);
 void load_global_slow(Vm& vm, Frame& frame, Instruction i);
@@ -50,8 +53,8 @@ namespace tsc::interp {
 // What InlineCache::kind means.
 enum CacheKind : uint32_t {
   kCacheEmpty = 0,
-  kCacheModuleEntry,    // key: the dict; index: place of the entry
-  kCacheBuiltinEntry,   // key: the module's dict, version: its layout; index: place in the builtins
+  kCacheModuleEntry,    // key: the dict; index: place of the entry; target: the name
+  kCacheBuiltinEntry,   // key: the module's dict, version: its layout; index: place in the builtins; target
   kCacheSlot,           // key: shape; index: slot
   kCacheAddSlot,        // key: shape before; target: shape after; index: slot; version of the type
   kCacheClassValue,     // key: shape; target: const Value* in the class; version of the type

@@ -33,6 +33,12 @@ std::string to_string(Vm& vm, const Value& v) {
   return std::string(cast<StrObject>(text)->view());
 }
 
+Value to_str(Vm& vm, const Value& v) {
+  if (v.is_int()) return integer_str(vm, v.as_int());
+  if (v.is_object() && v.object()->type == vm.types().str) return v;
+  return str_value(vm, to_string(vm, v));
+}
+
 namespace {
 
 const char kIndexIterator = 0;

@@ -39,6 +39,7 @@ class FrameStack {
   };
   static constexpr size_t kChunkBytes = 256 << 10;
   Frame* push_in_next_chunk(uint32_t registers, size_t bytes);
+  void pop_chunk();
   std::vector<Chunk> chunks_;
   size_t current_ = 0;
   char* top_ = nullptr;
@@ -250,6 +251,16 @@ class Vm {
   std::unique_ptr<LookupCacheEntry[]> lookup_cache_;
   uint64_t hash_key_[2] = {0, 0};
 };
+
+inline Type* type_of(Vm& vm, const Value& v) {
+  switch (v.tag()) {
+    case Tag::Object: return v.object()->type;
+    case Tag::Int: return vm.types().integer;
+    case Tag::Float: return vm.types().real;
+    case Tag::Bool: return vm.types().boolean;
+    default: return vm.types().none;
+  }
+}
 
 // Text -> code; raises SyntaxError, whose `report` attribute is the rendered diagnostics.
 Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view file);

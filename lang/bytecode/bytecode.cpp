@@ -39,14 +39,20 @@ uint32_t CodeObject::line_of(uint32_t pc) const {
   return source->line_of(spans[pc].whole.begin);
 }
 
+const CodeObject& CodeObject::whole() const {
+  // Whoever shares the code sees the tables after the first call only: no one's view of it changes.
+  if (body_) std::call_once(body_once_, [this] { body_->fill(const_cast<CodeObject&>(*this)); });
+  return *this;
+}
+
 const ControlFlow& CodeObject::control_flow() const {
-  std::call_once(flow_once_, [this] { flow_ = std::make_unique<const ControlFlow>(*this); });
+  std::call_once(flow_once_, [this] { flow_ = std::make_unique<const ControlFlow>(whole()); });
   return *flow_;
 }
 
 const LivenessTable& CodeObject::liveness() const {
   std::call_once(liveness_once_,
-                 [this] { liveness_ = std::make_unique<const LivenessTable>(*this); });
+                 [this] { liveness_ = std::make_unique<const LivenessTable>(whole()); });
   return *liveness_;
 }
 

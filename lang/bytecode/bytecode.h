@@ -167,6 +167,15 @@ enum class CodeKind : uint8_t { Module, Function, Lambda, ClassBody, GeneratorEx
 class ControlFlow;    // control_flow.h: basic blocks
 class LivenessTable;  // liveness.h: live registers
 
+struct CodeObject;
+
+// The tables of a code that were not decoded yet: where they stand, and how to fill them in.
+class StoredBody {
+ public:
+  virtual ~StoredBody() = default;
+  virtual void fill(CodeObject& code) const = 0;
+};
+
 struct CodeObject {
   CodeKind kind = CodeKind::Module;
   bool is_generator = false;  // calling it makes a generator
@@ -179,6 +188,9 @@ struct CodeObject {
   std::string docstring;
 
   ParameterList parameters;
+
+  // Stored bytecode may be decoded in two steps: the members above are what a definition needs, those
+  // below are there after whole() (see set_body).
   uint32_t register_count = 0;
   // Names of registers 0..; those beyond are temporaries. A name appears twice when a parameter
   // moves into a cell. Registers [cell_begin, cell_end) hold cells once the prologue has run.
@@ -206,7 +218,11 @@ struct CodeObject {
   uint32_t line_of(uint32_t pc) const;
   const std::string& site_name(uint32_t site) const { return names[sites[site].name]; }
 
-  // Analyses, made on first use and kept.
+  // The code, with every table. `body` is what still fills them in; without one nothing is missing.
+  const CodeObject& whole() const;
+  void set_body(std::unique_ptr<const StoredBody> body) { body_ = std::move(body); }
+
+  // Analyses, made on first use and kept. They ask for the whole.
   const ControlFlow& control_flow() const;
   const LivenessTable& liveness() const;
   // Identity of what the code does: no spans, no file name, nested codes included.
@@ -217,6 +233,8 @@ struct CodeObject {
   mutable std::unique_ptr<const ControlFlow> flow_;
   mutable std::unique_ptr<const LivenessTable> liveness_;
   mutable Hash128 hash_;
+  mutable std::once_flag body_once_;
+  std::unique_ptr<const StoredBody> body_;
 };
 
 using CodeRef = std::shared_ptr<const CodeObject>;

@@ -87,6 +87,7 @@ void write_body(Writer& out, const CodeObject& code) {
 Hash128 CodeObject::content_hash() const {
   std::call_once(hash_once_, [this] {
     Writer out;
+    whole();
     write_signature(out, *this);
     write_body(out, *this);
     for (const auto& inner : codes) {

@@ -120,7 +120,7 @@ void append_code(std::string& out, const CodeObject& code) {
   }
   for (const auto& inner : code.codes) {
     out += "\n";
-    append_code(out, *inner);
+    append_code(out, inner->whole());
   }
 }
 

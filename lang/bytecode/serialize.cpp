@@ -1,6 +1,7 @@
 #include "lang/bytecode/serialize.h"
 
 #include <cstring>
+#include <utility>
 
 #include "lang/bytecode/byte_stream.h"
 #include "lang/bytecode/disassemble.h"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TSCB";
 // Raised with every change of the layout below.
-constexpr uint64_t kFormatVersion = 3;
+constexpr uint64_t kFormatVersion = 4;
 // Magic, format, hash of the source, hash of the rest.
 constexpr size_t kHeaderBytes = 4 + 8 + 16 + 16;
 // Longer texts that stand in the source, as docstrings do, are a place there.
@@ -33,15 +34,16 @@ constexpr uint64_t kFormat = instruction_set() + kFormatVersion;
 
 class Writer {
  public:
+  // The signature, then the rest behind its length, so that a reader may come back for it.
   void code(const CodeObject& code) {
+    code.whole();
     signature(code);
-    names(code.names);
-    instructions(code);
-    out_.number(code.constants.size());
-    for (const Literal& constant : code.constants) literal(constant);
-    tables(code);
-    out_.number(code.codes.size());
-    for (const CodeRef& inner : code.codes) this->code(*inner);
+    ByteWriter outer = std::exchange(out_, ByteWriter());
+    body(code);
+    ByteWriter inner = std::exchange(out_, std::move(outer));
+    out_.number(inner.bytes().size());
+    out_.raw(inner.bytes());
+    last_ = code.span.begin;
   }
 
   std::string payload(std::string_view source) const {
@@ -60,6 +62,18 @@ class Writer {
   }
 
  private:
+  void body(const CodeObject& code) {
+    last_ = code.span.begin;
+    frame(code);
+    names(code.names);
+    instructions(code);
+    out_.number(code.constants.size());
+    for (const Literal& constant : code.constants) literal(constant);
+    tables(code);
+    out_.number(code.codes.size());
+    for (const CodeRef& inner : code.codes) this->code(*inner);
+  }
+
   void text(const std::string& value) { out_.number(texts_.number_of(value)); }
   void names(const std::vector<std::string>& values) {
     out_.number(values.size());
@@ -87,6 +101,9 @@ class Writer {
     out_.number(code.parameters.positional);
     out_.number(code.parameters.keyword_only);
     names(code.parameters.names);
+  }
+
+  void frame(const CodeObject& code) {
     out_.number(code.register_count);
     names(code.register_names);
     out_.number(code.cell_begin);
@@ -159,13 +176,29 @@ class Writer {
   uint32_t last_ = 0;
 };
 
+// What all codes of a module share.
+struct StoredModule {
+  std::shared_ptr<const Source> source;
+  std::vector<std::string_view> texts;
+  // Made by this program's build: not verified, inner codes decoded on demand.
+  bool own = false;
+};
+
 class Reader {
  public:
-  Reader(std::string_view payload, std::shared_ptr<const Source> source)
-      : in_(payload), source_(std::move(source)) {
-    size_t count = in_.count(1);
-    texts_.reserve(count);
-    for (size_t i = 0; i < count; ++i) texts_.push_back(listed_text());
+  Reader(std::string_view bytes, std::shared_ptr<const StoredModule> module)
+      : in_(bytes), module_(std::move(module)) {}
+
+  // The whole payload: the table of texts, then the module's code.
+  static Reader of_payload(std::string_view payload, std::shared_ptr<const Source> source, bool own) {
+    auto module = std::make_shared<StoredModule>();
+    module->source = std::move(source);
+    module->own = own;
+    Reader reader(payload, module);
+    size_t count = reader.in_.count(1);
+    module->texts.reserve(count);
+    for (size_t i = 0; i < count; ++i) module->texts.push_back(reader.listed_text());
+    return reader;
   }
 
   CodeRef module() {
@@ -175,32 +208,64 @@ class Reader {
   }
   std::string fault() const { return in_.fault() ? in_.fault() : ""; }
 
+  // The tables behind the signature, which are all of the bytes.
+  void body(CodeObject& code, uint32_t depth) {
+    last_ = code.span.begin;
+    frame(code);
+    names(code.names);
+    instructions(code);
+    size_t constants = in_.count(1);
+    code.constants.reserve(constants);
+    for (size_t i = 0; i < constants; ++i) code.constants.push_back(literal(0));
+    calls(code);
+    ranges(code);
+    size_t codes = in_.count(1);
+    code.codes.reserve(codes);
+    for (size_t i = 0; i < codes && !in_.failed(); ++i)
+      code.codes.push_back(this->code(depth + 1));
+    if (in_.left() != 0) in_.fail("bytes follow the end of a code");
+    if (!module_->own && !in_.failed() && !verify_references(code).empty())
+      in_.fail("an instruction refers to what is not there");
+  }
+
  private:
   std::shared_ptr<CodeObject> code(uint32_t depth) {
     auto made = std::make_shared<CodeObject>();
-    made->source = source_;
+    made->source = module_->source;
     if (depth > kMaxDepth) in_.fail("codes are nested too deeply");
     signature(*made);
-    names(made->names);
-    instructions(*made);
-    size_t constants = in_.count(1);
-    made->constants.reserve(constants);
-    for (size_t i = 0; i < constants; ++i) made->constants.push_back(literal(0));
-    calls(*made);
-    ranges(*made);
-    size_t codes = in_.count(1);
-    made->codes.reserve(codes);
-    for (size_t i = 0; i < codes && !in_.failed(); ++i) made->codes.push_back(code(depth + 1));
-    if (!in_.failed() && !verify_references(*made).empty())
-      in_.fail("an instruction refers to what is not there");
+    std::string_view bytes = in_.raw(in_.count(1));
+    if (in_.failed()) return made;
+    if (module_->own && depth > 0) {
+      made->set_body(std::make_unique<Body>(module_, bytes));
+      return made;
+    }
+    Reader inner(bytes, module_);
+    inner.body(*made, depth);
+    if (inner.in_.failed()) in_.fail(inner.in_.fault());
     return made;
   }
+
+  class Body final : public StoredBody {
+   public:
+    Body(std::shared_ptr<const StoredModule> module, std::string_view bytes)
+        : module_(std::move(module)), bytes_(bytes) {}
+    void fill(CodeObject& code) const override {
+      Reader reader(bytes_, module_);
+      reader.body(code, 1);
+      TSC_CHECK(!reader.in_.failed(), "the stored library is damaged");
+    }
+
+   private:
+    std::shared_ptr<const StoredModule> module_;
+    std::string_view bytes_;
+  };
 
   std::string_view listed_text() {
     uint64_t number = in_.number();
     const size_t size = number >> 1;
     if (!(number & 1)) return in_.raw(size);
-    std::string_view source = source_->text();
+    std::string_view source = module_->source->text();
     const size_t place = in_.number();
     if (place <= source.size() && size <= source.size() - place) return source.substr(place, size);
     in_.fail("a text lies outside the source");
@@ -209,7 +274,7 @@ class Reader {
 
   std::string_view text() {
     size_t index = in_.number();
-    if (index < texts_.size()) return texts_[index];
+    if (index < module_->texts.size()) return module_->texts[index];
     in_.fail("a text is missing");
     return {};
   }
@@ -248,6 +313,10 @@ class Reader {
     parameters.positional = in_.number_as<uint16_t>();
     parameters.keyword_only = in_.number_as<uint16_t>();
     names(parameters.names);
+    last_ = code.span.begin;
+  }
+
+  void frame(CodeObject& code) {
     code.register_count = in_.number_as<uint32_t>();
     names(code.register_names);
     code.cell_begin = in_.number_as<uint32_t>();
@@ -337,8 +406,7 @@ class Reader {
   }
 
   ByteReader in_;
-  std::shared_ptr<const Source> source_;
-  std::vector<std::string_view> texts_;
+  std::shared_ptr<const StoredModule> module_;
   uint32_t last_ = 0;
 };
 
@@ -380,10 +448,19 @@ DeserializeResult deserialize(std::string_view bytes, std::shared_ptr<const Sour
   std::string_view payload = bytes.substr(kHeaderBytes);
   if (!(checksum == hash_bytes(payload)))
     return {nullptr, "the bytecode of '" + source->name() + "' is damaged: wrong checksum"};
-  Reader reader(payload, source);
+  Reader reader = Reader::of_payload(payload, source, false);
   CodeRef code = reader.module();
   if (code) return {std::move(code), ""};
   return {nullptr, "the bytecode of '" + source->name() + "' is damaged: " + reader.fault()};
+}
+
+DeserializeResult deserialize_own(std::string_view bytes, std::shared_ptr<const Source> source) {
+  if (bytes.size() < kHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic ||
+      ByteReader(bytes.substr(kMagic.size())).fixed64() != kFormat)
+    return {nullptr, "these bytes are no bytecode of this program"};
+  Reader reader = Reader::of_payload(bytes.substr(kHeaderBytes), std::move(source), true);
+  CodeRef code = reader.module();
+  return {std::move(code), reader.fault()};
 }
 
 }  // namespace tsc::lang

@@ -27,4 +27,9 @@ struct DeserializeResult {
 // left. The checksum finds damage, not malice: bytes from strangers are no bytecode to run.
 DeserializeResult deserialize(std::string_view bytes, std::shared_ptr<const Source> source);
 
+// The same for bytes that the program carries, made by its own build from exactly that text: only the
+// format is checked, and the codes inside the module's are decoded when their whole() is asked for.
+// `bytes` must outlive the code.
+DeserializeResult deserialize_own(std::string_view bytes, std::shared_ptr<const Source> source);
+
 }  // namespace tsc::lang

@@ -30,7 +30,7 @@ class Verifier {
       check_bound();
     }
     for (const auto& inner : code_.codes) {
-      for (std::string& fault : verify(*inner)) faults_.push_back(std::move(fault));
+      for (std::string& fault : verify(inner->whole())) faults_.push_back(std::move(fault));
     }
     return std::move(faults_);
   }

@@ -125,6 +125,30 @@ TEST_CASE("stored code comes back as it was", "[serialize]") {
   check_round_trip(*compile_checked(large));
 }
 
+TEST_CASE("own bytecode is decoded when it is asked for", "[serialize]") {
+  CodeRef code = compile_checked(kEverything);
+  const std::string bytes = serialize(*code);
+  DeserializeResult own = deserialize_own(bytes, code->source);
+  INFO(own.error);
+  REQUIRE(own.code);
+  const CodeObject& inner = *own.code->codes.front();
+  CHECK((inner.name == "f" && inner.docstring == "what f does"));
+  CHECK(same(inner.parameters, code->codes.front()->parameters));
+  CHECK(inner.instructions.empty());
+  std::function<void(const CodeObject&)> ask = [&](const CodeObject& one) {
+    CHECK(!one.whole().instructions.empty());
+    for (const CodeRef& nested : one.codes) ask(*nested);
+  };
+  ask(*own.code);
+  check_same(*code, *own.code);
+  // The analyses ask by themselves.
+  CHECK(deserialize_own(bytes, code->source).code->content_hash() == code->content_hash());
+  CHECK(disassemble(*deserialize_own(bytes, code->source).code) == disassemble(*code));
+  CHECK(serialize(*deserialize_own(bytes, code->source).code) == bytes);
+  CHECK(!deserialize_own("TSCB", code->source).code);
+  CHECK(!deserialize_own(std::string(60, 'x'), code->source).code);
+}
+
 TEST_CASE("every script of the corpus and the library survives storing", "[serialize]") {
   namespace fs = std::filesystem;
   size_t stored = 0;

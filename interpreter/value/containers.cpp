@@ -1,5 +1,7 @@
 #include "interpreter/value/containers.h"
 
+#include <algorithm>
+
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {
@@ -42,6 +44,10 @@ Local<RangeObject> make_range(Vm& vm, int64_t start, int64_t stop, int64_t step)
   range->start = start;
   range->stop = stop;
   range->step = step;
+  if (step == 1 && !__builtin_sub_overflow(stop, start, &range->length)) {
+    range->length = std::max<int64_t>(range->length, 0);
+    return range;
+  }
   unsigned __int128 span = 0;
   if (step > 0 && start < stop) span = static_cast<__int128>(stop) - start;
   if (step < 0 && start > stop) span = static_cast<__int128>(start) - stop;

@@ -504,6 +504,17 @@ static inline Instance* plain_instance(const Value& v) {
   return static_cast<Instance*>(object);
 }
 
+// Which of a site's two answers describes the instance; null: neither. The version also proves that the
+// shape is the same one and not another at its address.
+static inline const InlineCache* way_of(const InlineCache* site, const Instance* instance) {
+  const Shape* shape = instance->state.shape;
+  if (site->key != shape) [[unlikely]] {
+    ++site;
+    if (site->key != shape) return nullptr;
+  }
+  return site->version == instance->type->version ? site : nullptr;
+}
+
 // container[k] of an exact list or tuple; null for everything else and beyond the ends.
 static inline const Value* item_at(Vm& vm, const Value& container, int64_t k) {
   if (!container.is_object()) return nullptr;

@@ -1,11 +1,11 @@
 // Dunder methods and slots: a table of rows says which slot a method name fills, what the slot calls
 // when a script class defines the method, and how a native slot appears as a method.
 #include <algorithm>
-#include <unordered_map>
 
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/numbers.h"
+#include "interpreter/vm/slot_rows.h"
 
 namespace tsc::interp {
 namespace {
@@ -276,16 +276,6 @@ Value wrap_construct(Vm& vm, Args& a) {
 
 // --- the table -----------------------------------------------------------------------------------------
 
-struct SlotRow {
-  std::vector<std::string> names;            // any of them fills the slot
-  bool (*own)(const TypeSlots&, const TypeSlots* base);  // filled, and not merely inherited
-  void (*copy)(TypeSlots& to, const TypeSlots& from);  // from a native owner
-  void (*fill)(TypeSlots&);                  // with the function for script classes
-  void (*clear)(TypeSlots&);
-  NativeCode wrapper;
-  const char* signature;                     // null: raw
-};
-
 #define ROW(slot, script, wrapper, signature, ...)                                            \
   SlotRow{{__VA_ARGS__},                                                                      \
           [](const TypeSlots& s, const TypeSlots* base) {                                     \
@@ -297,7 +287,9 @@ struct SlotRow {
           wrapper,                                                                            \
           signature}
 
-const std::vector<SlotRow>& rows() {
+}  // namespace
+
+const std::vector<SlotRow>& slot_rows() {
   static const std::vector<SlotRow> kRows = {
       ROW(initialize, script_initialize, wrap_initialize, nullptr, "__init__"),
       ROW(construct, script_construct, wrap_construct, nullptr, "__new__"),
@@ -331,18 +323,13 @@ const std::vector<SlotRow>& rows() {
   return kRows;
 }
 
-struct OperatorFamily {
-  std::vector<std::string> names;
-  void (*copy)(TypeSlots& to, const TypeSlots& from);
-  void (*fill)(TypeSlots&);
-  void (*clear)(TypeSlots&);
-};
-
 #define FAMILY(slot, script, table)                                            \
   OperatorFamily{table,                                                        \
                  [](TypeSlots& to, const TypeSlots& from) { to.slot = from.slot; }, \
                  [](TypeSlots& s) { s.slot = script; },                        \
                  [](TypeSlots& s) { s.slot = nullptr; }}
+
+namespace {
 
 std::vector<std::string> binary_names() {
   std::vector<std::string> names;
@@ -358,7 +345,9 @@ std::vector<std::string> in_place_names() {
   return names;
 }
 
-const std::vector<OperatorFamily>& families() {
+}  // namespace
+
+const std::vector<OperatorFamily>& operator_families() {
   static const std::vector<OperatorFamily> kFamilies = {
       FAMILY(binary, script_binary, binary_names()),
       FAMILY(in_place, script_in_place, in_place_names()),
@@ -369,6 +358,8 @@ const std::vector<OperatorFamily>& families() {
   };
   return kFamilies;
 }
+
+namespace {
 
 // Which operators of a slot a native type knows; the types that do not stand here know them all.
 struct KnownOperators {
@@ -421,121 +412,6 @@ NativeCode binary_wrapper(const Type* type, BinaryOp op) {
   return wrap_binary;
 }
 
-// A value in a class dictionary that is the wrapper of a native slot.
-bool is_wrapper(const Value& v, const std::string& name) {
-  auto* f = try_cast<NativeFunction>(v);
-  return f && f->pointer && f->name == name;
-}
-
-// The rows and the families as one list, by interned names, and what classes inherit from native types:
-// made once per Vm.
-struct SlotTable {
-  std::vector<std::vector<StrObject*>> names;         // interned ones live as long as the Vm
-  std::unordered_map<StrObject*, size_t> row_of;
-  struct Inherited {
-    uint32_t version = 0;  // of the native type
-    TypeSlots slots;
-  };
-  std::unordered_map<Type*, Inherited> inherited;
-};
-const char kSlotTable = 0;
-
-SlotTable& slot_table(Vm& vm) {
-  std::shared_ptr<void>& kept = vm.extension(&kSlotTable);
-  if (!kept) {
-    auto made = std::make_shared<SlotTable>();
-    auto add = [&](const std::vector<std::string>& names) {
-      for (const std::string& name : names) made->row_of[intern(vm, name)] = made->names.size();
-      std::vector<StrObject*>& interned = made->names.emplace_back();
-      for (const std::string& name : names) interned.push_back(intern(vm, name));
-    };
-    for (const SlotRow& row : rows()) add(row.names);
-    for (const OperatorFamily& family : families()) add(family.names);
-    kept = std::move(made);
-  }
-  return *std::static_pointer_cast<SlotTable>(kept);
-}
-
-// f(row, its place in the table) for all rows and families.
-template <class F>
-void for_each_row(F&& f) {
-  size_t place = 0;
-  for (const SlotRow& row : rows()) f(row, place++);
-  for (const OperatorFamily& family : families()) f(family, place++);
-}
-
-// What looking the row's names up through `type` says about the slot.
-template <class Row>
-void refresh_row(Vm& vm, TypeSlots& slots, Type* type, const Row& row,
-                 const std::vector<StrObject*>& names, bool script_class) {
-  Type* native_owner = nullptr;
-  bool script = false;
-  for (size_t i = 0; i < names.size(); ++i) {
-    Type* owner = nullptr;
-    const Value* found = lookup_in_type(type, names[i], &owner);
-    if (!found) continue;
-    if (is_wrapper(*found, row.names[i])) {
-      if (!native_owner) native_owner = owner;
-    } else if (owner != vm.types().object) {
-      script = true;
-    }
-  }
-  if (script) row.fill(slots);
-  else if (native_owner) row.copy(slots, native_owner->slots);
-  else if (script_class) row.clear(slots);
-}
-
-// The slots of a class that adds no slot method to those of its native ancestor.
-const TypeSlots& inherited_slots(Vm& vm, SlotTable& table, Type* native) {
-  SlotTable::Inherited& kept = table.inherited[native];
-  if (kept.version != native->version) {
-    kept.version = native->version;
-    for_each_row([&](const auto& row, size_t place) {
-      refresh_row(vm, kept.slots, native, row, table.names[place], true);
-    });
-  }
-  return kept.slots;
-}
-
-// The native type whose MRO is the native part of the type's; null when there are several.
-Type* only_native_ancestor(const Type* type) {
-  Type* native = nullptr;
-  size_t next = 0;
-  for (Type* t : type->mro) {
-    if (t->type_flags & kScriptClass) continue;
-    if (!native) native = t;
-    if (next >= native->mro.size() || native->mro[next++] != t) return nullptr;
-  }
-  return native && next == native->mro.size() ? native : nullptr;
-}
-
-// Rows of which a script class in the MRO defines a method.
-std::vector<bool> rows_defined(Vm& vm, const SlotTable& table, const Type* type) {
-  std::vector<bool> defined(table.names.size());
-  for (const Type* t : type->mro) {
-    if (!(t->type_flags & kScriptClass)) continue;
-    const Table& attributes = t->attributes->table;
-    for (uint32_t i = 0; i < attributes.used(); ++i) {
-      StrObject* name = try_cast<StrObject>(attributes.entry(i).key);
-      if (!name || !name->view().starts_with("__")) continue;
-      auto row = table.row_of.find(intern(vm, name).get());
-      if (row != table.row_of.end()) defined[row->second] = true;
-    }
-  }
-  return defined;
-}
-
-// Most rows of a script class are those of its native ancestor: only the others are looked up.
-void refresh_script_class(Vm& vm, Type* type, Type* native) {
-  SlotTable& table = slot_table(vm);
-  const TypeSlots& inherited = inherited_slots(vm, table, native);
-  const std::vector<bool> defined = rows_defined(vm, table, type);
-  for_each_row([&](const auto& row, size_t place) {
-    if (defined[place]) refresh_row(vm, type->slots, type, row, table.names[place], true);
-    else row.copy(type->slots, inherited);
-  });
-}
-
 void publish(Vm& vm, Type* type, const std::string& name, NativeCode code, const char* signature,
              int op) {
   if (type->attributes->table.find_text(vm, name) >= 0) return;
@@ -556,14 +432,14 @@ bool is_slot_method(std::string_view name) {
   auto has = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  return std::any_of(rows().begin(), rows().end(), [&](const SlotRow& row) { return has(row.names); }) ||
-         std::any_of(families().begin(), families().end(),
+  return std::any_of(slot_rows().begin(), slot_rows().end(), [&](const SlotRow& row) { return has(row.names); }) ||
+         std::any_of(operator_families().begin(), operator_families().end(),
                      [&](const OperatorFamily& family) { return has(family.names); });
 }
 
 void publish_slots(Vm& vm, Type* type) {
   const TypeSlots* inherited = type->base ? &type->base->slots : nullptr;
-  for (const SlotRow& row : rows())
+  for (const SlotRow& row : slot_rows())
     if (row.own(type->slots, inherited))
       for (const std::string& name : row.names)
         publish(vm, type, name, row.wrapper, row.signature, 0);
@@ -594,31 +470,6 @@ void publish_slots(Vm& vm, Type* type) {
   for (int op = 0; s.compare && op < static_cast<int>(CompareOp::kCount); ++op)
     publish(vm, type, kCompareMethods[op], wrap_compare, "self, value, /", op);
   type_modified(vm, type);
-}
-
-void refresh_slots(Vm& vm, Type* type) {
-  const bool script_class = type->type_flags & kScriptClass;
-  Type* native = script_class ? only_native_ancestor(type) : nullptr;
-  if (native) {
-    refresh_script_class(vm, type, native);
-  } else {
-    SlotTable& table = slot_table(vm);
-    for_each_row([&](const auto& row, size_t place) {
-      refresh_row(vm, type->slots, type, row, table.names[place], script_class);
-    });
-  }
-  // __hash__ = None, or __eq__ without __hash__: unhashable.
-  Type* hash_owner = nullptr;
-  const Value* hash = lookup_in_type(type, vm.names().hash, &hash_owner);
-  if (hash && hash->is_none()) type->slots.hash = nullptr;
-  else if (!type->slots.hash && hash_owner == vm.types().object)
-    type->slots.hash = vm.types().object->slots.hash;
-  if (!type->slots.repr) type->slots.repr = vm.types().object->slots.repr;
-  bool plain_layout = type->layout == Kind::Instance && type->instance_offset;
-  uint32_t flags = type->type_flags & ~(kPlainInstances | kPlainSetAttribute);
-  if (plain_layout && !type->slots.get_attribute) flags |= kPlainInstances;
-  if (!type->slots.set_attribute) flags |= kPlainSetAttribute;
-  type->type_flags = flags;
 }
 
 }  // namespace tsc::interp

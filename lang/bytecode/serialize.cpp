@@ -251,12 +251,26 @@ class Reader {
     Body(std::shared_ptr<const StoredModule> module, std::string_view bytes)
         : module_(std::move(module)), bytes_(bytes) {}
     void fill(CodeObject& code) const override {
+      empty(code);  // an earlier try may have run out of memory half way
       Reader reader(bytes_, module_);
       reader.body(code, 1);
       TSC_CHECK(!reader.in_.failed(), "the stored library is damaged");
     }
 
    private:
+    static void empty(CodeObject& code) {
+      for (std::vector<std::string>* texts : {&code.register_names, &code.free_names, &code.names})
+        texts->clear();
+      code.instructions.clear();
+      code.spans.clear();
+      code.constants.clear();
+      code.sites.clear();
+      code.call_shapes.clear();
+      code.codes.clear();
+      code.exceptions.clear();
+      code.statements.clear();
+    }
+
     std::shared_ptr<const StoredModule> module_;
     std::string_view bytes_;
   };

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "runtime/device/race_checker.h"
+
 namespace tsc {
 namespace {
 
@@ -26,8 +28,9 @@ struct InsideLoop {
 
 struct Threads::Arena {
   // More workers than processors gain nothing and make TBB complain; the cut into chunks is unchanged.
-  explicit Arena(int count) : arena(std::min(count, processor_count())) {}
+  explicit Arena(int count) : arena(std::min(count, processor_count())), observer(arena) {}
   tbb::task_arena arena;
+  [[no_unique_address]] race_checker::WorkerObserver observer;
 };
 
 // An arena starts no thread before its first loop.
@@ -72,10 +75,12 @@ void Threads::parallel_for(int64_t count, int64_t grain, RangeBody body) {
   }
   int64_t base = count / chunks, extra = count % chunks;
   auto begin_of = [=](int64_t chunk) { return chunk * base + std::min(chunk, extra); };
+  const race_checker::InsideLibrary library(&body);
   arena_->arena.execute([&] {
     tbb::parallel_for(
         int64_t{0}, chunks,
         [&](int64_t chunk) {
+          const race_checker::InsideBody own_code(&body);
           InsideLoop guard;
           run_chunk(begin_of(chunk), begin_of(chunk + 1), grain, body);
         },

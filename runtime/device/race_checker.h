@@ -1,5 +1,4 @@
 #pragma once
-
 // What ThreadSanitizer cannot see by itself: oneTBB's library is built without it, so the order that a
 // parallel loop puts its pieces in (all after its start, all before its end) and the hand-over of tasks
 // between threads look like races. The three guards below say where oneTBB's own code runs, which is

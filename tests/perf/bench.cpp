@@ -23,10 +23,12 @@ namespace {
 constexpr const char* kUsage =
     "usage: tsc_bench [options] [NAME...]   programs whose name holds one of NAME; all without\n"
     "  --threads N      threads of every side (default: one per processor)\n"
-    "  --peers LIST     of eager, compile, max-autotune; none (default: eager,compile)\n"
-    "  --python CMD     a Python with PyTorch (default: $TENSCRIPT_BENCH_PYTHON, then python3)\n"
+    "  --peers LIST     of eager, compile, max-autotune (all PyTorch), jax, onnxruntime, numpy; or\n"
+    "                   none (default: all that the Python has)\n"
+    "  --python CMD     a Python with the peers (default: $TENSCRIPT_BENCH_PYTHON, then python3)\n"
     "  --rounds N       interleaved rounds (default 5)\n"
     "  --json FILE      write the results\n"
+    "  --html FILE      write the results as a page with bars\n"
     "  --baseline FILE  compare with results written before\n"
     "  --small          small sizes, one round, no ceilings: only checks the answers\n";
 
@@ -34,9 +36,21 @@ struct Settings {
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   int rounds = 5;
   bool small = false;
-  std::string python, json, baseline;
-  std::vector<std::string> peers{"eager", "compile"}, names;
+  std::string python, json, html, baseline;
+  std::vector<std::string> peers, names;
 };
+
+// The peers and what runs them, a file of tests/perf/peers.
+const std::vector<std::pair<std::string, std::string>> kPeers = {
+    {"eager", "torch_peer.py"}, {"compile", "torch_peer.py"},
+    {"max-autotune", "torch_peer.py"}, {"jax", "jax_peer.py"},
+    {"onnxruntime", "onnxruntime_peer.py"}, {"numpy", "numpy_peer.py"}};
+
+const std::string* peer_script(const std::string& name) {
+  for (const auto& [known, script] : kPeers)
+    if (known == name) return &script;
+  return nullptr;
+}
 
 std::vector<std::string> split(const std::string& text, char at) {
   std::vector<std::string> parts;
@@ -50,6 +64,7 @@ Settings parse(int count, char** words) {
   Settings settings;
   const char* named = std::getenv("TENSCRIPT_BENCH_PYTHON");
   settings.python = named ? named : "python3";
+  for (const auto& [name, script] : kPeers) settings.peers.push_back(name);
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     if (word == "--help") {
@@ -71,6 +86,8 @@ Settings parse(int count, char** words) {
         settings.python = value;
       else if (word == "--json")
         settings.json = value;
+      else if (word == "--html")
+        settings.html = value;
       else if (word == "--baseline")
         settings.baseline = value;
       else if (word == "--peers")
@@ -79,6 +96,8 @@ Settings parse(int count, char** words) {
         throw std::runtime_error("there is no option " + word + "\n" + kUsage);
     }
   }
+  for (const std::string& name : settings.peers)
+    if (!peer_script(name)) throw std::runtime_error("there is no peer " + name + "\n" + kUsage);
   return settings;
 }
 
@@ -196,7 +215,7 @@ class Program {
     for (const std::string& mode : settings_.peers) {
       auto peer = std::make_unique<Peer>(
           std::vector<std::string>{
-              settings_.python, (folder() / "peers" / "torch_peer.py").string(), mode, threads,
+              settings_.python, (folder() / "peers" / *peer_script(mode)).string(), mode, threads,
               settings_.small ? "1" : "0", prelude(), path_.string(), epilogue()},
           environment);
       Column& column = row.peers[mode];
@@ -245,6 +264,8 @@ void run_all(const Settings& settings) {
     std::printf("%s is missing: %s\n", name.c_str(), why.c_str());
   if (!settings.json.empty() && !(std::ofstream(settings.json) << to_json(results)))
     throw std::runtime_error("cannot write " + settings.json);
+  if (!settings.html.empty() && !(std::ofstream(settings.html) << to_html(results)))
+    throw std::runtime_error("cannot write " + settings.html);
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ void print_heading(const Results& results, bool with_baseline);
 // `baseline_ms`: this row in an earlier run; 0: none.
 void print_row(const Results& results, const Row& row, double baseline_ms);
 std::string to_json(const Results& results);
+// A page that needs nothing else: a group of bars a row, the shortest bar is the fastest.
+std::string to_html(const Results& results);
 // Milliseconds of Tenscript by row, from a file that to_json made. Throws std::runtime_error.
 std::map<std::string, double> read_baseline(const std::string& path);
 

@@ -87,26 +87,76 @@ def gelu_chain():
     return step_of(lambda x, a, b, c: gelu(x * a + b) * c, *arrays(*(values(i, n, n) for i in range(4))))
 
 
+def block_shapes(width):
+    return [(width,), (width,), (width,), (width,), (3 * width, width), (3 * width,), (width, width), (width,),
+            (4 * width, width), (4 * width,), (width, 4 * width), (width,)]
+
+
+def filled(shapes):
+    return arrays(*(values(i, *shape) * (0.03 if len(shape) == 2 else 1.0) for i, shape in enumerate(shapes)))
+
+
+def block(parameters, x, heads):
+    w1, b1, w2, b2, qkv, qkv_b, o, o_b, f, f_b, p, p_b = parameters
+    batch, length, width = x.shape
+    q, k, v = jnp.split(normalized(x, w1, b1) @ qkv.T + qkv_b, 3, axis=2)
+    q, k, v = [z.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3) for z in (q, k, v)]
+    mixed = causal_attention(q, k, v).transpose(0, 2, 1, 3).reshape(batch, length, width)
+    x = x + mixed @ o.T + o_b
+    return x + gelu(normalized(x, w2, b2) @ f.T + f_b) @ p.T + p_b
+
+
+def cross_entropy(logits, wanted):
+    return -jnp.take_along_axis(jax.nn.log_softmax(logits), wanted[..., None], axis=-1).mean()
+
+
 def gpt_block():
     batch, length, width, heads = size(4, 2), size(512, 17), size(768, 32), size(12, 4)
-    shapes = [(width,), (width,), (width,), (width,), (3 * width, width), (3 * width,), (width, width), (width,),
-              (4 * width, width), (4 * width,), (width, 4 * width), (width,)]
-    parameters = arrays(*(values(i, *s) * (0.03 if len(s) == 2 else 1.0) for i, s in enumerate(shapes)))
+    parameters = filled(block_shapes(width))
     x, dy = arrays(values(90, batch, length, width), values(91, batch, length, width))
 
-    def block(parameters, x):
-        w1, b1, w2, b2, qkv, qkv_b, o, o_b, f, f_b, p, p_b = parameters
-        q, k, v = jnp.split(normalized(x, w1, b1) @ qkv.T + qkv_b, 3, axis=2)
-        q, k, v = [z.reshape(batch, length, heads, width // heads).transpose(0, 2, 1, 3) for z in (q, k, v)]
-        mixed = causal_attention(q, k, v).transpose(0, 2, 1, 3).reshape(batch, length, width)
-        x = x + mixed @ o.T + o_b
-        return x + gelu(normalized(x, w2, b2) @ f.T + f_b) @ p.T + p_b
-
     def gradients(parameters, x, dy):
-        return jax.vjp(lambda parameters: block(parameters, x), parameters)[1](dy)[0]
+        return jax.vjp(lambda parameters: block(parameters, x, heads), parameters)[1](dy)[0]
 
     compiled = jax.jit(gradients)
     return lambda: jax.block_until_ready(compiled(parameters, x, dy))[4]
+
+
+def nanogpt_step():
+    layers, width, heads = size(6, 2), size(384, 32), size(6, 2)
+    batch, length, vocabulary = size(8, 2), size(256, 17), size(256, 40)
+    each = len(block_shapes(width))
+    parameters = filled([(vocabulary, width), (length, width)] + layers * block_shapes(width) +
+                        [(width,), (width,), (vocabulary, width)])
+    text = ((values(1000, batch, length + 1) + 1.0) * (vocabulary / 2)).astype("int32").clip(0, vocabulary - 1)
+    x, y = arrays(text[:, :-1], text[:, 1:])
+
+    def loss_of(parameters, x, y):
+        tokens, positions, *inner, w, b, head = parameters
+        h = tokens[x] + positions
+        for i in range(0, len(inner), each):
+            h = block(inner[i:i + each], h, heads)
+        return cross_entropy(normalized(h, w, b) @ head.T, y)
+
+    def adamw(p, m, v, g, steps):
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g * g
+        denominator = jnp.sqrt(v / (1.0 - 0.999**steps)) + 1e-8
+        return p * (1.0 - 0.0001 * 0.01) - 0.0001 / (1.0 - 0.9**steps) * m / denominator, m, v
+
+    def train(parameters, ms, vs, steps, x, y):
+        loss, gradients = jax.value_and_grad(loss_of)(parameters, x, y)
+        steps = steps + 1.0
+        updated = [adamw(p, m, v, g, steps) for p, m, v, g in zip(parameters, ms, vs, gradients)]
+        return loss, *(list(column) for column in zip(*updated)), steps
+
+    compiled = jax.jit(train, donate_argnums=(0, 1, 2))
+    state = [parameters, [jnp.zeros_like(p) for p in parameters], [jnp.zeros_like(p) for p in parameters], 0.0]
+
+    def step():
+        loss, *state[:] = jax.block_until_ready(compiled(*state, x, y))
+        return loss
+
+    return step
 
 
 def layer_norm():
@@ -133,8 +183,7 @@ def mlp_step():
 
     def loss_of(parameters, x, y):
         w1, b1, w2, b2 = parameters
-        logits = jax.nn.log_softmax(jax.nn.relu(x @ w1.T + b1) @ w2.T + b2)
-        return -jnp.take_along_axis(logits, y[:, None], axis=1).mean()
+        return cross_entropy(jax.nn.relu(x @ w1.T + b1) @ w2.T + b2, y)
 
     def train(parameters, x, y):
         loss, gradients = jax.value_and_grad(loss_of)(parameters, x, y)
@@ -173,5 +222,5 @@ def sums():
 
 
 serve({function.__name__: function for function in (
-    adam, attention, call_overhead, gelu_chain, gpt_block, layer_norm, layer_norm_train, matmul_gelu, mlp_step, small_op,
-    softmax, sums)})
+    adam, attention, call_overhead, gelu_chain, gpt_block, layer_norm, layer_norm_train, matmul_gelu, mlp_step,
+    nanogpt_step, small_op, softmax, sums)})

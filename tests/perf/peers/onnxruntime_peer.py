@@ -108,5 +108,5 @@ def no_eager():
 
 programs = {function.__name__: function
             for function in (attention, call_overhead, gelu_chain, layer_norm, matmul_gelu, softmax, sums)}
-programs |= dict.fromkeys(("adam", "gpt_block", "layer_norm_train", "mlp_step"), no_gradients)
+programs |= dict.fromkeys(("adam", "gpt_block", "layer_norm_train", "mlp_step", "nanogpt_step"), no_gradients)
 serve(programs | {"small_op": no_eager})

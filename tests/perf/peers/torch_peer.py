@@ -20,6 +20,7 @@ torch.set_num_threads(int(threads))
 if mode == "eager":
     torch.compile = lambda function, **options: function
     torch.optim.Adam = functools.partial(torch.optim.Adam, fused=True)
+    torch.optim.AdamW = functools.partial(torch.optim.AdamW, fused=True)
 elif mode == "max-autotune":
     torch.compile = functools.partial(torch.compile, mode="max-autotune")
 

@@ -61,6 +61,12 @@ class Executable {
  public:
   virtual ~Executable() = default;
   virtual RunExit run(std::span<const RunInput> inputs, RunContext& context) = 0;
+  // Tensor inputs, by number, that are the same objects with the same tensors in every run: they are bound
+  // once, so that a run does not become slower the more there are. Before the first run.
+  virtual void hold(std::span<const uint32_t> /*inputs*/) {}
+  // The tensor behind a held input is about to change, possibly in the middle of a run, which goes on with
+  // what it had.
+  virtual void changed(uint32_t /*input*/) {}
 };
 
 }  // namespace tsc::jit

@@ -12,19 +12,10 @@ constexpr uint32_t kCaptureLimit = 400;
 constexpr uint32_t kStringVariants = 8;
 constexpr char kCompilerKey = 0;
 
-// as_tensor, which walks the bases of a type, for what nearly always is no subclass.
-TensorObject* quick_tensor(const TensorState& state, const Value& v) {
-  if (v.is_object() && v.object()->type == state.tensor_type) return cast<TensorObject>(v);
-  return as_tensor(state, v);
-}
-
 }  // namespace
 
 Compiler::Compiler(Vm& vm, CompileOptions options) : vm_(vm), options_(std::move(options)) {
   if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache, options_.strict);
-  constexpr size_t kKept = 4;
-  entries_.reserve(kKept);
-  inputs_.reserve(kKept);
   report_.add_sink([this](const jit::Event& event) { warn(event); });
 }
 
@@ -67,15 +58,18 @@ void Compiler::sweep() {
 }
 
 void Compiler::unwatch(const Variant& variant) {
-  for (const Watched& watched : variant.plan.watched) {
-    auto found = watches_.find(watched.holder.object());
-    if (found == watches_.end()) continue;
+  const auto forget = [&](Object* holder) {
+    auto found = watches_.find(holder);
+    if (found == watches_.end()) return;
     std::erase_if(found->second, [&](const WatchEntry& entry) {
       const std::shared_ptr<Variant> watching = entry.variant.lock();
       return !watching || watching.get() == &variant;
     });
     if (found->second.empty()) watches_.erase(found);
-  }
+  };
+  for (const Watched& watched : variant.plan.watched) forget(watched.holder.object());
+  for (const EntrySource& source : variant.plan.sources)
+    if (source.form == EntrySource::Form::Pinned) forget(source.holder.object());
 }
 
 EnterResult Compiler::enter(Frame& frame, Value& result) {
@@ -87,14 +81,10 @@ EnterResult Compiler::enter(Frame& frame, Value& result) {
     found = sites_.try_emplace(key).first;
   }
   if (found->second.hopeless) return EnterResult::Interpret;
-  Borrowed<Value> borrowed(entries_);
-  std::vector<Value>& entry = *borrowed;
   EnterResult outcome = EnterResult::Interpret;
   for (size_t i = 0; i < found->second.variants.size();) {
     std::shared_ptr<Variant> variant = found->second.variants[i];
-    entry.clear();
-    if (variant->valid && fits(*variant, frame, entry) && run(variant, frame, entry, &outcome, result))
-      return outcome;
+    if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
     // The map may have grown while the region ran.
     found = sites_.find(key);
     ++i;
@@ -108,141 +98,14 @@ EnterResult Compiler::enter(Frame& frame, Value& result) {
     variants.pop_back();
   }
   variants.insert(variants.begin(), variant);
-  entry.clear();
-  if (fits(*variant, frame, entry) && run(variant, frame, entry, &outcome, result)) return outcome;
+  if (try_variant(variant, frame, &outcome, result)) return outcome;
   return EnterResult::Interpret;
 }
 
-namespace {
-
-// The keys of a dict, in their order.
-bool has_keys(const EntrySource& source, const Value& v) {
-  if (source.length == EntrySource::kAnyLength) return true;
-  const auto& table = cast<DictObject>(v)->table;
-  if (table.size() != source.length) return false;
-  size_t next = 0;
-  for (uint32_t i = 0; i < table.used(); ++i) {
-    const Value& key = table.entry(i).key;
-    if (key.is_undefined()) continue;
-    const Value& wanted = source.keys[next++];
-    const bool texts = is_kind(key, Kind::Str) && is_kind(wanted, Kind::Str);
-    if (!key.is(wanted) && !(texts && str_equal(cast<StrObject>(key), cast<StrObject>(wanted)))) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
-bool Compiler::check_source(const EntrySource& source, const Value& v) const {
-  using Check = EntrySource::Check;
-  switch (source.check) {
-    case Check::Nothing:
-    case Check::Alias: return true;
-    case Check::Same:
-      if (v.is(source.expected)) return true;
-      return is_kind(v, Kind::Str) && is_kind(source.expected, Kind::Str) &&
-             str_equal(cast<StrObject>(v), cast<StrObject>(source.expected));
-    case Check::Text: return is_kind(v, Kind::Str) && v.object()->type == vm_.types().str;
-    case Check::Int: return v.is_int();
-    case Check::Float: return v.is_float();
-    case Check::Tensor: {
-      TensorObject* tensor = quick_tensor(tensors(), v);
-      if (!tensor) return false;
-      if (tensor->view) refresh_history(vm_, tensor);
-      return tensor_key(*tensor) == source.tensor_key;
-    }
-    case Check::Tuple:
-      return is_kind(v, Kind::Tuple) && cast<TupleObject>(v)->size == source.length;
-    case Check::List:
-      return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
-             (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
-    case Check::Instance: return is_kind(v, Kind::Instance) && v.object()->type == source.expected.object();
-    case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, v);
-  }
-  return false;
-}
-
-Value Compiler::fetch(const EntrySource& source, const Frame& frame,
-                      const std::vector<Value>& entry) const {
-  using Form = EntrySource::Form;
-  switch (source.form) {
-    case Form::Register: return frame.registers[source.index];
-    case Form::Item: {
-      const Value& parent = entry[source.parent];
-      if (is_kind(parent, Kind::Dict)) return dict_get(vm_, cast<DictObject>(parent), source.key);
-      if (is_kind(parent, Kind::Tuple)) return cast<TupleObject>(parent)->items[source.index];
-      return cast<ListObject>(parent)->items[source.index];
-    }
-    case Form::Attribute: {
-      const Value& holder = source.holder.is_object() ? source.holder : entry[source.parent];
-      return get_own_attribute(vm_, holder.object(), source.name.get());
-    }
-    case Form::Content: return cast<CellObject>(source.holder)->content;
-    case Form::Namespace: {
-      DictObject* dict = cast<DictObject>(source.holder);
-      int64_t place = dict->table.find(vm_, source.name.get());
-      return place < 0 ? Value() : dict->table.entry(static_cast<uint32_t>(place)).value;
-    }
-    case Form::Element: {
-      ListObject* list = cast<ListObject>(source.holder);
-      return source.index < list->items.size() ? list->items[source.index] : Value();
-    }
-    case Form::Gradient: {
-      const Value& grad = cast<TensorObject>(source.holder)->grad;
-      return grad.is_undefined() ? Value::none() : grad;
-    }
-    case Form::Pinned: return source.holder;
-  }
-  return Value();
-}
-
-bool Compiler::fits(const Variant& variant, const Frame& frame, std::vector<Value>& entry) {
-  if (variant.plan.grad_enabled != tensors().grad_enabled) return false;
-  if (variant.plan.function.get() && variant.plan.function.get() != frame.function) return false;
-  if (variant.running) return false;
-  entry.reserve(variant.plan.sources.size());
-  for (const EntrySource& source : variant.plan.sources) {
-    entry.push_back(fetch(source, frame, entry));
-    if (source.check == EntrySource::Check::Alias ? !entry.back().is(entry[source.length])
-                                                  : !check_source(source, entry.back()))
-      return false;
-  }
-  return are_distinct(variant.plan, entry) && !inputs_overlap(variant, entry);
-}
-
-// Objects that were two while capturing are two now where that matters: what the region stores into a
-// container must reach no other one that it knows the content of.
-bool Compiler::are_distinct(const RegionPlan& plan, const std::vector<Value>& entry) {
-  for (const auto& [left, right] : plan.different)
-    if (entry[left].is(entry[right])) return false;
-  for (const Value& holder : plan.foreign)
-    for (uint32_t container : plan.containers)
-      if (entry[container].is(holder)) return false;
-  for (uint32_t written : plan.distinct) {
-    if (entry[written].object()->watched()) return false;
-    for (uint32_t other : plan.containers)
-      if (other != written && entry[other].is(entry[written])) return false;
-  }
-  return true;
-}
-
-// A written input must not share memory with another input: the region knows them as separate tensors.
-bool Compiler::inputs_overlap(const Variant& variant, const std::vector<Value>& entry) {
-  if (variant.plan.written_sources.empty()) return false;
-  uint64_t mark = ++epoch_;
-  TensorState& state = tensors();
-  for (uint32_t source : variant.plan.written_sources) {
-    Storage& storage = *cast<TensorObject>(entry[source])->tensor.storage();
-    if (storage.mark == mark) return true;
-    storage.mark = mark;
-    storage.prepare_write();
-  }
-  size_t marked = 0;
-  for (const auto& input : variant.plan.inputs) {
-    TensorObject* tensor = as_tensor(state, entry[input.second]);
-    marked += tensor && tensor->tensor.storage()->mark == mark;
-  }
-  return marked != variant.plan.written_sources.size();
+bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
+                           Value& result) {
+  EntryOfCall call(variant->entry, variant->plan);
+  return fits(*variant, frame, call) && run(variant, frame, call, outcome, result);
 }
 
 // ---- capture ----
@@ -312,6 +175,8 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
     again.hopeless = true;
     return nullptr;
   }
+  variant->entry.build(variant->plan);
+  variant->executable->hold(variant->entry.held_inputs());
   watch(variant);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
@@ -331,20 +196,18 @@ struct RunningScope {
 
 }  // namespace
 
-bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, std::vector<Value>& entry,
+bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
                    EnterResult* outcome, Value& result) {
   const RegionPlan& plan = variant->plan;
   TensorState& state = tensors();
-  Borrowed<jit::RunInput> borrowed(inputs_);
-  std::vector<jit::RunInput>& inputs = *borrowed;
-  inputs.reserve(plan.inputs.size());
-  for (const auto& [id, source] : plan.inputs) {
-    (void)id;
-    jit::RunInput input;
+  const std::vector<Value>& entry = call.values();
+  std::vector<jit::RunInput>& inputs = call.inputs();
+  for (uint32_t i : variant->entry.open_inputs()) {
+    const uint32_t source = plan.inputs[i].second;
     const Value& v = entry[source];
-    if (TensorObject* tensor = quick_tensor(state, v)) input.tensor = &tensor->tensor;
-    else number_of(v, &input.scalar);
-    inputs.push_back(input);
+    if (plan.sources[source].check == EntrySource::Check::Tensor)
+      inputs[i].tensor = &cast<TensorObject>(v)->tensor;
+    else number_of(v, &inputs[i].scalar);
   }
   Materializer materializer(vm_, entry, plan.object_count);
   RegionHost host(vm_, *variant, materializer);
@@ -439,6 +302,25 @@ void Compiler::watch(const std::shared_ptr<Variant>& variant) {
     holder->watch();
     watches_[holder].push_back({watched.key, variant});
   }
+  for (uint32_t i = 0; i < variant->plan.sources.size(); ++i) {
+    const EntrySource& source = variant->plan.sources[i];
+    if (source.form != EntrySource::Form::Pinned || source.check != EntrySource::Check::Tensor) continue;
+    source.holder.object()->watch();
+    const uint32_t held = variant->entry.is_held(i) ? i : EntryState::kNone;
+    watches_[source.holder.object()].push_back({Value(), variant, held});
+  }
+}
+
+// A store that changes what entry looks at: a held tensor's elements, its gradient class.
+bool Compiler::tell_entry(const WatchEntry& entry, Variant& variant, const Value& key) {
+  if (entry.held == EntryState::kNone || !is_kind(key, Kind::Str)) return false;
+  const std::string_view name = cast<StrObject>(key)->view();
+  const bool elements = name == kTensorData;
+  if (!elements && name != kTensorGradientClass) return false;
+  variant.entry.note_change(entry.held);
+  if (elements && variant.entry.input_of(entry.held) != EntryState::kNone)
+    variant.executable->changed(variant.entry.input_of(entry.held));
+  return true;
 }
 
 void Compiler::on_store(Object* holder, const Value& key) {
@@ -450,6 +332,10 @@ void Compiler::on_store(Object* holder, const Value& key) {
   for (WatchEntry& entry : found->second) {
     std::shared_ptr<Variant> variant = entry.variant.lock();
     if (!variant || !variant->valid) continue;
+    if (tell_entry(entry, *variant, key)) {
+      kept.push_back(std::move(entry));
+      continue;
+    }
     const bool by_name = is_kind(entry.key, Kind::Str);
     bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
                 entry.key.is(key) ||

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/entry.h"
 #include "interpreter/capture/materialize.h"
 #include "jit/compile.h"
 #include "jit/report.h"
@@ -22,6 +23,7 @@ struct CompileOptions {
 struct Variant {
   std::string name;
   RegionPlan plan;
+  EntryState entry;
   std::unique_ptr<jit::Executable> executable;
   bool valid = true;
   bool running = false;
@@ -33,28 +35,6 @@ struct Variant {
 struct CompiledMark : CompiledEntry {
   bool fullgraph = false;
   bool never = false;            // torch.compiler.disable
-};
-
-// A vector of a call that keeps its memory for later calls; calls nest.
-template <class T>
-class Borrowed {
- public:
-  using Pool = std::vector<std::vector<T>>;
-  explicit Borrowed(Pool& pool) : pool_(pool) {
-    if (pool.empty()) return;
-    items_ = std::move(pool.back());
-    pool.pop_back();
-  }
-  ~Borrowed() {
-    items_.clear();
-    if (pool_.size() < pool_.capacity()) pool_.push_back(std::move(items_));
-  }
-  Borrowed(const Borrowed&) = delete;
-  std::vector<T>& operator*() { return items_; }
-
- private:
-  Pool& pool_;
-  std::vector<T> items_;
 };
 
 class Compiler : public CompilerHooks, public Watchers {
@@ -101,17 +81,19 @@ class Compiler : public CompilerHooks, public Watchers {
   struct WatchEntry {
     Value key;
     std::weak_ptr<Variant> variant;
+    uint32_t held = EntryState::kNone;  // the source that is this tensor
   };
 
   EnterResult enter(Frame& frame, Value& result);
-  bool fits(const Variant& variant, const Frame& frame, std::vector<Value>& entry);
+  bool try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
+                   Value& result);
+  bool fits(Variant& variant, const Frame& frame, EntryOfCall& call);
   bool check_source(const EntrySource& source, const Value& v) const;
   Value fetch(const EntrySource& source, const Frame& frame, const std::vector<Value>& entry) const;
   void take_apart(const Variant& old, const Frame& frame, Site& site) const;
   static bool are_distinct(const RegionPlan& plan, const std::vector<Value>& entry);
-  bool inputs_overlap(const Variant& variant, const std::vector<Value>& entry);
   // False: an entry condition failed and nothing happened.
-  bool run(const std::shared_ptr<Variant>& variant, Frame& frame, std::vector<Value>& entry,
+  bool run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
            EnterResult* outcome, Value& result);
   void resume(const Variant& variant, const ExitPlan& exit, Frame& frame, Materializer& materializer,
               std::span<const jit::RunValue> live);
@@ -124,6 +106,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
   void watch(const std::shared_ptr<Variant>& variant);
   void unwatch(const Variant& variant);
+  static bool tell_entry(const WatchEntry& entry, Variant& variant, const Value& key);
   void sweep();
   void remember_dynamic(const Variant& variant, Object* holder, const Value& key);
   // reporting.cpp
@@ -151,8 +134,6 @@ class Compiler : public CompilerHooks, public Watchers {
   std::unordered_map<const jit::SplitBackward*, CompiledBackward> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks
   bool has_invalid_ = false;  // some variant of some site
-  Borrowed<Value>::Pool entries_;
-  Borrowed<jit::RunInput>::Pool inputs_;
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;
 };

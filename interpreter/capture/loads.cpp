@@ -153,7 +153,6 @@ Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Valu
       source.form = Form::Pinned;
       source.holder = current;
       result = tensor_input(tensor, add_source(std::move(source)));
-      plan_.watched.push_back({current, Value()});
     } else {
       if (!current.is_object() || is_kind(current, Kind::Str))
         note_fact(std::string(name->view()) + " == " + repr(vm_, current));
@@ -201,7 +200,6 @@ Av Capture::load_cell(const Av& cell) {
       source.form = Form::Pinned;
       source.holder = now;
       result = tensor_input(tensor, add_source(std::move(source)));
-      plan_.watched.push_back({now, Value()});
     } else {
       result = Av::constant(now);
     }
@@ -230,7 +228,6 @@ Av Capture::load_element(ListObject* list, int64_t index) {
       source.form = Form::Pinned;
       source.holder = now;
       result = tensor_input(tensor, add_source(std::move(source)));
-      plan_.watched.push_back({now, Value()});
     } else {
       result = Av::constant(now);
     }

@@ -95,7 +95,8 @@ Tensor reshaped(const Tensor& x, const Sizes& sizes) {
   return run_op(Op::reshape, {&x, 1}, scalars, {}).first;
 }
 
-void note_new_history(TensorObject* written) {
+void note_new_history(Vm& vm, TensorObject* written) {
+  note_tensor_store(vm, written, kTensorGradientClass);
   ++written->history_version;
   written->history_written = jit::next_sequence();
 }
@@ -139,7 +140,7 @@ jit::TapeValue scattered_history(TensorObject* base, TensorObject* view,
 void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
   if (!base->tensor.is_contiguous()) {
     base->history = scattered_history(base, view, value);
-    note_new_history(base);
+    note_new_history(vm, base);
     return refresh_history(vm, view);
   }
   jit::TapeTensor before{base->tensor, base->history, nullptr};
@@ -150,7 +151,7 @@ void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::Tape
   const jit::TapeTensor inputs[] = {before, value};
   const Tensor results[] = {base->tensor};
   base->history = jit::record(Op::store, inputs, scalars, {}, results);
-  note_new_history(base);
+  note_new_history(vm, base);
   refresh_history(vm, view);
 }
 
@@ -383,7 +384,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value) {
   } else {
     x->history = taped.history;
   }
-  note_new_history(x);
+  note_new_history(vm, x);
 }
 
 }  // namespace tsc::interp

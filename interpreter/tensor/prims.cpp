@@ -147,8 +147,8 @@ Value prim_is_tensor(Vm& vm, Args& args) {
 Value prim_set_data(Vm& vm, Args& args) {
   TensorObject* x = expect_tensor(vm, args[0], "x");
   TensorObject* y = expect_tensor(vm, args[1], "data");
+  note_tensor_store(vm, x, kTensorData);
   x->tensor = y->tensor;
-  note_store(vm, x, intern(vm, "data").take());
   return Value::none();
 }
 

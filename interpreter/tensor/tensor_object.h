@@ -4,6 +4,7 @@
 // runtime/ops/ops.def; this room binds them (module `_prims`), the methods are stdlib/torch/_tensor.tsc.
 // Keeps: an op never changes its operands' TensorObjects, except `assign_`, the one in-place write.
 #include <memory>
+#include <string_view>
 
 #include "interpreter/vm/native.h"
 #include "jit/autodiff/tape.h"
@@ -40,6 +41,11 @@ struct TensorObject : Instance {
 
   bool needs_grad() const { return requires_grad || history.node; }
 };
+
+// The keys under which stores to a tensor are noted (note_store): other elements behind the object, in
+// front of the change; requires_grad, or whether it has a history.
+inline constexpr std::string_view kTensorData = "data", kTensorGradientClass = "requires_grad";
+void note_tensor_store(Vm& vm, TensorObject* tensor, std::string_view what);
 
 struct DTypeObject : Object {
   static constexpr Kind kKind = Kind::Native;

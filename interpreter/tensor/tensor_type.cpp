@@ -201,7 +201,7 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
           "you can only change requires_grad flags of leaf variables; use detach() for a tensor that "
           "does not require grad");
   if (!x->history.node) x->requires_grad = wanted;
-  note_store(vm, x, intern(vm, "requires_grad").take());
+  note_tensor_store(vm, x, kTensorGradientClass);
 }
 Value get_grad(Vm&, const Value& self) {
   const Value& grad = self_of(self)->grad;
@@ -233,8 +233,9 @@ Value get_data(Vm& vm, const Value& self) {
   return make_tensor(vm, self_of(self)->tensor).take();
 }
 void set_data(Vm& vm, const Value& self, const Value& value) {
-  self_of(self)->tensor = expect_tensor(vm, value, "data")->tensor;
-  note_store(vm, self.object(), intern(vm, "data").take());
+  TensorObject* source = expect_tensor(vm, value, "data");
+  note_tensor_store(vm, self_of(self), kTensorData);
+  self_of(self)->tensor = source->tensor;
 }
 Value get_version(Vm&, const Value& self) {
   return Value::integer(self_of(self)->tensor.storage()->version);
@@ -409,6 +410,10 @@ Local<TensorObject> make_tensor(Vm& vm, Tensor tensor) {
   Local<TensorObject> object = vm.heap().make<TensorObject>(tensor_state(vm).tensor_type);
   object->tensor = std::move(tensor);
   return object;
+}
+
+void note_tensor_store(Vm& vm, TensorObject* tensor, std::string_view what) {
+  if (tensor->watched()) [[unlikely]] note_store(vm, tensor, intern(vm, what).value());
 }
 
 Scalar tensor_scalar(const Tensor& tensor) {

@@ -1,182 +1,168 @@
 #include "jit/region/executor.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
-#include "jit/region/liveness.h"
 #include "jit/region/scalar_eval.h"
+#include "jit/region/steps.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::jit {
 namespace {
 
-// For every write_back: the values that may share the input's memory and are used after it. They keep
-// their contents, so they move out before the memory changes.
-using OldViews = std::unordered_map<const Instruction*, std::vector<ValueId>>;
-
-void find_old_views(const Block& block, std::unordered_map<ValueId, ValueId>& bases,
-                    OldViews& writes) {
-  for (const Instruction& instruction : block.instructions) {
-    for_each_use(instruction, [&](ValueId used) {
-      const auto base = bases.find(used);
-      if (base == bases.end() || instruction.code == Code::WriteBack) return;
-      for (auto& [write, values] : writes) {
-        if (write->operands[0] != base->second) continue;
-        if (std::find(values.begin(), values.end(), used) == values.end()) values.push_back(used);
-      }
-    });
-    if (instruction.code == Code::WriteBack) writes[&instruction];
-    const bool view = instruction.code == Code::Op && op_row(instruction.op).flags & kView;
-    if (view) {
-      const auto base = bases.find(instruction.operands[0]);
-      if (base != bases.end()) bases[instruction.results[0]] = base->second;
-    }
-    for (const auto& nested : instruction.blocks) find_old_views(*nested, bases, writes);
+// What a run works with, kept for the next one.
+struct RunMemory {
+  RunMemory(const Region& region, const RegionSteps& steps)
+      : registers(region, steps.held_values()), is_stale(region.body.parameters.size()) {}
+  void mark_stale(uint32_t input) {
+    if (is_stale[input]) return;
+    is_stale[input] = true;
+    stale.push_back(input);
   }
-}
 
-OldViews find_old_views(const Region& region) {
-  std::unordered_map<ValueId, ValueId> bases;
-  for (ValueId input : region.body.parameters)
-    if (region.type(input).kind == ValueKind::Tensor) bases[input] = input;
-  OldViews writes;
-  find_old_views(region.body, bases, writes);
-  return writes;
-}
-
-// What a block does, without what every run would only repeat: constants stand in the registers already,
-// and of equal guards the first decides.
-struct Step {
-  const Instruction* instruction;
-  std::vector<ValueId> dying;
-  // A tensor leaves with at most one operand: of those of `instruction`, an exit, no two are the same.
-  bool operands_differ = false;
+  Registers registers;
+  // Held inputs that are to be bound anew.
+  std::vector<uint32_t> stale;
+  std::vector<bool> is_stale;
+  // Of the held inputs as they are bound: sizes that share a name are equal; no settled scalar raises; the
+  // settled guard that fails.
+  bool agree = true, settles = true;
+  const Instruction* fails = nullptr;
+  std::span<const RunInput> inputs;  // of the run that is going on
+  // What held inputs were before the embedder changed them in the middle of it.
+  std::vector<std::pair<uint32_t, Tensor>> kept;
 };
-using Steps = std::vector<Step>;
-using StepsOfBlocks = std::unordered_map<const Block*, Steps>;
-
-bool operands_differ(const Instruction& instruction) {
-  if (instruction.code != Code::Exit) return false;
-  std::vector<ValueId> operands(instruction.operands.begin(), instruction.operands.end());
-  std::sort(operands.begin(), operands.end());
-  return std::adjacent_find(operands.begin(), operands.end()) == operands.end();
-}
-
-void find_steps(const Block& block, const LastUses& last_uses, StepsOfBlocks& all) {
-  Steps steps;
-  std::vector<std::pair<ValueId, uint32_t>> guarded;
-  for (const Instruction& instruction : block.instructions) {
-    for (const auto& nested : instruction.blocks) find_steps(*nested, last_uses, all);
-    if (instruction.code == Code::Const) continue;
-    const auto dying = last_uses.after(instruction);
-    if (instruction.code == Code::Guard && dying.empty()) {
-      const std::pair<ValueId, uint32_t> guard{instruction.operands[0], instruction.id};
-      if (std::find(guarded.begin(), guarded.end(), guard) != guarded.end()) continue;
-      guarded.push_back(guard);
-    }
-    steps.push_back({&instruction, {dying.begin(), dying.end()}, operands_differ(instruction)});
-  }
-  all.emplace(&block, std::move(steps));
-}
 
 class RegionExecutor final : public Executable {
  public:
   RegionExecutor(Region region, std::unique_ptr<KernelRunner> kernels)
-      : region_(std::move(region)),
-        old_views_(find_old_views(region_)),
-        kernels_(std::move(kernels)) {
-    find_steps(region_.body, find_last_uses(region_), steps_);
-    body_ = &steps_.at(&region_.body);
-    look_through(region_.body);
+      : region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)) {
+    const auto& parameters = region_.body.parameters;
     input_number_.resize(region_.value_count());
-    for (size_t i = 0; i < region_.body.parameters.size(); ++i)
-      input_number_[region_.body.parameters[i]] = i;
+    for (size_t i = 0; i < parameters.size(); ++i) input_number_[parameters[i]] = i;
+    held_.resize(parameters.size());
+    find_open_inputs();
   }
   RunExit run(std::span<const RunInput> inputs, RunContext& context) override;
+  void hold(std::span<const uint32_t> inputs) override {
+    TSC_CHECK(memories_.empty(), "inputs are held before the first run");
+    for (uint32_t input : inputs)
+      held_[input] = region_.type(region_.body.parameters[input]).kind == ValueKind::Tensor;
+    steps_.hold(held_);
+    find_open_inputs();
+  }
+  void changed(uint32_t input) override;
 
   const Region& region() const { return region_; }
-  const Steps& steps(const Block& block) const {
-    return &block == &region_.body ? *body_ : steps_.at(&block);
-  }
-  const OldViews& old_views() const { return old_views_; }
+  const RegionSteps& steps() const { return steps_; }
   size_t input_number(ValueId input) const { return input_number_[input]; }
-  // The embedder's code runs inside a run: it may put other memory behind an input's object.
-  bool has_host() const { return has_host_; }
+  bool is_held(size_t input) const { return held_[input]; }
+  const std::vector<uint32_t>& open_inputs() const { return open_inputs_; }
   KernelRunner* kernels() const { return kernels_.get(); }
   bool starts_first_run() { return !std::exchange(started_, true); }
 
  private:
-  friend class RegistersOfRun;
-  void look_through(const Block& block) {
-    for (const Instruction& instruction : block.instructions) {
-      has_host_ |= instruction.code == Code::Host;
-      if (instruction.code == Code::Const)
-        constants_.push_back({instruction.results[0], instruction.number});
-      for (const auto& nested : instruction.blocks) look_through(*nested);
-    }
+  friend class MemoryOfRun;
+  void find_open_inputs() {
+    open_inputs_.clear();
+    for (uint32_t i = 0; i < held_.size(); ++i)
+      if (!held_[i]) open_inputs_.push_back(i);
   }
+  RunMemory* make_memory();
 
   Region region_;
-  StepsOfBlocks steps_;
-  const Steps* body_ = nullptr;
-  OldViews old_views_;
+  RegionSteps steps_;
   std::vector<size_t> input_number_;  // by value
-  std::vector<std::pair<ValueId, Scalar>> constants_;
-  bool has_host_ = false;
+  std::vector<bool> held_;
+  std::vector<uint32_t> open_inputs_;
   bool started_ = false;
   std::unique_ptr<KernelRunner> kernels_;
-  std::vector<std::unique_ptr<Registers>> idle_;  // more than one after a region ran inside itself
-  size_t running_ = 0;
+  std::vector<std::unique_ptr<RunMemory>> memories_;  // more than one after a region ran inside itself
+  std::vector<RunMemory*> idle_;
 };
 
-// Registers from the executable's idle ones, and back to them.
-class RegistersOfRun {
- public:
-  explicit RegistersOfRun(RegionExecutor& executor) : executor_(executor) {
-    executor_.idle_.reserve(executor_.running_ + 1);  // the way back must not fail
-    ++executor_.running_;
-    if (!executor.idle_.empty()) {
-      registers_ = std::move(executor.idle_.back());
-      executor.idle_.pop_back();
-      return;
+RunMemory* RegionExecutor::make_memory() {
+  idle_.reserve(memories_.size() + 1);  // the way back must not fail
+  auto memory = std::make_unique<RunMemory>(region_, steps_);
+  for (const auto& [value, number] : steps_.constants()) memory->registers.scalars[value] = number;
+  for (uint32_t i = 0; i < held_.size(); ++i)
+    if (held_[i]) memory->mark_stale(i);
+  memories_.push_back(std::move(memory));
+  return memories_.back().get();
+}
+
+// A run that is going on goes on with what it has.
+void RegionExecutor::changed(uint32_t input) {
+  if (!held_[input]) return;
+  const ValueId value = region_.body.parameters[input];
+  for (const auto& memory : memories_) {
+    const bool bound = !memory->is_stale[input];
+    memory->mark_stale(input);
+    if (memory->inputs.empty()) {
+      memory->registers.drop(value);
+      continue;
     }
-    registers_ = std::make_unique<Registers>(executor.region_);
-    for (const auto& [value, number] : executor.constants_) registers_->scalars[value] = number;
+    const Tensor& now = *memory->inputs[input].tensor;
+    if (bound) memory->registers.put(value, now);
+    const bool known = std::any_of(memory->kept.begin(), memory->kept.end(),
+                                   [&](const auto& entry) { return entry.first == input; });
+    if (!known) memory->kept.push_back({input, now});
   }
-  ~RegistersOfRun() {
-    --executor_.running_;
-    if (!registers_) return;
-    registers_->drop_all();
-    executor_.idle_.push_back(std::move(registers_));
+}
+
+class MemoryOfRun {
+ public:
+  MemoryOfRun(RegionExecutor& executor, std::span<const RunInput> inputs) : executor_(executor) {
+    if (executor.idle_.empty()) {
+      memory_ = executor.make_memory();
+    } else {
+      memory_ = executor.idle_.back();
+      executor.idle_.pop_back();
+    }
+    memory_->inputs = inputs;
   }
-  RegistersOfRun(const RegistersOfRun&) = delete;
-  Registers& get() { return *registers_; }
+  ~MemoryOfRun() {
+    memory_->registers.drop_all();
+    for (uint32_t input : memory_->stale)
+      memory_->registers.drop(executor_.region_.body.parameters[input]);
+    memory_->kept.clear();
+    memory_->inputs = {};
+    executor_.idle_.push_back(memory_);
+  }
+  MemoryOfRun(const MemoryOfRun&) = delete;
+  RunMemory& get() { return *memory_; }
 
  private:
   RegionExecutor& executor_;
-  std::unique_ptr<Registers> registers_;
+  RunMemory* memory_ = nullptr;
 };
 
 class Run {
  public:
-  Run(RegionExecutor& executor, Registers& registers, std::span<const RunInput> inputs,
+  Run(RegionExecutor& executor, RunMemory& memory, std::span<const RunInput> inputs,
       RunContext& context)
       : executor_(executor),
         region_(executor.region()),
         kernels_(executor.kernels()),
         context_(context),
-        registers_(registers),
+        memory_(memory),
+        registers_(memory.registers),
         inputs_(inputs) {}
 
   RunExit run() {
-    bind_inputs();
-    if (!shared_sizes_agree()) {
+    TSC_CHECK(inputs_.size() == region_.body.parameters.size(),
+              "region " + region_.name + ": input count");
+    if (!memory_.stale.empty()) bind_held();
+    const bool fit = memory_.agree && bind_open() && open_sizes_agree();
+    if (!fit) {
       leave_through_entry_guard();
-      return std::move(exit_);
+    } else if (memory_.fails) {
+      leave(*memory_.fails, 1);
+    } else {
+      if (kernels_ && executor_.starts_first_run()) kernels_->foresee(region_, registers_);
+      const RegionSteps& steps = executor_.steps();
+      run_steps(memory_.settles ? steps.body() : steps.of(region_.body), true);
     }
-    if (kernels_ && executor_.starts_first_run()) kernels_->foresee(region_, registers_);
-    run_block(region_.body);
     TSC_CHECK(left_, "region " + region_.name + " ended without an exit");
     return std::move(exit_);
   }
@@ -184,16 +170,49 @@ class Run {
  private:
   const Type& type(ValueId value) const { return region_.type(value); }
 
-  void bind_inputs() {
+  // Inputs that are the same as long as nobody says otherwise, and all that follows from them.
+  void bind_held() {
     const auto& parameters = region_.body.parameters;
-    TSC_CHECK(inputs_.size() == parameters.size(), "region " + region_.name + ": input count");
-    if (executor_.has_host()) keep_inputs();
-    for (size_t i = 0; i < inputs_.size(); ++i) {
+    for (uint32_t input : memory_.stale) {
+      TSC_CHECK(inputs_[input].tensor != nullptr, "a tensor input is missing");
+      bind_sizes(parameters[input], *inputs_[input].tensor);
+      registers_.lend(parameters[input], *inputs_[input].tensor);
+      memory_.is_stale[input] = false;
+    }
+    memory_.stale.clear();
+    memory_.agree = true;
+    for (size_t i = 0; i < parameters.size() && memory_.agree; ++i)
+      memory_.agree = !executor_.is_held(i) || sizes_agree(parameters[i]);
+    settle();
+  }
+
+  void settle() {
+    memory_.settles = true;
+    memory_.fails = nullptr;
+    try {
+      for (const Step& step : executor_.steps().settled()) {
+        const Instruction& instruction = *step.instruction;
+        if (instruction.code == Code::Scalar) run_scalar(instruction);
+        else if (!registers_.scalars[instruction.operands[0]].i && !memory_.fails)
+          memory_.fails = &instruction;
+      }
+    } catch (const Error&) {  // raises again at its place
+      memory_.settles = false;
+      memory_.fails = nullptr;
+    }
+  }
+
+  // False: a size is not that of a held input with which it shares a name.
+  bool bind_open() {
+    const auto& parameters = region_.body.parameters;
+    if (executor_.steps().has_host()) keep_inputs();
+    bool agree = true;
+    for (uint32_t i : executor_.open_inputs()) {
       const ValueId parameter = parameters[i];
       const Type& wanted = type(parameter);
       if (wanted.kind == ValueKind::Tensor) {
         TSC_CHECK(inputs_[i].tensor != nullptr, "a tensor input is missing");
-        bind_sizes(parameter, input_tensor(i));
+        agree &= bind_open_sizes(parameter, input_tensor(i));
         registers_.lend(parameter, input_tensor(i));
       } else if (wanted.kind == ValueKind::Object) {
         registers_.objects[parameter] = inputs_[i].object;
@@ -202,25 +221,33 @@ class Run {
         registers_.scalars[parameter] = inputs_[i].scalar;
       }
     }
+    return agree;
   }
+  // The embedder's code runs inside the run: it may put other memory behind an input's object.
   void keep_inputs() {
     kept_.resize(inputs_.size());
-    for (size_t i = 0; i < inputs_.size(); ++i)
+    for (uint32_t i : executor_.open_inputs())
       if (inputs_[i].tensor) kept_[i] = *inputs_[i].tensor;
   }
   const Tensor& input_tensor(size_t number) const {
-    return kept_.empty() ? *inputs_[number].tensor : kept_[number];
+    if (!executor_.is_held(number)) return kept_.empty() ? *inputs_[number].tensor : kept_[number];
+    for (const auto& [input, tensor] : memory_.kept)
+      if (input == number) return tensor;
+    return *inputs_[number].tensor;
   }
 
   // Inputs share a size value where an entry guard said that the two sizes are equal; the pass that gave
   // them one name kept the guard, whose exit is taken when they are not.
-  bool shared_sizes_agree() const {
-    for (ValueId input : region_.body.parameters) {
-      const ValueList& sizes = type(input).sizes;
-      for (size_t k = 0; k < sizes.size(); ++k)
-        if (registers_.scalars[sizes[k]].i != registers_.tensor(input).size(static_cast<int64_t>(k)))
-          return false;
-    }
+  bool sizes_agree(ValueId input) const {
+    const ValueList& sizes = type(input).sizes;
+    for (size_t k = 0; k < sizes.size(); ++k)
+      if (registers_.scalars[sizes[k]].i != registers_.tensor(input).size(static_cast<int64_t>(k)))
+        return false;
+    return true;
+  }
+  bool open_sizes_agree() const {
+    for (uint32_t i : executor_.open_inputs())
+      if (!sizes_agree(region_.body.parameters[i])) return false;
     return true;
   }
 
@@ -241,12 +268,27 @@ class Run {
     TSC_CHECK(false, "region " + region_.name + ": two inputs that must agree in a size do not");
   }
 
-  // A tensor that may define sizes: its size registers follow it.
-  void bind_sizes(ValueId value, const Tensor& tensor) {
+  void check_declared(ValueId value, const Tensor& tensor) const {
     const Type& wanted = type(value);
     TSC_CHECK(tensor.defined() && tensor.dtype() == wanted.dtype &&
                   tensor.sizes().size() == wanted.sizes.size(),
               "region " + region_.name + ": a tensor has another dtype or rank than declared");
+  }
+  bool bind_open_sizes(ValueId value, const Tensor& tensor) {
+    check_declared(value, tensor);
+    const ValueList& sizes = type(value).sizes;
+    bool agree = true;
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      const Scalar size = Scalar::of_int(tensor.size(static_cast<int64_t>(k)));
+      if (executor_.steps().is_held_size(sizes[k])) agree &= registers_.scalars[sizes[k]].i == size.i;
+      else registers_.scalars[sizes[k]] = size;
+    }
+    return agree;
+  }
+  // A tensor that may define sizes: its size registers follow it.
+  void bind_sizes(ValueId value, const Tensor& tensor) {
+    check_declared(value, tensor);
+    const Type& wanted = type(value);
     for (size_t k = 0; k < wanted.sizes.size(); ++k)
       registers_.scalars[wanted.sizes[k]] = Scalar::of_int(tensor.size(static_cast<int64_t>(k)));
   }
@@ -299,8 +341,8 @@ class Run {
     left_ = true;
   }
 
-  void run_block(const Block& block) {
-    const Steps& steps = executor_.steps(block);
+  void run_block(const Block& block) { run_steps(executor_.steps().of(block), false); }
+  void run_steps(const Steps& steps, bool whole) {
     size_t at = 0;
     try {
       for (; at < steps.size(); ++at) {
@@ -314,7 +356,7 @@ class Run {
       // In front of an entry guard stand the scalars of all conditions, also of those that the program
       // would not have reached with these inputs: the region does not fit, nothing has happened yet.
       const Instruction& instruction = *steps[at].instruction;
-      if (&block == &region_.body && instruction.code == Code::Scalar && guard_follows(instruction))
+      if (whole && instruction.code == Code::Scalar && guard_follows(instruction))
         return leave_through_entry_guard();
       throw RunError{error, instruction.origin};
     }
@@ -407,10 +449,12 @@ class Run {
                           source.offset() == target.offset() &&
                           source.strides() == target.strides();
     if (!in_place) {
-      for (ValueId value : executor_.old_views().at(&instruction)) {
+      for (ValueId value : executor_.steps().old_views(instruction)) {
         const Tensor& other = registers_.tensor(value);
-        if (other.defined() && other.storage() == target.storage())
-          registers_.put(value, run_op(Op::copy, {&other, 1}, {}, {}).first);
+        if (!other.defined() || other.storage() != target.storage()) continue;
+        if (value == instruction.operands[0] && executor_.is_held(executor_.input_number(value)))
+          memory_.mark_stale(static_cast<uint32_t>(executor_.input_number(value)));
+        registers_.put(value, run_op(Op::copy, {&other, 1}, {}, {}).first);
       }
       copy_into(target, source);
     }
@@ -465,9 +509,10 @@ class Run {
   const Region& region_;
   KernelRunner* kernels_;
   RunContext& context_;
+  RunMemory& memory_;
   Registers& registers_;
   std::span<const RunInput> inputs_;
-  std::vector<Tensor> kept_;  // the inputs, when the embedder's code may change its own
+  std::vector<Tensor> kept_;  // the open inputs, when the embedder's code may change its own
   std::vector<Tensor> tensors_;
   std::vector<Scalar> scalars_;
   std::vector<RunValue> yielded_;
@@ -476,8 +521,8 @@ class Run {
 };
 
 RunExit RegionExecutor::run(std::span<const RunInput> inputs, RunContext& context) {
-  RegistersOfRun registers(*this);
-  return Run(*this, registers.get(), inputs, context).run();
+  MemoryOfRun memory(*this, inputs);
+  return Run(*this, memory.get(), inputs, context).run();
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // The values of one run of a region. Made once per executable and used again by every run: constants stay,
 // tensors are dropped when the run ends. An input is lent (a pointer to the caller's tensor), everything
 // else is the registers' own.
-// Keeps: between two runs no register holds a tensor.
+// Keeps: between two runs no register owns a tensor; only those of kept values show one.
 #include <vector>
 
 #include "jit/region/region.h"
@@ -12,13 +12,15 @@ namespace tsc::jit {
 
 class Registers {
  public:
-  explicit Registers(const Region& region)
+  // drop_all() leaves the values with a true entry in `kept` as they are.
+  explicit Registers(const Region& region, const std::vector<bool>& kept = {})
       : scalars(region.value_count()),
         objects(region.value_count()),
         own_(region.value_count()),
         seen_(region.value_count(), &none_) {
     for (ValueId value = 0; value < region.value_count(); ++value)
-      if (region.type(value).kind == ValueKind::Tensor) tensor_values_.push_back(value);
+      if (region.type(value).kind == ValueKind::Tensor && (kept.empty() || !kept[value]))
+        tensor_values_.push_back(value);
   }
   Registers(const Registers&) = delete;
   Registers& operator=(const Registers&) = delete;

@@ -22,7 +22,7 @@ Ir flip_negative(const Lanes& lanes, int bits, Ir x) {
   auto& b = lanes.b();
   Ir sign = b.CreateAShr(x, lanes.integer(bits, bits - 1));
   const int64_t magnitude = std::numeric_limits<int64_t>::max() >> (64 - bits);
-  return b.CreateXor(x, b.CreateAnd(sign, lanes.integer(bits, magnitude)));
+  return b.CreateXor(x, b.CreateAnd(sign, lanes.in_memory(lanes.integer(bits, magnitude))));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Ir Accumulation::enter(const Lanes& lanes, Ir x) const {
   Ir key = flip_negative(lanes, bits, b.CreateBitCast(x, lanes.integer_type(bits)));
   // nan becomes the extreme key: the bits of a nan of the winning sign.
   const int64_t highest = std::numeric_limits<int64_t>::max() >> (64 - bits);
-  Ir nan = lanes.integer(bits, reduction == Reduction::amax ? highest : ~highest);
+  Ir nan = lanes.in_memory(lanes.integer(bits, reduction == Reduction::amax ? highest : ~highest));
   return b.CreateSelect(b.CreateFCmpUNO(x, x), nan, key);
 }
 
@@ -59,12 +59,11 @@ Ir Accumulation::identity(const Lanes& lanes) const {
   if (reduction == Reduction::prod)
     return is_floating(to) ? lanes.number(to, 1) : lanes.integer(memory_bytes(to) * 8, 1);
   const bool largest = reduction == Reduction::amin;
-  if (ordered_as_integers()) {
-    const double infinity = std::numeric_limits<double>::infinity();
-    const DType number = input == DType::F64 ? DType::F64 : DType::F32;
-    return enter(lanes, lanes.number(number, largest ? infinity : -infinity));
-  }
   const int bits = memory_bytes(to) * 8;
+  if (ordered_as_integers()) {  // the key of an infinity
+    const int64_t infinity = bits == 64 ? int64_t{0x7FF} << 52 : int64_t{0xFF} << 23;
+    return lanes.integer(bits, largest ? infinity : ~infinity);
+  }
   // Of bools, held as bytes, the largest is 1.
   if (input == DType::Bool) return lanes.integer(bits, largest);
   if (is_unsigned_dtype(to)) return lanes.integer(bits, largest ? -1 : 0);

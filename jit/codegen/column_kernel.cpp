@@ -12,19 +12,16 @@ constexpr int kLightWeight = 6;
 
 }  // namespace
 
+// The totals of a block lie in front of its lanes, so that one loop fills both.
 void KernelEmitter::emit_column_program() {
   const NestStage& stage = program_.stages[0];
   collect_reducers(stage);
   Ir memory = scratch_;
-  auto take = [&](int64_t elements) {
-    Ir place = memory;
-    memory =
-        b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), memory, static_cast<uint64_t>(elements) * 8);
-    return place;
-  };
   for (Reducer& reducer : reducers_) {
-    reducer.lanes = take(kReductionLanes * kColumnBlock);
-    reducer.total = take(kColumnBlock);
+    reducer.total = memory;
+    reducer.lanes = access_.element_pointer(reducer.how.dtype(), memory, b_.getInt64(kColumnBlock));
+    constexpr uint64_t kBytes = (kReductionLanes + 1) * kColumnBlock * 8;
+    memory = b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), memory, kBytes);
   }
   emit_loop(b_, b_.getInt64(0), cols_, kColumnBlock, "block", [&](Ir begin) {
     Ir past = b_.CreateAdd(begin, b_.getInt64(kColumnBlock));
@@ -32,26 +29,25 @@ void KernelEmitter::emit_column_program() {
   });
 }
 
+// Without rows there is still a chunk: it leaves the identity in the totals.
 void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) {
-  Ir zero = b_.getInt64(0);
+  Ir zero = b_.getInt64(0), one = b_.getInt64(1);
   const bool light = weight(stage.element) <= kLightWeight;
-  for (const Reducer& reducer : reducers_)
-    fill_column_identity(reducer, reducer.total, b_.getInt64(1));
-  emit_loop(b_, zero, rows_, kReductionChunk, "chunk", [&](Ir first) {
+  const auto chunk = [&](Ir first) {
     Ir past = b_.CreateAdd(first, b_.getInt64(kReductionChunk));
     Ir last = scalar_.call(llvm::Intrinsic::smin, {past, rows_});
-    Ir used = scalar_.call(llvm::Intrinsic::smin,
-                           {b_.CreateSub(last, first), b_.getInt64(kReductionLanes)});
-    for (const Reducer& reducer : reducers_) fill_column_identity(reducer, reducer.lanes, used);
+    Ir rows = scalar_.call(llvm::Intrinsic::smax, {b_.CreateSub(last, first), one});
+    Ir used = scalar_.call(llvm::Intrinsic::smin, {rows, b_.getInt64(kReductionLanes)});
+    Ir is_first = b_.CreateICmpEQ(first, zero);
+    for (const Reducer& reducer : reducers_) fill_column_identity(reducer, is_first, used);
     emit_loop(b_, first, last, 1, "row", [&](Ir row) {
-      access_.enter_row(row);
-      column_row_ = row;
-      column_begin_ = begin;
-      emit_columns(stage.element, begin, end, light);
+      enter_column_row(row, begin);
+      emit_columns(stage.element, begin, end, light, true);
     });
     for (const Reducer& reducer : reducers_) combine_column_lanes(reducer, used);
-  });
-  access_.enter_row(zero);
+  };
+  emit_loop(b_, zero, rows_, kReductionChunk, "chunk", chunk, true);
+  access_.enter_first_row();
   emit_loop(b_, begin, end, 1, "finish", [&](Ir col) {
     const Point point{scalar_, col, end};
     for (const Reducer& reducer : reducers_) {
@@ -65,38 +61,49 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
   });
 }
 
-// Rows of accumulators are handled as one vector of a whole block: no inner loop, and what lies
-// past the last column is computed and never read.
-void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes) {
+void KernelEmitter::enter_column_row(Ir row, Ir begin) {
+  access_.enter_row(row);
+  Ir lane = b_.CreateAnd(row, b_.getInt64(kReductionLanes - 1));
+  Ir offset = b_.CreateSub(b_.CreateMul(lane, b_.getInt64(kColumnBlock)), begin);
+  for (Reducer& reducer : reducers_)
+    reducer.row = access_.element_pointer(reducer.how.dtype(), reducer.lanes, offset);
+}
+
+// Blocks of accumulators are whole registers: what lies past the last column is computed and never
+// read.
+void KernelEmitter::fill_column_identity(const Reducer& reducer, Ir is_first, Ir lanes) {
   const DType dtype = reducer.how.dtype();
-  const Lanes block(b_, kColumnBlock);
-  Ir count = b_.CreateMul(lanes, b_.getInt64(kColumnBlock));
-  emit_loop(b_, b_.getInt64(0), count, kColumnBlock, "fill", [&](Ir i) {
-    access_.store_row(dtype, access_.element_pointer(dtype, memory, i), Point{block, i, count},
-                      reducer.how.identity(block));
-  });
+  Ir begin = b_.CreateSelect(is_first, b_.getInt64(0), b_.getInt64(kColumnBlock));
+  Ir end = b_.CreateMul(b_.CreateAdd(lanes, b_.getInt64(1)), b_.getInt64(kColumnBlock));
+  Ir identity = wide_.in_memory(reducer.how.identity(wide_));
+  const auto fill = [&](Ir i) {
+    access_.store_row(dtype, access_.element_pointer(dtype, reducer.total, i),
+                      Point{wide_, nullptr, nullptr}, identity);
+  };
+  emit_loop(b_, begin, end, wide_.count(), "fill", fill, true);
 }
 
 // The tree over the lanes that rows have reached. The others hold the identity, and combining with
 // it changes no bit (a lane starts from the identity, so it is never -0 where that would matter).
+// At each distance the lanes below it take those from it on, which lie in one piece; at distance 0
+// the totals take the first lane.
 void KernelEmitter::combine_column_lanes(const Reducer& reducer, Ir lanes) {
   const DType dtype = reducer.how.dtype();
-  const Lanes block(b_, kColumnBlock);
-  const Point point{block, nullptr, nullptr};
-  auto at = [&](Ir lane) {
-    return access_.element_pointer(dtype, reducer.lanes,
-                                   b_.CreateMul(lane, b_.getInt64(kColumnBlock)));
-  };
-  auto combine_into = [&](Ir target, Ir source) {
-    Ir x = access_.load_row(dtype, target, point), y = access_.load_row(dtype, source, point);
-    access_.store_row(dtype, target, point, reducer.how.combine(block, x, y));
-  };
+  const Point point{wide_, nullptr, nullptr};
+  const auto items = [&](Ir count) { return b_.CreateMul(count, b_.getInt64(kColumnBlock)); };
   emit_halving_loop(b_, kReductionLanes / 2, [&](Ir distance) {
+    Ir last = b_.CreateICmpEQ(distance, b_.getInt64(0));
     Ir pairs = scalar_.call(llvm::Intrinsic::smin, {b_.CreateSub(lanes, distance), distance});
-    emit_loop(b_, b_.getInt64(0), pairs, 1, "tree",
-              [&](Ir lane) { combine_into(at(lane), at(b_.CreateAdd(lane, distance))); });
+    Ir count = items(b_.CreateSelect(last, b_.getInt64(1), pairs));
+    Ir target = b_.CreateSelect(last, reducer.total, reducer.lanes);
+    Ir source = access_.element_pointer(dtype, reducer.lanes, items(distance));
+    emit_loop(b_, b_.getInt64(0), count, wide_.count(), "tree", [&](Ir i) {
+      Ir place = access_.element_pointer(dtype, target, i);
+      Ir x = access_.load_row(dtype, place, point);
+      Ir y = access_.load_row(dtype, access_.element_pointer(dtype, source, i), point);
+      access_.store_row(dtype, place, point, reducer.how.combine(wide_, x, y));
+    });
   });
-  combine_into(reducer.total, reducer.lanes);
 }
 
 }  // namespace tsc::jit

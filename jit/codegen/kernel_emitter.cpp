@@ -29,6 +29,7 @@ llvm::Function* KernelEmitter::emit(const std::string& symbol) {
   access_.enter(function_->getArg(0));
   prepare_scratch();
   emit_uniform_values();
+  if (traits_.masked_memory) lane_numbers_ = wide_.in_memory(wide_.iota(32));
   if (traits_.grid)
     emit_grid();
   else if (program_.kind == KernelProgram::Kind::Row)
@@ -242,15 +243,11 @@ KernelEmitter::Reducer& KernelEmitter::reducer_of(const NestInstruction& in) {
 }
 
 Ir KernelEmitter::accumulator_pointer(const Reducer& reducer, const Point& point) {
-  Ir index;
-  if (program_.kind == KernelProgram::Kind::Row) {
-    index = b_.CreateAnd(point.col, b_.getInt64(kReductionLanes - 1));
-  } else {
-    Ir lane = b_.CreateAnd(column_row_, b_.getInt64(kReductionLanes - 1));
-    index = b_.CreateAdd(b_.CreateMul(lane, b_.getInt64(kColumnBlock)),
-                         b_.CreateSub(point.col, column_begin_));
-  }
-  return access_.element_pointer(reducer.how.dtype(), reducer.lanes, index);
+  const DType dtype = reducer.how.dtype();
+  if (program_.kind == KernelProgram::Kind::Column)
+    return access_.element_pointer(dtype, reducer.row, point.col);
+  Ir lane = b_.CreateAnd(point.col, b_.getInt64(kReductionLanes - 1));
+  return access_.element_pointer(dtype, reducer.lanes, lane);
 }
 
 // The accumulators are our own memory: reading and writing lanes that do not exist is harmless as
@@ -291,7 +288,7 @@ void KernelEmitter::collect_reducers(const NestStage& stage) {
     DType input = bindings_[in.inputs[0]].dtype;
     for (const NestInstruction& other : stage.element)
       if (defines_value(other) && other.result == in.inputs[0]) input = other.dtype;
-    reducers_.push_back({&in, {in.reduction, input}, nullptr, nullptr, {}, 0});
+    reducers_.push_back({&in, {in.reduction, input}, nullptr, nullptr, nullptr, {}, 0});
   }
 }
 

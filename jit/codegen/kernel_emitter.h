@@ -35,7 +35,10 @@ class KernelEmitter {
     const NestInstruction* instruction;
     Accumulation how;
     Ir lanes = nullptr;  // memory: 64 lane accumulators (times a block of columns)
-    Ir total = nullptr;  // memory: the chunks so far
+    // The chunks so far: the value of a row, the memory of a block of columns.
+    Ir total = nullptr;
+    Ir row = nullptr;  // column programs: the lane of the row that is entered, less the block's
+                       // first column
     // The lane accumulators while registers hold them, and the one whose turn it is.
     std::vector<Ir> registers;
     size_t turn = 0;
@@ -80,20 +83,21 @@ class KernelEmitter {
   void emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body);
   Ir emit_unrolled(const NestStage& stage, Ir begin, Ir end);
   void turn_registers();
-  void emit_turning(const NestStage& stage, Ir begin, Ir end);
+  void emit_turning(const NestStage& stage, Ir begin, Ir end, bool all);
   Ir emit_turning_whole(const NestStage& stage, Ir begin, Ir end);
   void reduce_in_memory(const NestStage& stage, Ir begin, Ir end);
   void store_lanes(Reducer& reducer);
   void load_lanes(Reducer& reducer);
-  void finish_row_reducer(Reducer& reducer);
   Ir combine_lanes(Reducer& reducer);
-  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel);
-  Point masked_point(Ir col, Ir end);
+  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel,
+                    bool few);
+  Point masked_point(Ir col, Ir end, bool few);
 
   // Column programs (column_kernel.cpp).
   void emit_column_program();
   void emit_column_block(const NestStage& stage, Ir begin, Ir end);
-  void fill_column_identity(const Reducer& reducer, Ir memory, Ir lanes);
+  void enter_column_row(Ir row, Ir begin);
+  void fill_column_identity(const Reducer& reducer, Ir is_first, Ir lanes);
   void combine_column_lanes(const Reducer& reducer, Ir lanes);
 
   void accumulate(const NestInstruction& instruction, const Point& point);
@@ -113,9 +117,9 @@ class KernelEmitter {
   std::vector<bool> uniform_;
   std::vector<Ir> scratch_rows_;
   std::vector<Reducer> reducers_;
-  Ir philox_words_ = nullptr;                         // memory of emit_philox_run
+  Ir lane_numbers_ = nullptr;        // 0, 1, 2, ... where masks are made of them
+  Ir philox_words_ = nullptr;        // memory of emit_philox_run
   std::vector<uint32_t> next_rows_;  // operands whose next row the element part at hand asks for
-  Ir column_row_ = nullptr, column_begin_ = nullptr;  // of the row being accumulated
 };
 
 }  // namespace tsc::jit

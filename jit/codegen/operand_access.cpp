@@ -45,15 +45,24 @@ void OperandAccess::enter(Ir arguments) {
   }
 }
 
+// What a column program stores has no rows.
 void OperandAccess::enter_row(Ir row) {
   for (size_t i = 0; i < places_.size(); ++i) {
+    const Operand& operand = program_.operands[i];
+    if (program_.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output)
+      continue;
     Place& place = places_[i];
     Ir offset = b_.CreateMul(row, place.row_stride);
-    if (program_.operands[i].kind == Operand::Kind::Index)
+    if (operand.kind == Operand::Kind::Index)
       place.row = b_.CreateAdd(place.base, offset);
     else
-      place.row = element_pointer(program_.operands[i].dtype, place.base, offset);
+      place.row = element_pointer(operand.dtype, place.base, offset);
+    if (place.ahead) place.row_ahead = element_pointer(operand.dtype, place.row, place.ahead);
   }
+}
+
+void OperandAccess::enter_first_row() {
+  for (Place& place : places_) place.row = place.base;
 }
 
 Ir OperandAccess::element_pointer(DType dtype, Ir base, Ir index) const {
@@ -91,7 +100,7 @@ Ir OperandAccess::load(uint32_t slot, const Point& point) {
 }
 
 void OperandAccess::prefetch(const Operand& operand, const Place& place, const Point& point) {
-  Ir line = element_pointer(operand.dtype, place.row, b_.CreateAdd(point.col, place.ahead));
+  Ir line = element_pointer(operand.dtype, place.row_ahead, point.col);
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
                      {line, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }

@@ -35,6 +35,7 @@ class OperandAccess {
   void enter(Ir arguments);
   // Moves the operands to a row: the calls below refer to it.
   void enter_row(Ir row);
+  void enter_first_row();
 
   // A Broadcast operand gives a scalar, any other the lanes of the point.
   Ir load(uint32_t slot, const Point& point);
@@ -54,8 +55,9 @@ class OperandAccess {
  private:
   struct Place {
     Ir base = nullptr, row_stride = nullptr, col_stride = nullptr;
-    Ir ahead = nullptr;  // elements to the row that is asked for early; null: none is
-    Ir row = nullptr;  // the row's pointer, or the row's integer of an Index operand
+    Ir ahead = nullptr;      // elements to the row that is asked for early; null: none is
+    Ir row_ahead = nullptr;  // that row's pointer
+    Ir row = nullptr;        // the row's pointer, or the row's integer of an Index operand
   };
 
   void stream_row(DType dtype, Ir pointer, const Point& point, Ir value);

@@ -53,8 +53,8 @@ void KernelEmitter::emit_rows() {
   });
 }
 
-// The first stage waits for memory, the second computes on what the caches hold: it asks for the rows that
-// the first stage of the next row will read.
+// The first stage waits for memory, the second computes on what the caches hold: it asks for the
+// rows that the first stage of the next row will read.
 std::vector<uint32_t> KernelEmitter::rows_read(const NestStage& stage) const {
   std::vector<uint32_t> slots;
   for (const NestInstruction& in : stage.element) {
@@ -74,24 +74,23 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
     const bool light = program_.stages.size() == 1 && stage.element.size() < kPeelBelow &&
                        weight(stage.element) < static_cast<int>(kPeelBelow);
     const bool peel = light || (traits_.streams && streams(stage));
-    return emit_columns(stage.element, b_.getInt64(0), cols_, peel);
+    return emit_columns(stage.element, b_.getInt64(0), cols_, peel, false);
   }
-  const Point point{scalar_, nullptr, nullptr};
+  std::vector<Ir*> totals;
   for (Reducer& reducer : reducers_) {
     if (!fits_registers() || !traits_.masked_memory)
       reducer.lanes = stack_array(reducer.how.dtype(), kReductionLanes);
-    reducer.total = stack_array(reducer.how.dtype(), 1);
-    access_.store_row(reducer.how.dtype(), reducer.total, point, reducer.how.identity(scalar_));
+    reducer.total = reducer.how.identity(scalar_);
+    totals.push_back(&reducer.total);
   }
-  emit_loop(b_, b_.getInt64(0), cols_, kReductionChunk, "chunk", [&](Ir begin) {
+  const auto chunk = [&](Ir begin) {
     Ir past = b_.CreateAdd(begin, b_.getInt64(kReductionChunk));
     reduce_chunk(stage, begin, scalar_.call(llvm::Intrinsic::smin, {past, cols_}));
-  });
-  for (Reducer& reducer : reducers_) {
-    Ir total = access_.load_row(reducer.how.dtype(), reducer.total, point);
-    define(*reducer.instruction, reducer.how.leave(scalar_, reducer.instruction->dtype, total),
-           false);
-  }
+  };
+  emit_carrying_loop(b_, b_.getInt64(0), cols_, kReductionChunk, "chunk", totals, chunk);
+  for (Reducer& reducer : reducers_)
+    define(*reducer.instruction,
+           reducer.how.leave(scalar_, reducer.instruction->dtype, reducer.total), false);
 }
 
 // Masked stores never go past the caches.
@@ -113,17 +112,20 @@ void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
         std::count_if(reducers_.begin(), reducers_.end(),
                       [](const Reducer& reducer) { return reducer.how.ordered_as_integers(); }));
     const int masked_work = work + extremes * kExtremeOperations;
-    if (masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks)
+    const bool unrolled = masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks;
+    const bool light = masked_work < static_cast<int>(kPeelBelow);
+    if (unrolled)
       begin = emit_unrolled(stage, begin, end);
-    else if (masked_work < static_cast<int>(kPeelBelow))
+    else if (light)
       begin = emit_turning_whole(stage, begin, end);
-    emit_turning(stage, begin, end);
+    emit_turning(stage, begin, end, !unrolled && !light);
   } else {
     if (work * static_cast<int>(steps) <= kMostUnrolledOperations)
       begin = emit_unrolled(stage, begin, end);
     reduce_in_memory(stage, begin, end);
   }
-  for (Reducer& reducer : reducers_) finish_row_reducer(reducer);
+  for (Reducer& reducer : reducers_)
+    reducer.total = reducer.how.combine(scalar_, reducer.total, combine_lanes(reducer));
 }
 
 bool KernelEmitter::fits_registers() const {
@@ -139,37 +141,12 @@ bool KernelEmitter::fits_registers() const {
 // A loop whose body updates the accumulators in registers; those of its last turn are left.
 template <class Body>
 void KernelEmitter::emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body) {
-  llvm::BasicBlock* before = b_.GetInsertBlock();
-  llvm::BasicBlock* head = new_block(b_, "lanes");
-  llvm::BasicBlock* step_block = new_block(b_, "step");
-  llvm::BasicBlock* after = new_block(b_, "end");
-  b_.CreateBr(head);
-  b_.SetInsertPoint(head);
-  llvm::PHINode* col = b_.CreatePHI(b_.getInt64Ty(), 2);
-  col->addIncoming(begin, before);
-  std::vector<llvm::PHINode*> phis;
+  std::vector<Ir*> carried;
   for (Reducer& reducer : reducers_) {
-    for (Ir& value : reducer.registers) {
-      phis.push_back(b_.CreatePHI(value->getType(), 2));
-      phis.back()->addIncoming(value, before);
-      value = phis.back();
-    }
+    for (Ir& value : reducer.registers) carried.push_back(&value);
     reducer.turn = 0;
   }
-  b_.CreateCondBr(b_.CreateICmpSLT(col, end), step_block, after);
-
-  b_.SetInsertPoint(step_block);
-  body(col);
-  col->addIncoming(b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step))),
-                   b_.GetInsertBlock());
-  size_t next = 0;
-  for (Reducer& reducer : reducers_)
-    for (Ir& value : reducer.registers) {
-      phis[next]->addIncoming(value, b_.GetInsertBlock());
-      value = phis[next++];
-    }
-  b_.CreateBr(head);
-  b_.SetInsertPoint(after);
+  emit_carrying_loop(b_, begin, end, step, "lanes", carried, body);
 }
 
 // Whole groups of 64 columns. Returns the first column that is left.
@@ -178,7 +155,7 @@ Ir KernelEmitter::emit_unrolled(const NestStage& stage, Ir begin, Ir end) {
   Ir stop = b_.CreateAdd(begin, whole);
   emit_lane_loop(begin, stop, kReductionLanes, [&](Ir col) {
     for (int64_t step = 0; step < kReductionLanes; step += wide_.count()) {
-      Ir at = b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step)));
+      Ir at = step ? b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step))) : col;
       emit_part(stage.element, Point{wide_, at, end}, false);
     }
   });
@@ -192,10 +169,13 @@ void KernelEmitter::turn_registers() {
 
 // One register of columns a turn, after which the accumulators change places: the first is always
 // the one whose columns come. The tree that combines them does not see by how many places they have
-// turned: it pairs every register with the one half the circle away, and then again.
-void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end) {
+// turned: it pairs every register with the one half the circle away, and then again. The loop does
+// all of the chunk's columns or those that are left; lines of the next row are then asked for
+// already.
+void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end, bool all) {
+  if (!all) next_rows_.clear();
   emit_lane_loop(begin, end, wide_.count(), [&](Ir col) {
-    emit_part(stage.element, masked_point(col, end), false);
+    emit_part(stage.element, masked_point(col, end, true), false);
     turn_registers();
   });
 }
@@ -215,7 +195,7 @@ Ir KernelEmitter::emit_turning_whole(const NestStage& stage, Ir begin, Ir end) {
 // Too many accumulators for the registers, or a tail column by column.
 void KernelEmitter::reduce_in_memory(const NestStage& stage, Ir begin, Ir end) {
   for (Reducer& reducer : reducers_) store_lanes(reducer);
-  emit_columns(stage.element, begin, end, false);
+  emit_columns(stage.element, begin, end, false, true);
   for (Reducer& reducer : reducers_) load_lanes(reducer);
 }
 
@@ -240,13 +220,6 @@ void KernelEmitter::load_lanes(Reducer& reducer) {
   }
 }
 
-void KernelEmitter::finish_row_reducer(Reducer& reducer) {
-  const Point point{scalar_, nullptr, nullptr};
-  Ir total = access_.load_row(reducer.how.dtype(), reducer.total, point);
-  total = reducer.how.combine(scalar_, total, combine_lanes(reducer));
-  access_.store_row(reducer.how.dtype(), reducer.total, point, total);
-}
-
 // The fixed tree: lane l with l + 32, then + 16, + 8, + 4, + 2, + 1.
 Ir KernelEmitter::combine_lanes(Reducer& reducer) {
   std::vector<Ir>& lanes = reducer.registers;
@@ -262,19 +235,21 @@ Ir KernelEmitter::combine_lanes(Reducer& reducer) {
   return combined;
 }
 
-Point KernelEmitter::masked_point(Ir col, Ir end) {
+// Of `few` columns at most a chunk is left, which 32 bits count.
+Point KernelEmitter::masked_point(Ir col, Ir end, bool few) {
   Ir rest = b_.CreateSub(end, col);
   Ir width = b_.getInt64(static_cast<uint64_t>(wide_.count()));
-  Ir count = b_.CreateTrunc(scalar_.call(llvm::Intrinsic::smin, {rest, width}), b_.getInt32Ty());
-  return {wide_, col, end, b_.CreateICmpULT(wide_.iota(32), wide_.splat(count))};
+  if (!few) rest = scalar_.call(llvm::Intrinsic::smin, {rest, width});
+  Ir count = wide_.splat(b_.CreateTrunc(rest, b_.getInt32Ty()));
+  return {wide_, col, end, b_.CreateICmpULT(lane_numbers_, count)};
 }
 
 void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end,
-                                 bool peel) {
+                                 bool peel, bool few) {
   const int width = wide_.count();
   if (traits_.masked_memory && !peel) {
     emit_loop(b_, begin, end, width, "columns",
-              [&](Ir col) { emit_part(part, masked_point(col, end), false); });
+              [&](Ir col) { emit_part(part, masked_point(col, end, few), false); });
     return;
   }
   Ir count = b_.CreateSub(end, begin);
@@ -285,7 +260,7 @@ void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir be
   });
   if (traits_.masked_memory) {
     emit_if(b_, b_.CreateICmpSLT(tail, end),
-            [&] { emit_part(part, masked_point(tail, end), false); });
+            [&] { emit_part(part, masked_point(tail, end, few || peel), false); });
     return;
   }
   if (width == 1) return;

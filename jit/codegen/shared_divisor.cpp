@@ -18,8 +18,8 @@ constexpr int64_t kLeastD = int64_t{127 - 20} << 23, kRangeD = int64_t{40} << 23
 Ir in_range(const Lanes& lanes, Ir number, int64_t least, int64_t range) {
   llvm::IRBuilder<>& b = lanes.b();
   Ir bits = b.CreateBitCast(number, lanes.integer_type(32));
-  Ir magnitude = b.CreateAnd(bits, lanes.integer(32, 0x7FFFFFFF));
-  return b.CreateICmpULT(b.CreateSub(magnitude, lanes.integer(32, least)), lanes.integer(32, range));
+  Ir magnitude = b.CreateAnd(bits, lanes.in_memory(lanes.integer(32, 0x7FFFFFFF)));
+  return b.CreateICmpULT(b.CreateSub(magnitude, lanes.in_memory(lanes.integer(32, least))), lanes.in_memory(lanes.integer(32, range)));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "jit/passes/lower.h"
 #include "jit/passes/pipeline.h"
 #include "jit/passes/strips.h"
+#include "jit/region/equal_sizes.h"
 #include "jit/region/executor.h"
 #include "jit/runner/kernel_call.h"
 
@@ -24,9 +25,10 @@ void emit_stage(const CompileOptions& options, std::string_view stage, const Pri
 
 std::vector<LoweredKernel> lower_all(const Region& region, const std::vector<KernelShape>& shapes) {
   std::vector<LoweredKernel> kernels(shapes.size());
+  const EqualSizes facts(region);
   for (const Instruction& instruction : region.body.instructions)
     if (instruction.code == Code::Kernel)
-      kernels[instruction.id] = lower(region, instruction, shapes[instruction.id]);
+      kernels[instruction.id] = lower(region, instruction, shapes[instruction.id], facts);
   return kernels;
 }
 
@@ -54,15 +56,16 @@ std::unique_ptr<Executable> compile(Region region, const CompileOptions& options
   emit_stage(options, "region", region);
   PipelineOptions pipeline;
   pipeline.disabled.insert(options.disabled.begin(), options.disabled.end());
+  pipeline.verify = options.verify;
   pipeline.report = &report;
   run_pipeline(region, pipeline);
   if (!options.use_llvm || is_disabled(options, "fuse")) return make_region_executor(std::move(region));
   std::vector<KernelShape> shapes = fuse(region);
   std::vector<LoweredKernel> kernels = lower_all(region, shapes);
-  for (const LoweredKernel& kernel : kernels) verify(kernel.program);
+  if (options.verify)
+    for (const LoweredKernel& kernel : kernels) verify(kernel.program);
   if (!is_disabled(options, "memory")) plan_in_place(region, &kernels);
   if (!is_disabled(options, "strips")) join_strips(region, &kernels);
-  if (options.verify) verify(region);
   emit_stage(options, "fused", region);
   emit_kernels(options, kernels, *options.cache, report);
   auto runner = std::make_unique<CompiledKernels>(std::move(kernels), region.name, options.cache, report);

@@ -17,7 +17,8 @@ class KernelCache;  // compiled kernels by program text; one per engine
 struct CompileOptions {
   std::vector<std::string> disabled;  // passes by name: "fuse", "simplify", "memory", ...
   bool use_llvm = true;
-  bool verify = true;                 // the verifier after every pass
+  // The verifier after every pass. What comes in and what runs in the end is verified in any case.
+  bool verify = true;
   std::shared_ptr<KernelCache> cache; // shared by all regions of an engine; made on first use if null
   std::string emit;                   // stage whose text is wanted ("fused", "loops", "llvm", "asm")
   std::string* emitted = nullptr;

@@ -11,11 +11,17 @@ constexpr size_t kVariantLimit = 16;
 constexpr uint32_t kCaptureLimit = 400;
 constexpr uint32_t kStringVariants = 8;
 constexpr char kCompilerKey = 0;
+#ifdef NDEBUG
+constexpr bool kVerifyPasses = false;
+#else
+constexpr bool kVerifyPasses = true;
+#endif
 
 }  // namespace
 
 Compiler::Compiler(Vm& vm, CompileOptions options) : vm_(vm), options_(std::move(options)) {
   if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache, options_.strict);
+  options_.jit.verify = options_.strict || kVerifyPasses;
   report_.add_sink([this](const jit::Event& event) { warn(event); });
 }
 

@@ -180,6 +180,12 @@ Av prim_is_tensor(Capture& capture, Arguments& arguments) {
   return Av::boolean(capture.tensor_of(at(arguments, 0)) != nullptr);
 }
 
+Av prim_holds(Capture& capture, Arguments& arguments) {
+  for (const Av& item : capture.items_of(at(arguments, 0)))
+    if (capture.is_identical(item, at(arguments, 1))) return Av::boolean(true);
+  return Av::boolean(false);
+}
+
 Av prim_default_dtype(Capture& capture, Arguments&) {
   TensorState& state = tensor_state(capture.vm());
   return Av::constant(dtype_value(state, state.default_dtype));
@@ -280,6 +286,7 @@ constexpr NativeRow kTensorNatives[] = {
     {"_prims.shares_storage", prim_shares_storage},
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},
+    {"_prims.holds", prim_holds},
     {"_prims.default_dtype", prim_default_dtype},
     {"_prims.tensor", prim_tensor},
     {"_prims.backward", prim_backward},

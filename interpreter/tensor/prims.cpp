@@ -144,6 +144,14 @@ Value prim_is_tensor(Vm& vm, Args& args) {
   return Value::boolean(as_tensor(tensor_state(vm), args[0]) != nullptr);
 }
 
+// Whether one of the list's items is the object itself.
+Value prim_holds(Vm& vm, Args& args) {
+  if (!is_kind(args[0], Kind::List)) raise_type_error(vm, "expected a list, not '" + type_name(vm, args[0]) + "'");
+  for (const Value& item : cast<ListObject>(args[0])->items)
+    if (item.is(args[1])) return Value::boolean(true);
+  return Value::boolean(false);
+}
+
 Value prim_set_data(Vm& vm, Args& args) {
   TensorObject* x = expect_tensor(vm, args[0], "x");
   TensorObject* y = expect_tensor(vm, args[1], "data");
@@ -248,6 +256,7 @@ constexpr PrimFunction kFunctions[] = {
     {"to_list", "x", prim_to_list},
     {"item", "x", prim_item},
     {"is_tensor", "x", prim_is_tensor},
+    {"holds", "items, x", prim_holds},
     {"set_data", "x, data", prim_set_data},
     {"shares_storage", "x, y", prim_is_set_to},
     {"set_default_dtype", "dtype", prim_set_default_dtype},

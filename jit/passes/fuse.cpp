@@ -12,6 +12,7 @@ namespace {
 
 constexpr size_t kMaxMembers = 96;
 constexpr size_t kMaxOperands = 40;
+constexpr size_t kNone = SIZE_MAX;  // no unit
 
 // A set of unit numbers; those beyond its words are not in it.
 class UnitSet {
@@ -48,7 +49,14 @@ class Fuser {
       : region_(region),
         copies_(make_private_copies(region)),
         code_(region.body.instructions),
-        facts_(region) {}
+        facts_(region),
+        unit_of_code_(code_.size(), kNone),
+        definition_(region.value_count(), kNone),
+        users_(region.value_count()) {
+    for (size_t i = 0; i < code_.size(); ++i)
+      for (ValueId operand : code_[i].operands)
+        if (users_[operand].empty() || users_[operand].back() != i) users_[operand].push_back(i);
+  }
 
   std::vector<KernelShape> run() {
     for (size_t i = 0; i < code_.size(); ++i)
@@ -87,7 +95,7 @@ class Fuser {
     for (ValueId value : *copies) {
       const size_t copy = copy_instructions_.at(value);
       attach_copies(copy, unit);
-      units_[unit].members.push_back(copy);
+      take(copy, unit);
       define(copy, unit);
     }
     std::sort(units_[unit].members.begin(), units_[unit].members.end());
@@ -95,10 +103,7 @@ class Fuser {
 
   // ---- units ----
 
-  size_t unit_of(ValueId v) const {
-    auto found = definition_.find(v);
-    return found == definition_.end() ? SIZE_MAX : found->second;
-  }
+  size_t unit_of(ValueId v) const { return definition_[v]; }
 
   bool depends(size_t unit, size_t on) const { return needs_[unit][on]; }
 
@@ -117,15 +122,20 @@ class Fuser {
     needs_.emplace_back();
     units_.emplace_back();
     units_.back().group = group;
-    units_.back().members.push_back(instruction);
+    take(instruction, units_.size() - 1);
     return units_.size() - 1;
   }
 
-  void define(size_t instruction, size_t unit) {
+  void take(size_t instruction, size_t unit) {
+    units_[unit].members.push_back(instruction);
+    unit_of_code_[instruction] = unit;
     for (ValueId result : code_[instruction].results) definition_[result] = unit;
+  }
+
+  void define(size_t instruction, size_t unit) {
     for (ValueId operand : code_[instruction].operands) {
       size_t producer = unit_of(operand);
-      if (producer != SIZE_MAX) add_need(unit, producer);
+      if (producer != kNone) add_need(unit, producer);
     }
   }
 
@@ -141,6 +151,7 @@ class Fuser {
         if (shape.column && join_columns(i, shape)) return;
         size_t unit = new_unit(i, true);
         units_[unit].shape = shape;
+        if (shape.column) column_units_.push_back(unit);
         attach_copies(i, unit);
         return define(i, unit);
       }
@@ -153,7 +164,7 @@ class Fuser {
     std::vector<size_t> found;
     for (ValueId operand : instruction.operands) {
       size_t unit = unit_of(operand);
-      bool fresh = unit != SIZE_MAX && units_[unit].group &&
+      bool fresh = unit != kNone && units_[unit].group &&
                    std::find(found.begin(), found.end(), unit) == found.end();
       if (fresh) found.push_back(unit);
     }
@@ -165,7 +176,7 @@ class Fuser {
   // A kernel of one row needs its operands in one piece: a view of other strides would be copied first.
   bool is_view(ValueId v) const {
     const size_t unit = unit_of(v);
-    if (unit == SIZE_MAX || units_[unit].group) return false;
+    if (unit == kNone || units_[unit].group) return false;
     const Instruction& made = code_[units_[unit].members[0]];
     return made.code == Code::Op && made.op != Op::reshape && op_row(made.op).flags & kView;
   }
@@ -223,11 +234,11 @@ class Fuser {
     if (shape.split == 0 && reads_views(unit, instruction)) return false;
     for (ValueId operand : instruction.operands) {
       size_t producer = unit_of(operand);
-      if (producer == SIZE_MAX || producer == unit) continue;
+      if (producer == kNone || producer == unit) continue;
       if (depends(producer, unit)) return false;
     }
     group.shape = shape;
-    group.members.push_back(i);
+    take(i, unit);
     attach_copies(i, unit);
     define(i, unit);
     for (ValueId operand : instruction.operands) try_merge(unit, operand);
@@ -236,9 +247,9 @@ class Fuser {
 
   // Two reductions over the same leading axes that read the same tensor read it once.
   bool join_columns(size_t i, const KernelShape& shape) {
-    for (size_t unit = 0; unit < units_.size(); ++unit) {
+    for (size_t unit : column_units_) {
       const Unit& group = units_[unit];
-      if (!group.alive || !group.shape.column || group.shape.split != shape.split) continue;
+      if (!group.alive || group.shape.split != shape.split) continue;
       if (group.members.size() >= kMaxMembers / 2 || operand_count(unit) >= kMaxOperands / 2) continue;
       if (!same_sizes(group.shape.sizes, shape.sizes)) continue;
       std::vector<ValueId> read;
@@ -248,10 +259,10 @@ class Fuser {
         for (size_t member : group.members)
           for (ValueId operand : code_[member].operands) shares |= operand == value;
         const size_t producer = unit_of(value);
-        follows |= producer == unit || (producer != SIZE_MAX && depends(producer, unit));
+        follows |= producer == unit || (producer != kNone && depends(producer, unit));
       }
       if (!shares || follows) continue;
-      units_[unit].members.push_back(i);
+      take(i, unit);
       attach_copies(i, unit);
       define(i, unit);
       return true;
@@ -272,7 +283,7 @@ class Fuser {
   // Another producer with the same space becomes part of the group, if nothing stands between the two.
   void try_merge(size_t unit, ValueId operand) {
     size_t other = unit_of(operand);
-    if (other == SIZE_MAX || other == unit || !units_[other].group || units_[other].shape.column) return;
+    if (other == kNone || other == unit || !units_[other].group || units_[other].shape.column) return;
     Unit& a = units_[unit];
     Unit& b = units_[other];
     if (!same_sizes(a.shape.sizes, b.shape.sizes)) return;
@@ -280,27 +291,48 @@ class Fuser {
     if (a.members.size() + b.members.size() > kMaxMembers) return;
     if (std::max(a.shape.split, b.shape.split) == 0 && (reads_views(unit) || reads_views(other))) return;
     if (operand_count(unit) + operand_count(other) > kMaxOperands) return;
-    for (size_t u = 0; u < units_.size(); ++u)
-      if (u != unit && u != other && units_[u].alive && needs_[unit][u] && needs_[u][other]) return;
-    if (needs_[other][unit]) return;
-    for (size_t member : b.members) {
-      a.members.push_back(member);
-      for (ValueId result : code_[member].results) definition_[result] = unit;
-    }
+    if (needs_[other][unit] || stands_between(unit, other)) return;
+    const bool read_elsewhere = is_read_elsewhere(unit, other);
+    for (size_t member : b.members) take(member, unit);
     std::sort(a.members.begin(), a.members.end());
     if (a.shape.split < 0) a.shape.split = b.shape.split;
-    const UnitSet more = needs_[other];
-    for (size_t u = 0; u < units_.size(); ++u) {
-      if (u != unit && !needs_[u][unit] && !needs_[u][other]) continue;
-      needs_[u].add(more);
-      if (u == unit) continue;
-      needs_[u].add(unit);
-      needed_.add(unit);
-    }
+    needs_[unit].add(needs_[other]);
     needs_[unit].remove(other);
     needs_[unit].remove(unit);
+    if (read_elsewhere) pass_on_needs(unit, other);
     b.alive = false;
     b.members.clear();
+  }
+
+  // Whether a unit that needs `other` is needed by `unit`: then one of those whose values it reads does.
+  bool stands_between(size_t unit, size_t other) const {
+    for (size_t member : units_[unit].members)
+      for (ValueId operand : code_[member].operands) {
+        const size_t producer = unit_of(operand);
+        if (producer != kNone && producer != unit && producer != other && needs_[producer][other])
+          return true;
+      }
+    return false;
+  }
+
+  // Whether anything that is placed, `unit` aside, reads a value of `other`.
+  bool is_read_elsewhere(size_t unit, size_t other) const {
+    for (size_t member : units_[other].members)
+      for (ValueId result : code_[member].results)
+        for (size_t user : users_[result]) {
+          const size_t reader = unit_of_code_[user];
+          if (reader != kNone && reader != unit && reader != other) return true;
+        }
+    return false;
+  }
+
+  // Who needed `other` needs `unit` now, which holds its members, and what that needs.
+  void pass_on_needs(size_t unit, size_t other) {
+    UnitSet more = needs_[unit];
+    more.add(unit);
+    for (size_t u = 0; u < units_.size(); ++u)
+      if (u != unit && needs_[u][other] && !needs_[u][unit]) needs_[u].add(more);
+    needed_.add(unit);
   }
 
   void absorb_products();
@@ -332,35 +364,33 @@ class Fuser {
   std::vector<UnitSet> needs_;  // transitive
   UnitSet needed_;              // by any other unit
   std::vector<bool> escapes_;   // by value
-  std::unordered_map<ValueId, size_t> definition_;
+  std::vector<size_t> column_units_;
+  std::vector<size_t> unit_of_code_;        // by instruction; kNone: not placed yet
+  std::vector<size_t> definition_;          // by value: the unit of what makes it, or kNone
+  std::vector<std::vector<size_t>> users_;  // by value: instructions
   std::unordered_map<ValueId, size_t> copy_instructions_;  // a copy's result -> its instruction
 };
 
 bool Fuser::used_only_by(ValueId value, size_t unit) const {
-  for (size_t u = 0; u < units_.size(); ++u) {
-    if (u == unit || !units_[u].alive) continue;
-    for (size_t member : units_[u].members)
-      for (ValueId operand : code_[member].operands)
-        if (operand == value) return false;
-  }
-  return true;
+  return std::all_of(users_[value].begin(), users_[value].end(),
+                     [&](size_t user) { return unit_of_code_[user] == unit; });
 }
 
-// The instruction number of a matrix product that only this pointwise group reads, row for row; SIZE_MAX:
-// there is none. `reshape` becomes the view through which it is read, or SIZE_MAX.
+// The instruction number of a matrix product that only this pointwise group reads, row for row; kNone:
+// there is none. `reshape` becomes the view through which it is read, or kNone.
 size_t Fuser::product_of(size_t unit, size_t* reshape) const {
   const Unit& group = units_[unit];
-  if (!group.alive || group.shape.split >= 0 || !worth_a_kernel(group)) return SIZE_MAX;
+  if (!group.alive || group.shape.split >= 0 || !worth_a_kernel(group)) return kNone;
   for (size_t k = group.members.size(); k-- > 0;)
     for (ValueId operand : code_[group.members[k]].operands) {
       size_t producer = unit_of(operand);
-      if (producer == SIZE_MAX || producer == unit || units_[producer].members.size() != 1) continue;
+      if (producer == kNone || producer == unit || units_[producer].members.size() != 1) continue;
       if (!same_sizes(type(operand).sizes, group.shape.sizes)) continue;
       size_t made = units_[producer].members[0];
-      *reshape = SIZE_MAX;
+      *reshape = kNone;
       if (code_[made].code == Code::Op && code_[made].op == Op::reshape) {
         const size_t source = unit_of(code_[made].operands[0]);
-        if (source == SIZE_MAX || units_[source].members.size() != 1) continue;
+        if (source == kNone || units_[source].members.size() != 1) continue;
         *reshape = made;
         made = units_[source].members[0];
       }
@@ -370,22 +400,21 @@ size_t Fuser::product_of(size_t unit, size_t* reshape) const {
       if (used_only_by(operand, unit) && (product == operand || used_only_by(product, producer)))
         return made;
     }
-  return SIZE_MAX;
+  return kNone;
 }
 
 // A pointwise group that is the only reader of a matrix product works on its tiles while they are in cache.
 void Fuser::absorb_products() {
   for (size_t unit = 0; unit < units_.size(); ++unit) {
-    size_t reshape = SIZE_MAX;
+    size_t reshape = kNone;
     const size_t product = product_of(unit, &reshape);
-    if (product == SIZE_MAX) continue;
+    if (product == kNone) continue;
     for (size_t instruction : {product, reshape}) {
-      if (instruction == SIZE_MAX) continue;
+      if (instruction == kNone) continue;
       const size_t old = unit_of(code_[instruction].results[0]);
       units_[old].alive = false;
       units_[old].members.clear();
-      units_[unit].members.push_back(instruction);
-      definition_[code_[instruction].results[0]] = unit;
+      take(instruction, unit);
     }
     std::sort(units_[unit].members.begin(), units_[unit].members.end());
   }
@@ -398,22 +427,19 @@ std::vector<size_t> Fuser::schedule() const {
   std::unordered_map<ValueId, ValueId> base;  // views of inputs
   std::unordered_map<ValueId, std::vector<size_t>> readers;
   for (ValueId input : region_.body.parameters) base[input] = input;
-  size_t last_effect = SIZE_MAX;
-  std::vector<size_t> unit_of_instruction(code_.size());
-  for (size_t u = 0; u < units_.size(); ++u)
-    for (size_t member : units_[u].members) unit_of_instruction[member] = u;
+  size_t last_effect = kNone;
   for (size_t i = 0; i < code_.size(); ++i) {
     const Instruction& instruction = code_[i];
-    size_t u = unit_of_instruction[i];
+    size_t u = unit_of_code_[i];
     for (ValueId operand : instruction.operands) {
       size_t producer = unit_of(operand);
-      if (producer != SIZE_MAX && producer != u) before[u].push_back(producer);
+      if (producer != kNone && producer != u) before[u].push_back(producer);
       if (auto found = base.find(operand); found != base.end()) readers[found->second].push_back(u);
     }
     // The sizes of a result are values that exist before it.
     for (ValueId result : instruction.results)
       for (ValueId size : type(result).sizes)
-        if (size_t producer = unit_of(size); producer != SIZE_MAX && producer != u)
+        if (size_t producer = unit_of(size); producer != kNone && producer != u)
           before[u].push_back(producer);
     if (instruction.code == Code::Op && op_row(instruction.op).flags & kView)
       if (auto found = base.find(instruction.operands[0]); found != base.end())
@@ -421,13 +447,13 @@ std::vector<size_t> Fuser::schedule() const {
     bool effect = instruction.code != Code::Op && instruction.code != Code::Const &&
                   instruction.code != Code::Scalar;
     if (!effect) continue;
-    if (last_effect != SIZE_MAX) before[u].push_back(last_effect);
+    if (last_effect != kNone) before[u].push_back(last_effect);
     last_effect = u;
   }
   // Readers in front of the write; those behind it in the program get a copy when the executor writes.
   for (size_t i = 0; i < code_.size(); ++i) {
     if (code_[i].code != Code::WriteBack) continue;
-    size_t writer = unit_of_instruction[i];
+    size_t writer = unit_of_code_[i];
     for (size_t reader : readers[code_[i].operands[0]])
       if (reader != writer && units_[reader].members[0] < i && !needs_[reader][writer])
         before[writer].push_back(reader);

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "jit/passes/fuse_rules.h"
-#include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
 namespace {
@@ -23,8 +21,9 @@ Reduction reduction_of(Op op) {
 
 class Lowering {
  public:
-  Lowering(const Region& region, const Instruction& kernel, const KernelShape& shape)
-      : region_(region), kernel_(kernel) {
+  Lowering(const Region& region, const Instruction& kernel, const KernelShape& shape,
+           const EqualSizes& facts)
+      : region_(region), kernel_(kernel), facts_(facts) {
     out_.shape = shape;
     out_.program.kind = shape.column ? KernelProgram::Kind::Column : KernelProgram::Kind::Row;
     for (const Instruction& i : kernel.blocks[0]->instructions)
@@ -125,8 +124,7 @@ class Lowering {
 
   // As the pass that made the kernel knows it: a size may be an input that is assumed to be 1.
   bool is_one(ValueId size) const {
-    if (!facts_) facts_.emplace(region_);
-    return facts_->constant(size) == 1;
+    return facts_.constant(size) == 1;
   }
 
   // The first stage in which the value can be computed.
@@ -349,6 +347,7 @@ class Lowering {
 
   const Region& region_;
   const Instruction& kernel_;
+  const EqualSizes& facts_;
   LoweredKernel out_;
   std::unordered_map<ValueId, const Instruction*> members_;
   std::unordered_map<ValueId, Class> classes_;
@@ -357,15 +356,15 @@ class Lowering {
   std::map<std::pair<ValueId, size_t>, NestValue> elements_;
   std::unordered_map<ValueId, uint32_t> scratch_;
   std::unordered_map<ValueId, NestValue> parameters_;
-  mutable std::optional<EqualSizes> facts_;
   NestValue next_ = 0;
   uint32_t cost_ = 500;
 };
 
 }  // namespace
 
-LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape) {
-  return Lowering(region, kernel, shape).run();
+LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape,
+                    const EqualSizes& facts) {
+  return Lowering(region, kernel, shape, facts).run();
 }
 
 namespace {

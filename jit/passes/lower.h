@@ -4,6 +4,7 @@
 // Knows regions and kernel programs; must not know strides (accesses are chosen at the call).
 #include "jit/loops/kernel_program.h"
 #include "jit/passes/fuse.h"
+#include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
 
@@ -43,7 +44,9 @@ struct LoweredKernel {
   std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
 };
 
-LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape);
+// `facts` are those of the region.
+LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape,
+                    const EqualSizes& facts);
 
 // Lets kernels write the last version of an input into the input's own memory where nothing reads the old
 // version afterwards.

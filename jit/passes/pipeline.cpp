@@ -37,6 +37,18 @@ std::set<std::string, std::less<>> parse_pass_names(std::string_view list) {
   return names;
 }
 
+namespace {
+
+void verify_after(const Pass& pass, const Region& region) {
+  try {
+    verify(region);
+  } catch (const InternalFault& fault) {
+    TSC_CHECK(false, "after pass " + std::string(pass.name) + ": " + fault.what());
+  }
+}
+
+}  // namespace
+
 void run_pipeline(Region& region, const PipelineOptions& options) {
   using Clock = std::chrono::steady_clock;
   verify(region);
@@ -47,11 +59,7 @@ void run_pipeline(Region& region, const PipelineOptions& options) {
     const auto start = Clock::now();
     pass.run(region);
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-    try {
-      verify(region);
-    } catch (const InternalFault& fault) {
-      TSC_CHECK(false, "after pass " + std::string(pass.name) + ": " + fault.what());
-    }
+    if (options.verify) verify_after(pass, region);
     if (options.on_stage) options.on_stage(pass.name, region);
     if (!options.report) continue;
     Event event;

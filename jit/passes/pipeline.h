@@ -1,6 +1,6 @@
 #pragma once
-// The passes over a region, as one readable list (pipeline.cpp). The region is verified after each;
-// each can be switched off by name. What follows the region (fusion, plan) has its own steps and looks
+// The passes over a region, as one readable list (pipeline.cpp). The region is verified before the first
+// and, where that is asked for, after each; each can be switched off by name. What follows the region (fusion, plan) has its own steps and looks
 // into the same set of names.
 #include <functional>
 #include <set>
@@ -15,6 +15,7 @@ namespace tsc::jit {
 
 struct PipelineOptions {
   std::set<std::string, std::less<>> disabled;
+  bool verify = true;        // after each pass too
   Report* report = nullptr;  // receives one CompileTime event a pass
   // Called with the region before the first pass ("region") and after each.
   std::function<void(std::string_view pass, const Region& region)> on_stage;

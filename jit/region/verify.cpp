@@ -1,5 +1,6 @@
 // The rules of a region, checked.
 #include <algorithm>
+#include <optional>
 
 #include "jit/region/equal_sizes.h"
 #include "jit/region/infer.h"
@@ -111,11 +112,17 @@ class Verifier {
     return x.dtype == y.dtype && x.sizes.size() == y.sizes.size();
   }
 
+  // Facts are copied only where a block adds to them: a region holds a thousand kernels.
+  static bool has_guard(const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(),
+                       [](const Instruction& one) { return one.code == Code::Guard; });
+  }
+
   // `owner`: the If or Loop around a nested block; null for the body.
   void check_block(const Block& block, const Instruction* owner) {
     const size_t scope = scope_.size();
-    EqualSizes outer;
-    if (owner) {
+    std::optional<EqualSizes> outer;
+    if (owner && has_guard(block)) {
       outer = facts_;
       facts_.add_guards(block);
     }
@@ -135,7 +142,7 @@ class Verifier {
     check(!block.instructions.empty(), "the block has no terminator");
     for (size_t i = scope; i < scope_.size(); ++i) defined_[scope_[i]] = false;
     scope_.resize(scope);
-    if (owner) facts_ = std::move(outer);
+    if (outer) facts_ = std::move(*outer);
   }
 
   std::string where() const {

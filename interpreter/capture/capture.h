@@ -220,7 +220,7 @@ class Capture {
   bool reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to);
   void remember_history(std::span<const Av> tensors);
   void check_in_place(VTensor& target, const Av& result);
-  void backward(const Av& loss, const Av& gradient);
+  void backward(const Av& loss, const Av& gradient, bool retain_graph);
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);
@@ -326,6 +326,8 @@ class Capture {
   void read_container(const Value& v, uint32_t source, Virtual& object);
   uint32_t add_source(EntrySource source);
   uint32_t current_origin();
+  bool all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
+                 const jit::ValueSet& stops) const;
   void split_history(ExitPlan& plan, class RecipeWriter& writer);
   CaptureResult finish();
   void note_fact(std::string text);
@@ -364,6 +366,7 @@ class Capture {
   std::vector<std::shared_ptr<VTensor>> dirty_;               // inputs whose memory is out of date
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;          // host tensors whose .grad is out of date
   std::vector<std::shared_ptr<VTensor>> in_history_;
+  jit::ValueSet freed_;  // first results of the ops whose saved values a backward() in the region freed
   std::vector<std::shared_ptr<VTensor>> leaves_;              // leaves made by requires_grad_ here
   std::vector<ValueId> conditions_;
   std::unordered_map<ValueId, Scalar> hints_;                 // of scalars that follow from entry values

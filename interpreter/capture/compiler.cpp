@@ -186,7 +186,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   watch(variant);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
-      if (exit.backward) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";
+      if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";
   return variant;
 }
 

@@ -264,6 +264,23 @@ std::vector<std::string_view> output_names(const jit::Region& region,
 
 }  // namespace
 
+// Whether the backward of each output meets what a backward() in the region has freed: it can only raise.
+bool Capture::all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
+                        const jit::ValueSet& stops) const {
+  if (outputs.size() == 1) return true;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::vector<bool> present(outputs.size());
+    present[i] = true;
+    const jit::ValueSet reachable;
+    const jit::SplitBackward one =
+        jit::split_backward(region_, outputs, wrt, stops, present, nullptr, &reachable);
+    if (std::none_of(one.saving.begin(), one.saving.end(),
+                     [&](ValueId made) { return freed_.count(made) != 0; }))
+      return false;
+  }
+  return true;
+}
+
 // What backward() will need when it is called outside: the region's own backward, its saved values among
 // the live ones.
 void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
@@ -282,7 +299,15 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
   plan.backward = std::make_shared<jit::SplitBackward>(
       jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
   plan.history = std::make_shared<HistorySource>();
-  plan.history->forward = region_.clone();
+  for (ValueId made : plan.backward->saving)
+    if (freed_.count(made)) plan.freed.insert(made);
+  plan.history_freed = !plan.freed.empty() && all_freed(writer.history_values, wrt, stops);
+  if (plan.history_freed) {
+    plan.backward->backward = {};
+    plan.backward->saved.clear();
+  } else {
+    plan.history->forward = region_.clone();
+  }
   plan.history->outputs = writer.history_values;
   plan.history->wrt = wrt;
   plan.history->stops = no_grad_values_;

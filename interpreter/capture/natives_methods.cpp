@@ -212,7 +212,7 @@ Av prim_backward(Capture& capture, Arguments& arguments) {
   std::vector<Av> gradients = capture.items_of(at(arguments, 1));
   if (roots.size() != 1) capture.break_here(BreakReason::unknown_call, "backward of several tensors");
   if (capture.truth(at(arguments, 3))) capture.break_here(BreakReason::history, "create_graph");
-  capture.backward(roots[0], gradients[0]);
+  capture.backward(roots[0], gradients[0], capture.truth(at(arguments, 2)));
   return Av::none();
 }
 

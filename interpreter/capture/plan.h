@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "interpreter/capture/abstract.h"
+#include "jit/autodiff/gradient.h"
 #include "jit/executable.h"
 
 namespace tsc::jit {
@@ -154,6 +155,8 @@ struct ExitPlan {
   std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient, and then
   std::vector<uint32_t> wrt_objects;             // leaves made in the region, by object number
   std::shared_ptr<jit::SplitBackward> backward;  // for gradients of all outputs
+  jit::ValueSet freed;        // of its `saving`: what a backward() in the region has freed
+  bool history_freed = false;  // every backward of an output meets one of those: nothing is saved
   std::shared_ptr<struct HistorySource> history;   // to make the one for some of them
 };
 

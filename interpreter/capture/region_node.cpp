@@ -38,7 +38,8 @@ Tensor shape_of(const Tensor& x) {
 class RegionNode : public jit::TapeNode {
  public:
   RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit)
-      : compiler_(compiler), vm_(vm), split_(exit.backward), history_(exit.history) {}
+      : compiler_(compiler), vm_(vm), split_(exit.backward), history_(exit.history), freed_(exit.freed),
+        all_freed_(exit.history_freed) {}
 
   // The op that made the output, as on the eager tape.
   std::string_view name(uint32_t output) const override {
@@ -57,6 +58,7 @@ class RegionNode : public jit::TapeNode {
 
   void backward(std::span<const jit::TapeTensor> output_gradients,
                 std::span<jit::TapeTensor> input_gradients, bool create_graph) override {
+    if (all_freed_) jit::throw_history_freed();
     std::vector<bool> present;
     for (const jit::TapeTensor& gradient : output_gradients) present.push_back(gradient.tensor.defined());
     std::shared_ptr<jit::SplitBackward> split = split_for(present);
@@ -196,7 +198,8 @@ class RegionNode : public jit::TapeNode {
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
   std::shared_ptr<jit::SplitBackward> last_;
-  jit::ValueSet freed_;
+  jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
+  const bool all_freed_;
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ void Capture::check_in_place(VTensor& target, const Av& result) {
   if (!fits) break_here(BreakReason::raises, "in-place result does not fit");
 }
 
-void Capture::backward(const Av& loss, const Av& gradient) {
+void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   std::shared_ptr<VTensor> root = share_tensor(loss);
   ValueId value = current(*root);
   if (!root->requires_grad || !grad_enabled) break_here(BreakReason::raises, "backward()");
@@ -176,11 +176,15 @@ void Capture::backward(const Av& loss, const Av& gradient) {
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const jit::GradientSeed seeds[] = {{value, seed}};
-  std::vector<ValueId> gradients = jit::append_backward(builder_, seeds, wrt, stops);
+  std::vector<ValueId> saving;
+  std::vector<ValueId> gradients = jit::append_backward(builder_, seeds, wrt, stops, &saving);
+  for (ValueId made : saving)
+    if (freed_.count(made)) break_here(BreakReason::raises, "backward() through a freed history");
   for (size_t i = 0; i < leaves.size(); ++i)
     if (gradients[i] != kNoValue && !leaves[i]->leaf)
       break_here(BreakReason::history, "the loss depends on a tensor computed outside");
   // The history of this region is used up.
+  if (!retain_graph) freed_.insert(saving.begin(), saving.end());
   for (const std::shared_ptr<VTensor>& tensor : in_history_) tensor->in_history = false;
   in_history_.clear();
   for (size_t i = 0; i < leaves.size(); ++i) {

@@ -13,6 +13,8 @@ class Backward {
   Backward(RegionBuilder& builder, const ValueSet& stops)
       : builder_(builder), region_(builder.region()), stops_(stops) {}
 
+  const std::vector<ValueId>& saving() const { return parts_.saving; }
+
   BackwardParts run_parts(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
     for (size_t i = 0; i < wrt.size(); ++i) separate_.emplace(wrt[i], i);
     run(seeds, wrt);
@@ -118,8 +120,12 @@ class Backward {
 }  // namespace
 
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
-                                     std::span<const ValueId> wrt, const ValueSet& stops) {
-  return Backward(builder, stops).run(seeds, wrt);
+                                     std::span<const ValueId> wrt, const ValueSet& stops,
+                                     std::vector<ValueId>* saving) {
+  Backward backward(builder, stops);
+  std::vector<ValueId> gradients = backward.run(seeds, wrt);
+  if (saving) *saving = backward.saving();
+  return gradients;
 }
 
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,

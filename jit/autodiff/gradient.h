@@ -17,9 +17,11 @@ using ValueSet = std::unordered_set<ValueId>;
 
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
-// NotImplementedError when one would have to flow through If or Loop.
+// NotImplementedError when one would have to flow through If or Loop. `saving`, when not null, takes the
+// first results of the ops whose rules read saved values.
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
-                                     std::span<const ValueId> wrt, const ValueSet& stops = {});
+                                     std::span<const ValueId> wrt, const ValueSet& stops = {},
+                                     std::vector<ValueId>* saving = nullptr);
 
 // One term of the gradient of wrt[`wrt`].
 struct Contribution {

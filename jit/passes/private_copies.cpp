@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "jit/passes/copies_for_later.h"
 #include "jit/passes/dce.h"
 #include "jit/passes/fuse_rules.h"
 #include "jit/region/op_cost.h"
@@ -121,12 +122,28 @@ void copy_constants(Region& region, PrivateCopies& copies) {
 
 }  // namespace
 
+void PrivateCopies::forget_dead(const Region& region) {
+  std::unordered_set<ValueId> present;
+  for (const Instruction& instruction : region.body.instructions)
+    present.insert(instruction.results.begin(), instruction.results.end());
+  for (auto entry = of_.begin(); entry != of_.end();) {
+    std::erase_if(entry->second, [&](ValueId copy) { return !present.count(copy); });
+    const bool stays = present.count(entry->first) != 0;
+    if (!stays)
+      for (ValueId copy : entry->second) copies_.erase(copy);
+    entry = stays ? std::next(entry) : of_.erase(entry);
+  }
+  std::erase_if(copies_, [&](ValueId copy) { return !present.count(copy); });
+}
+
 PrivateCopies make_private_copies(Region& region) {
   PrivateCopies copies;
   for (const Instruction& instruction : region.body.instructions)
     if (!instruction.blocks.empty()) return copies;
+  copy_for_later_kernels(region, &copies);
   ColumnInputs(region, copies).run();
   eliminate_dead_code(region);
+  copies.forget_dead(region);
   copy_constants(region, copies);
   return copies;
 }

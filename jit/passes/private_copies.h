@@ -4,7 +4,9 @@
 //   a tensor of one number, for every elementwise consumer;
 //   the cheap elementwise ops in front of a reduction over leading axes, when all they read is in
 //   memory anyway. Such a reduction has a kernel of its own: without the copies its input would be
-//   written by one kernel and read back by the next.
+//   written by one kernel and read back by the next;
+//   what the kernels behind a product would read again (copies_for_later.h).
+// A copy may have more readers than its consumer: they are given it as they are given any value.
 // Knows regions; no groups.
 #include <unordered_map>
 #include <unordered_set>
@@ -26,6 +28,8 @@ class PrivateCopies {
     copies_.insert(copy);
     of_[consumer].push_back(copy);
   }
+  // After dead code is gone: a copy whose consumer is gone is an instruction like all others.
+  void forget_dead(const Region& region);
 
  private:
   std::unordered_map<ValueId, std::vector<ValueId>> of_;

@@ -13,7 +13,7 @@ class Merger {
   bool run() {
     visit(region_.body);
     replacements_.apply_to(region_);
-    return !replacements_.empty();
+    return changed_ || !replacements_.empty();
   }
 
  private:
@@ -51,16 +51,26 @@ class Merger {
 
   void visit(Block& block) {
     std::vector<std::string> added;
+    std::vector<ValueId> guards;
     std::vector<Instruction> kept;
     kept.reserve(block.instructions.size());
     for (Instruction& instruction : block.instructions) {
       replacements_.apply_to(instruction);
       if (mergeable(instruction) && merge(instruction, &added)) continue;
+      if (instruction.code == Code::Guard) {
+        const ValueId condition = instruction.operands[0];
+        if (!passed_.insert(condition).second) {  // it held, or this is not reached
+          changed_ = true;
+          continue;
+        }
+        guards.push_back(condition);
+      }
       for (const auto& inner : instruction.blocks) visit(*inner);
       kept.push_back(std::move(instruction));
     }
     block.instructions = std::move(kept);
     for (const std::string& text : added) seen_.erase(text);
+    for (ValueId condition : guards) passed_.erase(condition);
   }
 
   // The same computation gives the same sizes, whatever values stood for them.
@@ -93,6 +103,8 @@ class Merger {
   Escapes escapes_;
   Replacements replacements_;
   std::unordered_map<std::string, Results> seen_;
+  bool changed_ = false;
+  std::unordered_set<ValueId> passed_;  // conditions of guards in front, in this block or around it
 };
 
 }  // namespace

@@ -70,6 +70,16 @@ TEST_CASE("cse merges equal pure instructions, not effects, not memory that is s
               "%13 = mul %10, %10 : f32[%4]\nexit #0(%11, %13)\n"));
 }
 
+TEST_CASE("cse keeps the first of the guards of one condition") {
+  const std::string conditions = "%10 = const int 7\n%11 = scalar eq %1, %10 : bool\n";
+  expect(merge_common_subexpressions,
+         wrap(conditions + "guard %11 else exit #0()\n%12 = const int 7\n%13 = scalar eq %1, %12 : bool\n"
+                           "%14 = scalar lt %3, %10 : bool\nguard %14 else exit #0()\n"
+                           "guard %13 else exit #1(%0)\nguard %14 else exit #0()\nexit #2(%0)\n"),
+         wrap(conditions + "guard %11 else exit #0()\n%14 = scalar lt %3, %10 : bool\n"
+                           "guard %14 else exit #0()\nexit #2(%0)\n"));
+}
+
 TEST_CASE("cse keeps values of sibling blocks apart") {
   const std::string text =
       "region r(%0: f32[%1], %2: bool) {\n"

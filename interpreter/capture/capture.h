@@ -120,6 +120,7 @@ class Capture {
 
   // Loads: the only ways to host state.
   Av load_value(const Value& v, EntrySource source);
+  void read_anew(const Value& holder);
   Av load_attribute_cell(const Value& holder, StrObject* name, const Value& current);
   Av load_global(StrObject* name);
   Av load_cell(const Av& cell);

@@ -125,6 +125,8 @@ bool Compiler::are_distinct(const RegionPlan& plan, const std::vector<Value>& en
       if (entry[container].is(holder)) return false;
   for (uint32_t written : plan.distinct) {
     if (entry[written].object()->watched()) return false;
+    for (const Value& holder : plan.read_anew)
+      if (entry[written].is(holder)) return false;
     for (uint32_t other : plan.containers)
       if (other != written && entry[other].is(entry[written])) return false;
   }

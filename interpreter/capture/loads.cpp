@@ -1,5 +1,7 @@
 // Loads: how host state enters a region. Each function records what it assumed: an identity or constant is
 // watched, a number or tensor that may change becomes an input read at every entry.
+#include <algorithm>
+
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/inspect.h"
@@ -132,6 +134,26 @@ Av Capture::load_value(const Value& v, EntrySource source) {
   return Av::constant(v);
 }
 
+namespace {
+
+// Whether the code stores into an attribute, or perhaps an item, of that name.
+bool stores_into(const CodeObject& code, const StrObject* name) {
+  bool items = false;
+  for (const lang::Instruction& i : code.code->instructions) {
+    if (i.op == lang::Op::StoreAttr && code.code->site_name(i.c) == name->view()) return true;
+    items |= i.op == lang::Op::StoreSubscr;
+  }
+  return items && std::any_of(code.constants.begin(), code.constants.end(), [&](const Value& one) {
+           return is_kind(one, Kind::Str) && cast<StrObject>(one)->view() == name->view();
+         });
+}
+
+}  // namespace
+
+void Capture::read_anew(const Value& holder) {
+  if (plan_.read_anew.empty() || !plan_.read_anew.back().is(holder)) plan_.read_anew.push_back(holder);
+}
+
 // Own attribute `name` of a host object, or an entry of a namespace dict.
 Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
   keep_whole(holder.object());
@@ -143,8 +165,12 @@ Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Valu
   source.holder = holder;
   source.name = Local<StrObject>(name);
   Av result;
-  bool dynamic = memory_.is_dynamic({holder.object(), name, 0}) || current.is_float();
+  // An integer that this code stores too is a counter. Assuming it would end in a store to what was assumed, and
+  // capture would start again.
+  bool dynamic = memory_.is_dynamic({holder.object(), name, 0}) || current.is_float() ||
+                 (current.is_int() && stores_into(*frame().code, name));
   if (dynamic) {
+    read_anew(holder);
     result = load_value(current, std::move(source));
   } else {
     assume_unchanged(holder.object(), Value(name));
@@ -220,6 +246,7 @@ Av Capture::load_element(ListObject* list, int64_t index) {
   source.index = static_cast<uint32_t>(index);
   Av result;
   if (memory_.is_dynamic({list, nullptr, index + 1}) || now.is_float() || now.is_int()) {
+    read_anew(Value(list));
     result = load_value(now, std::move(source));
   } else {
     constant_cells_[key] = true;

@@ -184,6 +184,7 @@ struct RegionPlan {
   std::vector<uint32_t> containers;  // sources of the objects that were taken apart, and those of them
   std::vector<uint32_t> distinct;    // that must be none of the others, nor watched
   std::vector<Value> foreign;        // objects known by identity that none of them may be
+  std::vector<Value> read_anew;      // those of which something is read at every entry: no written one may be
   std::vector<std::pair<uint32_t, uint32_t>> different;  // sources that `is` found to be two objects
   Local<FunctionObject> function;  // of a closure: the region knows its cells by identity
   Local<CodeObject> entry_code;

@@ -110,6 +110,8 @@ void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
   } else {
     recipe.parts.push_back(live(tensor.id));
   }
+  if (tensor.host.is_undefined() && tensor.has_grad_overlay && !tensor.grad.is_none())
+    recipe.gradient = write(tensor.grad);
   // A view has a history of its own: its gradient joins those of its parent at the place where it was made.
   if (!recipe.has_history) return;
   history_values.push_back(capture_.current(tensor));

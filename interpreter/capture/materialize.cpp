@@ -42,7 +42,12 @@ Value Materializer::build_object(uint32_t index, const Materials& materials,
   const ObjectRecipe& recipe = materials.objects[index];
   if (const Value* found = objects_.find(recipe.number)) return *found;
   switch (recipe.kind) {
-    case VirtualKind::Tensor: return remember(recipe, build_tensor(recipe, materials, live));
+    case VirtualKind::Tensor: {
+      Value made = remember(recipe, build_tensor(recipe, materials, live));
+      if (recipe.gradient.form != Recipe::Form::Undefined)
+        cast<TensorObject>(made)->grad = build(recipe.gradient, materials, live);
+      return made;
+    }
     case VirtualKind::List:
     case VirtualKind::Dict:
     case VirtualKind::Instance:

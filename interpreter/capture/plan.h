@@ -81,6 +81,7 @@ struct ObjectRecipe {
   // Tensor: parts[0] = its elements (Live), or the parent of a view.
   bool requires_grad = false;
   bool has_history = false;
+  Recipe gradient;               // its .grad; Undefined: none
   bool is_view = false;
   Op view_op = Op::reshape;
   OpAttributes attributes;       // of the view op; its scalars are parts[1...]

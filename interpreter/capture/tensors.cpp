@@ -507,7 +507,7 @@ void Capture::add_written(uint32_t source) {
 void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
   tensor->has_grad_overlay = true;
   tensor->grad = value;
-  if (tensor->host.is_undefined()) return;
+  if (tensor->host.is_undefined() && !tensor->leaves) return;  // its recipe will name the gradient
   for (const std::shared_ptr<VTensor>& t : grad_dirty_)
     if (t == tensor) return;
   grad_dirty_.push_back(tensor);

@@ -13,7 +13,7 @@ Argument* AstBuilder::keyword_argument(Expr* name, Expr* value, Span equal, Span
     Diagnostic& d =
         error(Code::AssignmentInExpression, equal, "an argument's name must be a plain name")
             .label(name->span, "this is " + std::string(describe(name)));
-    d.help("write '==' to compare");
+    d.help("write '==' to compare").fix({{equal, "=="}}, Applicability::MaybeIncorrect);
     return make_argument(Argument::Positional, value, span);
   }
   return arena_.make<Argument>(Argument::Keyword, value, target->id, span, name->span);

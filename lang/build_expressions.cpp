@@ -296,7 +296,8 @@ Expr* AstBuilder::tuple_or_single(Elements elements, Span span) {
   Expr* single = elements.items->first->item;
   if (single->kind == ExprKind::Starred)
     error(Code::InvalidStarred, single->span, "a starred expression cannot stand alone")
-        .help("write a comma after it to make a tuple");
+        .help("write a comma after it to make a tuple")
+        .fix({{{single->span.end, single->span.end}, ","}}, Applicability::MaybeIncorrect);
   return single;
 }
 

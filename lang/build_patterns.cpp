@@ -35,7 +35,8 @@ MatchCase* AstBuilder::match_case(Pattern* pattern, Expr* guard, Chain<Stmt*>* s
 
 Pattern* AstBuilder::lone_star_pattern(Pattern* star) {
   error(Code::InvalidPattern, star->span, "a starred pattern cannot stand alone")
-      .help("write a comma after it to match a sequence");
+      .help("write a comma after it to match a sequence")
+      .fix({{{star->span.end, star->span.end}, ","}}, Applicability::MaybeIncorrect);
   return star;
 }
 

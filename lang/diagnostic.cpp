@@ -58,12 +58,23 @@ Diagnostic& Diagnostic::help(std::string text) {
   return *this;
 }
 
+Diagnostic& Diagnostic::fix(std::vector<Edit> edits, Applicability applicability, std::string title) {
+  if (title.empty() && !helps.empty()) title = helps.back();
+  fixes.push_back({std::move(title), applicability, std::move(edits)});
+  return *this;
+}
+
+Diagnostic& Diagnostic::did_you_mean(Span wrong, std::string_view right) {
+  return help("did you mean `" + std::string(right) + "`?")
+      .fix({{wrong, std::string(right)}}, Applicability::MaybeIncorrect);
+}
+
 Diagnostic& Diagnostics::error(Code code, Span span, std::string message) {
-  return add({code, Severity::Error, std::move(message), {span, {}}, {}, {}, {}});
+  return add({code, Severity::Error, std::move(message), {span, {}}, {}, {}, {}, {}});
 }
 
 Diagnostic& Diagnostics::warning(Code code, Span span, std::string message) {
-  return add({code, Severity::Warning, std::move(message), {span, {}}, {}, {}, {}});
+  return add({code, Severity::Warning, std::move(message), {span, {}}, {}, {}, {}, {}});
 }
 
 Diagnostic& Diagnostics::add(Diagnostic diagnostic) {

@@ -31,6 +31,22 @@ struct Label {
   std::string text;  // may be empty
 };
 
+// Whether an edit is what was meant, or may be.
+enum class Applicability : uint8_t { MachineApplicable, MaybeIncorrect };
+
+// What stands in the place of the span.
+struct Edit {
+  Span span;
+  std::string text;
+};
+
+// A way out that an editor can take by itself. Only the JSON form shows it: people read the help.
+struct Fix {
+  std::string title;
+  Applicability applicability;
+  std::vector<Edit> edits;
+};
+
 struct Diagnostic {
   Code code;
   Severity severity = Severity::Error;
@@ -39,11 +55,15 @@ struct Diagnostic {
   std::vector<Label> secondary;  // ---
   std::vector<std::string> notes;
   std::vector<std::string> helps;
+  std::vector<Fix> fixes;
 
   Diagnostic& label(Span span, std::string text);
   Diagnostic& under(std::string text);  // text of the primary label
   Diagnostic& note(std::string text);
   Diagnostic& help(std::string text);
+  // What the last help says as edits; without a help, `title` says it.
+  Diagnostic& fix(std::vector<Edit> edits, Applicability applicability, std::string title = {});
+  Diagnostic& did_you_mean(Span wrong, std::string_view right);
 };
 
 // The collector of one run.
@@ -83,6 +103,8 @@ std::string render_all(const Diagnostics& diagnostics, const Source& source,
                        const RenderOptions& options = {});
 // One JSON object in the shape of an LSP Diagnostic (0-based lines, UTF-16 columns).
 std::string render_json(const Diagnostic& diagnostic, const Source& source);
+// {"title", "applicability", "edits": [{"range", "newText"}]}; the diagnostic's JSON holds these too.
+std::string render_json(const Fix& fix, const Source& source);
 
 // The candidate nearest to `word` by edit distance (swaps count one, case differences less), or
 // empty when none is near enough to be worth suggesting.

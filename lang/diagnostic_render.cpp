@@ -199,6 +199,12 @@ std::string json_range(const Source& source, Span span) {
          ",\"end\":" + json_position(source, std::max(span.begin, span.end)) + "}";
 }
 
+std::string json_fixes(const std::vector<Fix>& fixes, const Source& source) {
+  std::string out = "[";
+  for (const Fix& fix : fixes) out += (out.size() > 1 ? "," : "") + render_json(fix, source);
+  return out + "]";
+}
+
 std::string json_strings(const std::vector<std::string>& texts) {
   std::string out = "[";
   for (const std::string& text : texts) out += (out.size() > 1 ? "," : "") + quoted(text);
@@ -241,7 +247,18 @@ std::string render_json(const Diagnostic& diagnostic, const Source& source) {
          ",\"code\":" + quoted(code_text(diagnostic.code)) +
          ",\"source\":\"tenscript\",\"message\":" + quoted(diagnostic.message) +
          ",\"relatedInformation\":" + related + "],\"notes\":" + json_strings(diagnostic.notes) +
-         ",\"helps\":" + json_strings(diagnostic.helps) + "}";
+         ",\"helps\":" + json_strings(diagnostic.helps) +
+         ",\"fixes\":" + json_fixes(diagnostic.fixes, source) + "}";
+}
+
+std::string render_json(const Fix& fix, const Source& source) {
+  std::string edits;
+  for (const Edit& edit : fix.edits)
+    edits += (edits.empty() ? "{\"range\":" : ",{\"range\":") + json_range(source, edit.span) +
+             ",\"newText\":" + quoted(edit.text) + "}";
+  const bool certain = fix.applicability == Applicability::MachineApplicable;
+  return "{\"title\":" + quoted(fix.title) + ",\"applicability\":\"" +
+         (certain ? "machine-applicable" : "maybe-incorrect") + "\",\"edits\":[" + edits + "]}";
 }
 
 }  // namespace tsc::lang

@@ -13,30 +13,31 @@ namespace {
 struct Lookalike {
   utf8proc_int32_t point;
   std::string_view help;
+  std::string_view text;  // what was meant
 };
 
 constexpr Lookalike kLookalikes[] = {
-    {0x00A0, "this is a no-break space; write a plain space"},
-    {0x00D7, "write '*' for multiplication"},
-    {0x00F7, "write '/' for division"},
-    {0x2013, "this is a dash; write '-'"},
-    {0x2014, "this is a dash; write '-'"},
-    {0x2018, "this is a typographic quote; write '"},
-    {0x2019, "this is a typographic quote; write '"},
-    {0x201C, "this is a typographic quote; write \""},
-    {0x201D, "this is a typographic quote; write \""},
-    {0x2026, "write three dots '...'"},
-    {0x2192, "write '->'"},
-    {0x2212, "this is a minus sign of typography; write '-'"},
-    {0x2260, "write '!='"},
-    {0x2264, "write '<='"},
-    {0x2265, "write '>='"},
-    {0x3000, "this is a wide space; write a plain space"},
-    {0xFEFF, "this is a byte order mark inside the text; delete it"},
-    {0xFF08, "this is a wide bracket; write '('"},
-    {0xFF09, "this is a wide bracket; write ')'"},
-    {0xFF0C, "this is a wide comma; write ','"},
-    {0xFF1A, "this is a wide colon; write ':'"},
+    {0x00A0, "this is a no-break space; write a plain space", " "},
+    {0x00D7, "write '*' for multiplication", "*"},
+    {0x00F7, "write '/' for division", "/"},
+    {0x2013, "this is a dash; write '-'", "-"},
+    {0x2014, "this is a dash; write '-'", "-"},
+    {0x2018, "this is a typographic quote; write '", "'"},
+    {0x2019, "this is a typographic quote; write '", "'"},
+    {0x201C, "this is a typographic quote; write \"", "\""},
+    {0x201D, "this is a typographic quote; write \"", "\""},
+    {0x2026, "write three dots '...'", "..."},
+    {0x2192, "write '->'", "->"},
+    {0x2212, "this is a minus sign of typography; write '-'", "-"},
+    {0x2260, "write '!='", "!="},
+    {0x2264, "write '<='", "<="},
+    {0x2265, "write '>='", ">="},
+    {0x3000, "this is a wide space; write a plain space", " "},
+    {0xFEFF, "this is a byte order mark inside the text; delete it", ""},
+    {0xFF08, "this is a wide bracket; write '('", "("},
+    {0xFF09, "this is a wide bracket; write ')'", ")"},
+    {0xFF0C, "this is a wide comma; write ','", ","},
+    {0xFF1A, "this is a wide colon; write ':'", ":"},
 };
 
 bool may_start_name(utf8proc_category_t c) {
@@ -72,7 +73,9 @@ void report_character(Diagnostics& diagnostics, std::string_view bytes, uint32_t
   Diagnostic& d = diagnostics.error(Code::InvalidCharacter, span,
                                     visible ? what : what + code_point_text(point));
   for (const Lookalike& like : kLookalikes)
-    if (like.point == point) d.help(std::string(like.help));
+    if (like.point == point)
+      d.help(std::string(like.help))
+          .fix({{span, std::string(like.text)}}, Applicability::MachineApplicable);
   if (point == '?') d.help("write `a if condition else b` for a choice");
 }
 
@@ -215,7 +218,9 @@ Token Lexer::number(TokenKind kind, uint32_t begin) {
     diagnostics_
         .error(Code::InvalidNumber, {begin, at_},
                "leading zeros in a decimal integer literal are not permitted")
-        .help("write 0o for an octal number, or drop the zeros");
+        .help("write 0o for an octal number, or drop the zeros")
+        .fix({{{begin, begin + static_cast<uint32_t>(digits.find_first_not_of("0_"))}, ""}},
+             Applicability::MaybeIncorrect);
     return make(kind, begin, true);
   }
   return make(kind, begin);

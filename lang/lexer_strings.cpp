@@ -140,7 +140,8 @@ Token Lexer::fstring_brace(uint32_t begin, bool in_spec) {
     return make(TokenKind::FIELD_CLOSE, begin);
   }
   diagnostics_.error(Code::InvalidFString, {begin, at_}, "single '}' is not allowed in an f-string")
-      .help("write '}}' for the character itself");
+      .help("write '}}' for the character itself")
+      .fix({{{begin, begin}, "}"}}, Applicability::MaybeIncorrect);
   return nothing;
 }
 

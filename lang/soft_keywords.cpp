@@ -133,7 +133,8 @@ class Promoter {
     diagnostics_
         .error(Code::TypeParametersRefused, cover(tokens_[i].span, tokens_[end].span),
                "type parameters are not supported")
-        .help("leave them out: annotations are not checked against them");
+        .help("leave them out: annotations are not checked against them")
+        .fix({{cover(tokens_[i].span, tokens_[end].span), ""}}, Applicability::MachineApplicable);
     return end - i + 1;
   }
 

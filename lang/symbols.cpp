@@ -141,7 +141,7 @@ void SymbolTables::report_missing_nonlocal(const Symbol& symbol) {
       "no variable '" + std::string(symbol.name) + "' in an enclosing function for nonlocal");
   std::string_view guess = nearest_word(symbol.name, candidates);
   if (!guess.empty())
-    d.help("did you mean `" + std::string(guess) + "`?");
+    d.did_you_mean(symbol.declared, guess);
   else
     d.help("assign it in the enclosing function first, or declare it global");
 }

@@ -59,6 +59,21 @@ class Fault {
   // Where something is missing: right after the token before.
   Span gap() const { return {span_before().end, span_before().end + 1}; }
   std::string_view text() const { return source_.slice(span()); }
+  // A word in the place of these characters, with blanks where it would touch another.
+  Edit word(Span at, std::string_view text) const {
+    const std::string_view all = source_.text();
+    const auto blank = [&](uint32_t i) { return i >= all.size() || all[i] == ' ' || all[i] == '\t'; };
+    std::string padded(text);
+    if (at.begin > 0 && !blank(at.begin - 1)) padded.insert(0, 1, ' ');
+    if (!blank(at.end)) padded += ' ';
+    return {at, std::move(padded)};
+  }
+  // The place after the line's last token.
+  Span line_end() const {
+    size_t i = at_;
+    while (i + 1 < tokens_.size() && !ends_line(tokens_[i + 1].kind)) ++i;
+    return {tokens_[i].span.end, tokens_[i].span.end};
+  }
   std::string_view text_before(size_t back = 1) const { return source_.slice(span_before(back)); }
   bool touches(size_t back = 1) const {
     return at_ >= back && tokens_[at_ - back].span.end == tokens_[at_ - back + 1].span.begin;
@@ -104,7 +119,9 @@ bool print_statement(Fault& f) {
   std::string name(f.text_before());
   f.builder
       .error(Code::PrintStatement, f.span_before(), "missing brackets in call to '" + name + "'")
-      .help("write " + name + "(...)");
+      .help("write " + name + "(...)")
+      .fix({{{f.span_before().end, f.span().begin}, "("}, {f.line_end(), ")"}},
+           Applicability::MaybeIncorrect);
   return true;
 }
 
@@ -112,23 +129,25 @@ bool print_statement(Fault& f) {
 bool foreign_operator(Fault& f) {
   struct Row {
     TokenKind first, second;
-    std::string_view text, help;
+    std::string_view text, help, meant;
   };
   static constexpr Row kRows[] = {
-      {AMPER, AMPER, "&&", "write 'and'"},
-      {VBAR, VBAR, "||", "write 'or'"},
-      {LESS, GREATER, "<>", "write '!='"},
-      {EQEQUAL, EQUAL, "===", "write '==' (or 'is' for identity)"},
-      {NOTEQUAL, EQUAL, "!==", "write '!=' (or 'is not' for identity)"},
-      {EQUAL, GREATER, "=>", "write '>=' to compare, or lambda for a function"},
-      {EQUAL, LESS, "=<", "write '<='"},
+      {AMPER, AMPER, "&&", "write 'and'", "and"},
+      {VBAR, VBAR, "||", "write 'or'", "or"},
+      {LESS, GREATER, "<>", "write '!='", "!="},
+      {EQEQUAL, EQUAL, "===", "write '==' (or 'is' for identity)", "=="},
+      {NOTEQUAL, EQUAL, "!==", "write '!=' (or 'is not' for identity)", "!="},
+      {EQUAL, GREATER, "=>", "write '>=' to compare, or lambda for a function", ">="},
+      {EQUAL, LESS, "=<", "write '<='", "<="},
   };
   for (const Row& row : kRows) {
     if (f.before() != row.first || f.kind() != row.second || !f.touches()) continue;
     f.builder
         .error(Code::ForeignOperator, cover(f.span_before(), f.span()),
                "'" + std::string(row.text) + "' is not an operator here")
-        .help(std::string(row.help));
+        .help(std::string(row.help))
+        .fix({f.word(cover(f.span_before(), f.span()), row.meant)},
+             row.first == EQUAL ? Applicability::MaybeIncorrect : Applicability::MachineApplicable);
     return true;
   }
   bool doubled = (f.before() == PLUS || f.before() == MINUS) && f.before(2) == f.before() &&
@@ -138,12 +157,15 @@ bool foreign_operator(Fault& f) {
     f.builder
         .error(Code::ForeignOperator, cover(f.span_before(2), f.span_before()),
                "'" + sign + sign + "' is not an operator here")
-        .help("write '" + sign + "= 1'");
+        .help("write '" + sign + "= 1'")
+        .fix({f.word(cover(f.span_before(2), f.span_before()), sign + "= 1")},
+             Applicability::MachineApplicable);
     return true;
   }
   if (f.kind() != BANG) return false;
   f.builder.error(Code::ForeignOperator, f.span(), "'!' is not an operator here")
-      .help("write 'not'");
+      .help("write 'not'")
+      .fix({f.word(f.span(), "not")}, Applicability::MachineApplicable);
   return true;
 }
 
@@ -151,7 +173,8 @@ bool else_if(Fault& f) {
   if (f.before() != ELSE || f.kind() != IF || f.tokens_before() != 1) return false;
   f.builder
       .error(Code::InvalidSyntax, cover(f.span_before(), f.span()), "expected ':' after 'else'")
-      .help("write 'elif' for another condition");
+      .help("write 'elif' for another condition")
+      .fix({{cover(f.span_before(), f.span()), "elif"}}, Applicability::MachineApplicable);
   return true;
 }
 
@@ -166,7 +189,8 @@ bool keyword_as_name(Fault& f) {
   Span at = assigned ? f.span_before() : f.span();
   std::string word(assigned ? f.text_before() : f.text());
   f.builder.error(Code::KeywordAsName, at, "'" + word + "' is a keyword and cannot be a name")
-      .help("choose another name, such as " + word + "_");
+      .help("choose another name, such as " + word + "_")
+      .fix({{at, word + "_"}}, Applicability::MaybeIncorrect);
   return true;
 }
 
@@ -175,7 +199,8 @@ bool assignment_in_expression(Fault& f) {
   bool header = one_of(f.line_first(), {IF, ELIF, WHILE, RETURN, ASSERT, MATCH, CASE});
   if (!header && !f.in_bracket()) return false;
   f.builder.error(Code::AssignmentInExpression, f.span(), "'=' cannot stand inside an expression")
-      .help("write '==' to compare, or ':=' in brackets to assign");
+      .help("write '==' to compare, or ':=' in brackets to assign")
+      .fix({{f.span(), "=="}}, Applicability::MaybeIncorrect);
   return true;
 }
 
@@ -183,7 +208,8 @@ bool walrus(Fault& f) {
   if (f.kind() != WALRUS) return false;
   Diagnostic& d = f.builder.error(Code::InvalidWalrus, f.span(), "':=' cannot stand here");
   if (f.tokens_before() == 1)
-    d.help("write '=' for a plain assignment");
+    d.help("write '=' for a plain assignment")
+        .fix({{f.span(), "="}}, Applicability::MachineApplicable);
   else
     d.help("put the assignment expression in brackets: (name := value)");
   return true;
@@ -292,11 +318,14 @@ bool misspelt_line(Fault& f) {
   Diagnostic& d = f.builder.error(Code::InvalidSyntax, f.span_before(back),
                                   "invalid syntax: '" + std::string(word) + "' is not a keyword");
   if (definition)
-    d.help("write `def` to define a function");
+    d.help("write `def` to define a function")
+        .fix({{f.span_before(back), "def"}}, Applicability::MaybeIncorrect);
   else if (constant)
-    d.help("an assignment needs no keyword: name = value");
+    d.help("an assignment needs no keyword: name = value")
+        .fix({{{f.span_before(back).begin, f.span_before(back - 1).begin}, ""}},
+             Applicability::MaybeIncorrect);
   else
-    d.help("did you mean `" + std::string(guess) + "`?");
+    d.did_you_mean(f.span_before(back), guess);
   return true;
 }
 
@@ -307,7 +336,9 @@ bool missing_colon(Fault& f) {
   f.builder
       .error(Code::ExpectedToken, at_end ? f.gap() : f.span(),
              at_end ? "expected ':'" : "expected ':', found " + found(f))
-      .label(f.line_first_span(), "of this " + std::string(token_spelling(f.line_first())));
+      .label(f.line_first_span(), "of this " + std::string(token_spelling(f.line_first())))
+      .fix({{{f.span_before().end, f.span_before().end}, ":"}},
+           at_end ? Applicability::MachineApplicable : Applicability::MaybeIncorrect, "write ':'");
   return true;
 }
 
@@ -348,7 +379,8 @@ bool missing_comma(Fault& f) {
   if (!pair) return false;
   f.builder.error(Code::MissingComma, f.span(), "expected ',' or an operator before " + found(f))
       .label(f.span_before(), "after this expression")
-      .help("perhaps a comma is missing");
+      .help("perhaps a comma is missing")
+      .fix({{{f.span_before().end, f.span_before().end}, ","}}, Applicability::MaybeIncorrect);
   return true;
 }
 

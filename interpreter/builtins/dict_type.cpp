@@ -240,16 +240,43 @@ Local<SetObject> set_from(Vm& vm, const Value& v) {
   });
   return set;
 }
+// Only what both hold is hashed: an item whose value has no hash may be in the view.
+Value view_intersection(Vm& vm, const Value& a, const Value& b) {
+  const bool left = is_kind(a, Kind::DictView);
+  const bool swap = !left || (is_kind(b, Kind::DictView) && length(vm, b) > length(vm, a));
+  const Value &view = swap ? b : a, &other = swap ? a : b;
+  Local<SetObject> both = make_set(vm);
+  for_each(vm, other, [&](const Value& item) {
+    if (contains(vm, view, item)) set_add(vm, both, item);
+    return true;
+  });
+  return both.take();
+}
 Value view_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
   bool known = op == BinaryOp::BitAnd || op == BinaryOp::BitOr || op == BinaryOp::BitXor ||
                op == BinaryOp::Sub;
   if (!known) return vm.not_implemented();
+  if (op == BinaryOp::BitAnd) return view_intersection(vm, a, b);
   return binary(vm, op, set_from(vm, a).value(), set_from(vm, b).value());
+}
+bool all_in(Vm& vm, const Value& a, const Value& b) {
+  bool inside = true;
+  for_each(vm, a, [&](const Value& item) { return inside = contains(vm, b, item); });
+  return inside;
 }
 Value view_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   if (!is_kind(b, Kind::DictView) && !is_kind(b, Kind::Set)) return vm.not_implemented();
   if (view_of(a)->part == Part::Values) return vm.not_implemented();
-  return compare(vm, op, set_from(vm, a).value(), set_from(vm, b).value());
+  const int64_t left = length(vm, a), right = length(vm, b);
+  switch (op) {
+    case CompareOp::Eq: return Value::boolean(left == right && all_in(vm, a, b));
+    case CompareOp::Ne: return Value::boolean(left != right || !all_in(vm, a, b));
+    case CompareOp::Le: return Value::boolean(left <= right && all_in(vm, a, b));
+    case CompareOp::Lt: return Value::boolean(left < right && all_in(vm, a, b));
+    case CompareOp::Ge: return Value::boolean(left >= right && all_in(vm, b, a));
+    case CompareOp::Gt: return Value::boolean(left > right && all_in(vm, b, a));
+    default: return vm.not_implemented();
+  }
 }
 
 // --- methods -----------------------------------------------------------------------------------------------------

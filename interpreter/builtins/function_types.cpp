@@ -408,6 +408,10 @@ Value generator_qualname(Vm&, const Value& v) { return generator_of(v)->qualifie
 Value generator_running(Vm&, const Value& v) {
   return Value::boolean(generator_of(v)->state == GeneratorObject::State::Running);
 }
+// Begun, and waiting at a yield.
+Value generator_suspended(Vm&, const Value& v) {
+  return Value::boolean(generator_of(v)->state == GeneratorObject::State::Suspended);
+}
 Value generator_frame(Vm& vm, const Value& v) {
   GeneratorObject* g = generator_of(v);
   if (!g->frame.function) return Value::none();
@@ -440,6 +444,7 @@ void init_generator_type(Vm& vm) {
       .getter("__name__", generator_name)
       .getter("__qualname__", generator_qualname)
       .getter("gi_running", generator_running)
+      .getter("gi_suspended", generator_suspended)
       .getter("gi_frame", generator_frame)
       .getter("gi_code", generator_code);
   VmAccess::types(vm).generator = g.finish();

@@ -3,6 +3,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/streams.h"
+#include "interpreter/modules/importer.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 #include "lang/bytecode/bytecode.h"
@@ -360,14 +361,6 @@ Value in_base(Vm& vm, Args& a) {
   int64_t v = to_index(vm, a[0]);
   return str_value(vm, format_int(vm, v, std::string("#") + kind, "int"));
 }
-Value vars(Vm& vm, Args& a) {
-  if (!a.has(0)) {
-    Frame* frame = vm.current_frame();
-    return Value(frame->globals);
-  }
-  if (Value dict = find_attribute(vm, a[0], vm.names().dict)) return dict;
-  raise_type_error(vm, "vars() argument must have __dict__ attribute");
-}
 // A value that lies in a cell when a nested function uses the variable.
 Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<CellObject>(v)->content : v; }
 Value locals(Vm& vm, Args&) {
@@ -380,14 +373,17 @@ Value locals(Vm& vm, Args&) {
     Value content = variable_content(v);
     if (content && !name.empty() && name[0] != '.') dict_set(vm, dict, name, content);
   };
-  if (code.name == "<module>") {
-    dict->table.copy_from(frame->globals->table);
-    return dict.take();
-  }
+  if (code.name == "<module>") return Value(frame->globals);
   for (size_t r = 0; r < code.register_names.size(); ++r) add(code.register_names[r], frame->registers[r]);
   for (size_t i = 0; i < code.free_names.size(); ++i)
     if (code.free_names[i] != "__class__") add(code.free_names[i], frame->function->closure[i].value());
   return dict.take();
+}
+
+Value vars(Vm& vm, Args& a) {
+  if (!a.has(0)) return locals(vm, a);
+  if (Value dict = find_attribute(vm, a[0], vm.names().dict)) return dict;
+  raise_type_error(vm, "vars() argument must have __dict__ attribute");
 }
 
 // Python's built-in names that the language leaves out: the reason and the replacement.
@@ -403,6 +399,11 @@ constexpr Refused kRefused[] = {
     {"bytearray", "use bytes, or a list of int that becomes bytes(list)"},
     {"memoryview", "slices of bytes are bytes; tensors share their memory"},
     {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},
+    {"aiter", "there is no async and await; use iter"},
+    {"anext", "there is no async and await; use next"},
+    {"ExceptionGroup", "exception groups are left out; raise one exception, or keep a list of them"},
+    {"BaseExceptionGroup",
+     "exception groups are left out; raise one exception, or keep a list of them"},
 };
 Value refuse(Vm& vm, Args& a) {
   for (const Refused& row : kRefused)
@@ -412,9 +413,21 @@ Value refuse(Vm& vm, Args& a) {
   raise(vm, vm.exceptions().NotImplementedError, a.callee->name + "() is not part of the language");
 }
 Value globals(Vm& vm, Args&) {
-  Local<DictObject> copy = make_dict(vm);
-  if (vm.current_frame()) copy->table.copy_from(vm.current_frame()->globals->table);
-  return copy.take();
+  Frame* frame = vm.current_frame();
+  return frame ? Value(frame->globals) : make_dict(vm).take();
+}
+// __import__(name, globals=None, locals=None, fromlist=(), level=0); `globals` and `locals` mean nothing:
+// a relative name starts from the module that calls.
+Value import_(Vm& vm, Args& a) {
+  const std::string_view name = text_of(vm, a[0], "__import__() argument 1");
+  const int64_t level = to_index(vm, a[4]);
+  if (level < 0) raise_value_error(vm, "level must be >= 0");
+  if (name.empty() && level == 0) raise_value_error(vm, "Empty module name");
+  Frame* frame = vm.current_frame();
+  ModuleObject* from = frame ? frame->function->module.get() : nullptr;
+  if (!from && level > 0)
+    raise(vm, vm.exceptions().ImportError, "attempted relative import with no known parent package");
+  return vm.importer().import_statement(from, name, static_cast<uint32_t>(level), truth(vm, a[3]));
 }
 Value dir(Vm& vm, Args& a) {
   if (!a.has(0)) {
@@ -488,6 +501,7 @@ constexpr Row kFunctions[] = {
     {"hex", "number, /", in_base<'x'>},
     {"vars", "object=?, /", vars},
     {"globals", "", globals},
+    {"__import__", "name, globals=None, locals=None, fromlist=None, level=0", import_},
     {"locals", "", locals},
     {"dir", "object=?, /", dir},
     {"input", "prompt=?, /", input},

@@ -55,6 +55,7 @@ struct Formatter {
         size_t stop = text.find(']', end);
         if (stop == std::string_view::npos) raise_value_error(vm, "expected '}' before end of string");
         std::string key(text.substr(end + 1, stop - end - 1));
+        if (key.empty()) raise_value_error(vm, "Empty attribute in format string");
         bool number = !key.empty() && key.find_first_not_of("0123456789") == std::string::npos;
         v = get_item(vm, v, number ? Value::integer(std::stoll(key.substr(0, 18))) : str_value(vm, key));
         end = stop + 1;
@@ -75,6 +76,8 @@ struct Formatter {
     std::string_view name = text.substr(0, colon);
     char conversion = 0;
     if (size_t bang = name.find('!'); bang != std::string_view::npos) {
+      // The brace is the conversion then, and nothing closes the field.
+      if (bang + 1 == name.size()) raise_value_error(vm, "unmatched '{' in format spec");
       if (bang + 2 != name.size()) raise_value_error(vm, "expected ':' after conversion specifier");
       conversion = name[bang + 1];
       name = name.substr(0, bang);
@@ -91,6 +94,14 @@ struct Formatter {
     else if (conversion)
       raise_value_error(vm, std::string("Unknown conversion specifier ") + conversion);
     return format(vm, v, spec);
+  }
+
+  [[noreturn]] void unclosed(std::string_view field) {
+    const size_t sign = field.find_first_of(":!");
+    raise_value_error(vm, field.empty()                                         ? "Single '{' encountered in format string"
+                          : sign == std::string_view::npos                      ? "expected '}' before end of string"
+                          : field[sign] == '!' && sign + 1 == field.size()      ? "end of string while looking for conversion specifier"
+                                                                                : "unmatched '{' in format spec");
   }
 
   std::string run(std::string_view text) {
@@ -111,11 +122,7 @@ struct Formatter {
       int open = 1;
       size_t end = i + 1;
       for (; end < text.size() && open; ++end) open += text[end] == '{' ? 1 : text[end] == '}' ? -1 : 0;
-      if (open)
-        raise_value_error(vm, i + 1 == text.size() ? "Single '{' encountered in format string"
-                              : text.find(':', i) != std::string_view::npos
-                                  ? "unmatched '{' in format spec"
-                                  : "expected '}' before end of string");
+      if (open) unclosed(text.substr(i + 1));
       out += replacement(text.substr(i + 1, end - i - 2));
       i = end - 1;
     }

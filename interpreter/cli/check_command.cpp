@@ -21,7 +21,10 @@ int run_check(Session& session, const Invocation& invocation) {
     std::fprintf(stderr, "tenscript: %s\n", scripts.problem.c_str());
     return kExitUsage;
   }
-  const char* format = invocation.json                              ? "json"
+  const bool json = invocation.json || invocation.error_format == ErrorFormat::Json;
+  const bool lines = invocation.error_format == ErrorFormat::Short;
+  const char* format = json                                         ? "json"
+                       : lines                                      ? "short"
                        : use_color(invocation.color, STDOUT_FILENO) ? "color"
                                                                     : "text";
   std::vector<std::string> found;
@@ -40,10 +43,10 @@ int run_check(Session& session, const Invocation& invocation) {
                                            format, append_entry, &found, &findings));
     if (failed != 0) return failed;
   }
-  if (invocation.json) std::fputs("[", stdout);
+  if (json) std::fputs("[", stdout);
   for (size_t i = 0; i < found.size(); ++i)
-    std::printf("%s%s", i == 0 ? "" : invocation.json ? ",\n" : "\n", found[i].c_str());
-  if (invocation.json) std::fputs("]\n", stdout);
+    std::printf("%s%s", i == 0 || lines ? "" : json ? ",\n" : "\n", found[i].c_str());
+  if (json) std::fputs("]\n", stdout);
   std::fflush(stdout);
   if (!invocation.quiet)
     std::fprintf(stderr, "%zu %s in %zu files\n", found.size(),

@@ -42,8 +42,10 @@ std::string without_prompts(const std::string& text) {
 
 }  // namespace
 
-Editor::Editor(Terminal& terminal, History& history, EditorQuestions questions)
-    : terminal_(terminal), history_(history), questions_(std::move(questions)) {}
+Editor::Editor(Terminal& terminal, History& history, EditorQuestions questions, EditKeys keys)
+    : terminal_(terminal), history_(history), questions_(std::move(questions)), keys_(keys) {
+  terminal_.escape_is_key(keys == EditKeys::Vi);
+}
 
 EditResult Editor::read(const std::string& prompt, const std::string& continuation,
                         std::string& text) {
@@ -53,6 +55,7 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
   cursor_ = 0;
   cursor_row_ = 0;
   history_at_ = history_.size();
+  vi_.begin();
   terminal_.raw();
   draw();
   Outcome outcome;
@@ -68,6 +71,39 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
 }
 
 Editor::Outcome Editor::handle(const Key& key) {
+  return keys_ == EditKeys::Vi ? handle_vi(key) : handle_emacs(key);
+}
+
+Editor::Outcome Editor::handle_vi(const Key& key) {
+  switch (vi_.handle(key, text_, cursor_)) {
+    case ViKeys::Ask::Nothing:
+      break;
+    case ViKeys::Ask::NotMine:
+      return handle_emacs(key);
+    case ViKeys::Ask::Enter: {
+      cursor_ = text_.size();
+      const Outcome outcome = enter();
+      if (!outcome) vi_.insert_on();
+      return outcome;
+    }
+    case ViKeys::Ask::Up:
+      vertical(-1);
+      break;
+    case ViKeys::Ask::Down:
+      vertical(1);
+      break;
+    case ViKeys::Ask::Search:
+      search();
+      break;
+    case ViKeys::Ask::Repeat:
+      for (const Key& again : vi_.begin_repeat()) handle_vi(again);
+      vi_.end_repeat();
+      break;
+  }
+  return std::nullopt;
+}
+
+Editor::Outcome Editor::handle_emacs(const Key& key) {
   if (handle_motion(key.kind) || handle_kill(key.kind)) return std::nullopt;
   switch (key.kind) {
     case KeyKind::Text:
@@ -356,6 +392,8 @@ void Editor::draw(bool final) {
     if (cursor_column > 0) out += "\033[" + std::to_string(cursor_column) + "C";
   }
   cursor_row_ = cursor_row;
+  // A bar where keys insert, a block where they are commands.
+  if (keys_ == EditKeys::Vi) out += final ? "\033[0 q" : vi_.inserting() ? "\033[6 q" : "\033[2 q";
   terminal_.write(out);
 }
 

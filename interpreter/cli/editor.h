@@ -10,6 +10,7 @@
 
 #include "interpreter/cli/history.h"
 #include "interpreter/cli/terminal.h"
+#include "interpreter/cli/vi_keys.h"
 
 namespace tsc::cli {
 
@@ -22,11 +23,13 @@ struct EditorQuestions {
       complete;
 };
 
+enum class EditKeys { Emacs, Vi };
 enum class EditResult { Entry, Cancelled, End };
 
 class Editor {
  public:
-  Editor(Terminal& terminal, History& history, EditorQuestions questions);
+  Editor(Terminal& terminal, History& history, EditorQuestions questions,
+         EditKeys keys = EditKeys::Emacs);
   // Reads one block into `text`.
   EditResult read(const std::string& prompt, const std::string& continuation, std::string& text);
 
@@ -34,6 +37,8 @@ class Editor {
   // What a key did: go on editing, or leave with a result.
   using Outcome = std::optional<EditResult>;
   Outcome handle(const Key& key);
+  Outcome handle_vi(const Key& key);
+  Outcome handle_emacs(const Key& key);
   bool handle_motion(KeyKind kind);
   bool handle_kill(KeyKind kind);
   Outcome enter();
@@ -63,6 +68,8 @@ class Editor {
   Terminal& terminal_;
   History& history_;
   EditorQuestions questions_;
+  const EditKeys keys_;
+  ViKeys vi_;
   std::string prompt_, continuation_;
   std::string text_;
   std::size_t cursor_ = 0;

@@ -1,7 +1,12 @@
 #include "interpreter/cli/magic.h"
 
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -148,6 +153,31 @@ tsc_status* time_many(Session& session, const std::string& statement) {
   return nullptr;
 }
 
+// ---- !command
+
+// By the shell, on this terminal. Ctrl-C reaches the command as it reaches this process.
+tsc_status* run_shell(Session& session, const std::string& command) {
+  if (!session.may_run_programs())
+    return session.api().error_new(session.engine(), "PermissionError",
+                                   "!command starts a process, and the sandbox does not grant that; "
+                                   "--allow-run does");
+  if (command.empty()) return nullptr;
+  std::fflush(nullptr);
+  std::string text = command;
+  char shell[] = "/bin/sh", flag[] = "-c";
+  char* const arguments[] = {shell, flag, text.data(), nullptr};
+  pid_t child = -1;
+  if (const int error = posix_spawn(&child, shell, nullptr, nullptr, arguments, environ); error != 0)
+    return session.api().error_new(session.engine(), "OSError",
+                                   (std::string("cannot start /bin/sh: ") + std::strerror(error)).c_str());
+  int result = 0;
+  while (waitpid(child, &result, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(result)) std::printf("(ended by signal %d)\n", WTERMSIG(result));
+  else if (WEXITSTATUS(result) != 0) std::printf("(exit code %d)\n", WEXITSTATUS(result));
+  return nullptr;
+}
+
 struct MagicRow {
   const char* word;
   tsc_status* (*run)(Session& session, const std::string& rest);
@@ -216,6 +246,10 @@ bool run_magic(Session& session, const std::string& entry, tsc_status** status) 
     *status = ask(session, text.substr(0, text.size() - (source ? 2 : 1)), source);
     return true;
   }
+  if (text.starts_with('!')) {
+    *status = run_shell(session, trimmed_text(text.substr(1)));
+    return true;
+  }
   const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
   for (const MagicRow& row : kMagics) {
     if (text.substr(0, end) != row.word) continue;
@@ -271,6 +305,7 @@ bool complete_beyond_names(const std::string& text, std::size_t cursor, std::siz
     else if (open != std::string::npos && line[i] == line[open])
       open = std::string::npos;
   }
+  if (!line.empty() && line[0] == '!') open = line.find_last_of(" !'\"");  // a word of a command
   if (open == std::string::npos) return false;
   namespace fs = std::filesystem;
   const std::string path = line.substr(open + 1);

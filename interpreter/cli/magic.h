@@ -1,5 +1,5 @@
 #pragma once
-// What the prompt understands besides the language: x?, x??, %time, %timeit, and what it adds to a
+// What the prompt understands besides the language: x?, x??, %time, %timeit, !command, and what it adds to a
 // tensor's value. Knows: the public API. Must not know: line editing.
 #include <string>
 #include <string_view>

@@ -128,7 +128,7 @@ int run(const Invocation& invocation) {
     session.finish(session.api().report(session.engine(), format, print_text, stdout));
   }
   if (invocation.command == Command::Repl || invocation.interactive)
-    exit_code = run_repl(session, invocation.basic);
+    exit_code = run_repl(session, invocation);
   session.write_report();
   return exit_code;
 }

@@ -60,8 +60,15 @@ bool set_color(Invocation& into, const std::string& value) {
 }
 
 bool set_error_format(Invocation& into, const std::string& value) {
-  into.json_errors = value == "json";
-  return value == "json" || value == "full";
+  into.error_format = value == "json"    ? ErrorFormat::Json
+                      : value == "short" ? ErrorFormat::Short
+                                         : ErrorFormat::Full;
+  return value == "json" || value == "short" || value == "full";
+}
+
+bool set_keys(Invocation& into, const std::string& value) {
+  into.keys = value == "vi" ? KeyStyle::Vi : KeyStyle::Emacs;
+  return value == "vi" || value == "emacs";
 }
 
 bool set_jobs(Invocation& into, const std::string& value) {
@@ -229,7 +236,11 @@ const FlagRow kFlags[] = {
      "neither use nor keep compiled kernels on disk", set_no_cache},
     {"--color", nullptr, "WHEN", "TENSCRIPT_COLOR", "auto, always or never", set_color},
     {"--error-format", nullptr, "FORMAT", "TENSCRIPT_ERROR_FORMAT",
-     "full, or json: errors and warnings as JSON objects, one a line", set_error_format},
+     "full; short: one line each; json: errors and warnings as JSON objects, one a line",
+     set_error_format},
+    {"--import-py", nullptr, nullptr, "TENSCRIPT_IMPORT_PY",
+     "import also finds .py files, after .tsc files of the same name",
+     set_switch<&Invocation::import_python>},
     {"--json", nullptr, nullptr, "TENSCRIPT_JSON",
      "explain, info, cache, check and test: print JSON", set_switch<&Invocation::json>},
     {"--quiet", "-q", nullptr, "TENSCRIPT_QUIET", "no closing summary",
@@ -252,6 +263,8 @@ const FlagRow kFlags[] = {
      Command::Info},
     {"--basic", nullptr, nullptr, "TENSCRIPT_BASIC", "the prompt without line editing",
      set_switch<&Invocation::basic>},
+    {"--keys", nullptr, "STYLE", "TENSCRIPT_KEYS",
+     "keys of the prompt: emacs or vi (what ~/.inputrc sets, else emacs)", set_keys},
     {"--version", "-V", nullptr, nullptr, "print the version", set_command<Command::Version>},
     {"--help", "-h", nullptr, nullptr, "print this text", set_command<Command::Help>},
 };

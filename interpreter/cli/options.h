@@ -23,6 +23,8 @@ enum class Command {
   Version
 };
 enum class ColorMode { Auto, Always, Never };
+enum class KeyStyle { Inputrc, Emacs, Vi };
+enum class ErrorFormat { Full, Json, Short };  // as tsc_error_format
 
 struct Invocation {
   Command command = Command::Repl;
@@ -33,8 +35,10 @@ struct Invocation {
   std::vector<std::string> arguments;  // sys.argv, the script's name first
   bool interactive = false;            // -i
   bool json = false;
-  bool json_errors = false;  // --error-format=json
+  ErrorFormat error_format = ErrorFormat::Full;
+  bool import_python = false;  // --import-py
   bool basic = false;  // plain line mode also on a terminal
+  KeyStyle keys = KeyStyle::Inputrc;
   bool quiet = false;
   std::string emit;
   ColorMode color = ColorMode::Auto;

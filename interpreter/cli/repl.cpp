@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "interpreter/cli/editor.h"
 #include "interpreter/cli/magic.h"
@@ -27,7 +29,7 @@ std::string_view trimmed(std::string_view text) {
 // An open block ends with an empty line: that is the language's own rule for texts that end in one.
 bool wants_more(Session& session, const std::string& text) {
   const std::string_view entry = trimmed(text);
-  if (entry.empty() || entry.front() == '%' || is_question(entry)) return false;
+  if (entry.empty() || entry.front() == '%' || entry.front() == '!' || is_question(entry)) return false;
   const std::string lines = text + "\n";
   return session.api().is_incomplete(session.engine(), lines.data(), lines.size()) != 0;
 }
@@ -146,13 +148,33 @@ EditorQuestions questions_of(Session& session) {
   return questions;
 }
 
-int run_editor(Session& session) {
+// What `set editing-mode` says in readline's own settings, where the user has any.
+EditKeys keys_of_inputrc() {
+  const char* named = std::getenv("INPUTRC");
+  const char* home = std::getenv("HOME");
+  std::string path;
+  if (named != nullptr && *named != '\0') path = named;
+  else if (home != nullptr) path = std::string(home) + "/.inputrc";
+  std::ifstream file(path);
+  EditKeys keys = EditKeys::Emacs;
+  for (std::string line, set, name, value; std::getline(file, line);) {
+    std::istringstream words(line);
+    if (!(words >> set >> name >> value) || set != "set" || name != "editing-mode") continue;
+    keys = value == "vi" ? EditKeys::Vi : EditKeys::Emacs;
+  }
+  return keys;
+}
+
+int run_editor(Session& session, KeyStyle style) {
   std::printf("tenscript %s; Ctrl-D leaves, Tab completes, Up recalls\n",
               session.api().version_text());
   std::fflush(stdout);
   Terminal terminal(STDIN_FILENO, STDOUT_FILENO);
   History history(default_history_path());
-  Editor editor(terminal, history, questions_of(session));
+  const EditKeys keys = style == KeyStyle::Vi      ? EditKeys::Vi
+                        : style == KeyStyle::Emacs ? EditKeys::Emacs
+                                                   : keys_of_inputrc();
+  Editor editor(terminal, history, questions_of(session), keys);
   Repl repl(session);
   while (!repl.finished()) {
     std::string entry;
@@ -167,11 +189,12 @@ int run_editor(Session& session) {
 
 }  // namespace
 
-int run_repl(Session& session, bool basic) {
+int run_repl(Session& session, const Invocation& invocation) {
   const char* terminal = std::getenv("TERM");
   const bool dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
-  if (basic || dumb || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) return run_lines(session);
-  return run_editor(session);
+  if (invocation.basic || dumb || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+    return run_lines(session);
+  return run_editor(session, invocation.keys);
 }
 
 }  // namespace tsc::cli

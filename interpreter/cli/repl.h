@@ -5,7 +5,7 @@
 
 namespace tsc::cli {
 
-// Returns the exit code. Without a terminal, or with `basic`, lines are read as they come.
-int run_repl(Session& session, bool basic);
+// Returns the exit code. Without a terminal, or with --basic, lines are read as they come.
+int run_repl(Session& session, const Invocation& invocation);
 
 }  // namespace tsc::cli

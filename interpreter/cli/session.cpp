@@ -54,7 +54,7 @@ bool use_color(ColorMode mode, int descriptor) {
 Session::Session(const Invocation& invocation, tsc_output output, void* output_user)
     : api_(tsc_get_api(TSC_API_VERSION)),
       color_(use_color(invocation.color, STDERR_FILENO)),
-      json_errors_(invocation.json_errors),
+      error_format_(invocation.error_format),
       report_file_(invocation.report_file) {
   tsc_engine_options options{};
   options.struct_size = sizeof options;
@@ -76,6 +76,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   const auto readable = pointers(invocation.read_roots),
              writable = pointers(invocation.write_roots);
   options.grants = invocation.sandbox ? invocation.grants : TSC_GRANT_ALL;
+  may_run_programs_ = (options.grants & TSC_GRANT_PROCESS) != 0;
   options.read_roots = readable.data();
   options.read_root_count = readable.size();
   options.write_roots = writable.data();
@@ -87,7 +88,8 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.explain_asserts = invocation.command == Command::Test;
   options.memory_limit = invocation.memory_limit;
   options.time_limit_ns = invocation.time_limit_ns;
-  options.json_diagnostics = invocation.json_errors;
+  options.error_format = static_cast<tsc_error_format>(invocation.error_format);
+  options.import_python = invocation.import_python;
   finish(api_->engine_new(&options, &engine_));
 }
 
@@ -96,8 +98,11 @@ Session::~Session() { api_->engine_free(engine_); }
 int Session::finish(tsc_status* status) {
   if (status == nullptr) return 0;
   std::fflush(stdout);
-  if (json_errors_) api_->status_json(status, print_text, stderr);
-  else api_->status_render(status, color_, print_text, stderr);
+  switch (error_format_) {
+    case ErrorFormat::Full: api_->status_render(status, color_, print_text, stderr); break;
+    case ErrorFormat::Json: api_->status_json(status, print_text, stderr); break;
+    case ErrorFormat::Short: api_->status_short(status, print_text, stderr); break;
+  }
   const tsc_code code = api_->status_code(status);
   int exit_code = api_->status_exit_code(status);
   if (code == TSC_NOT_FOUND || code == TSC_BAD_ARGUMENT) exit_code = kExitUsage;

@@ -23,6 +23,8 @@ class Session {
   const tsc_api& api() const { return *api_; }
   tsc_engine* engine() const { return engine_; }
   bool color() const { return color_; }
+  // Whether what is typed at the prompt may start programs.
+  bool may_run_programs() const { return may_run_programs_; }
   // False when the engine could not be made; the reason is printed.
   bool ok() const { return engine_ != nullptr; }
 
@@ -41,7 +43,8 @@ class Session {
  private:
   const tsc_api* api_;
   tsc_engine* engine_ = nullptr;
-  bool color_ = false, json_errors_ = false;
+  bool color_ = false, may_run_programs_ = false;
+  ErrorFormat error_format_ = ErrorFormat::Full;
   std::string report_file_;
 };
 

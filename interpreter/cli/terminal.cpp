@@ -142,6 +142,10 @@ Key Terminal::read_character(unsigned char first) {
 Key Terminal::read_escape() {
   // A lone Escape has nothing behind it.
   const int byte = read_byte(50);
+  if (escape_is_key_ && byte != '[') {
+    if (byte >= 0) --used_;
+    return {KeyKind::Escape, ""};
+  }
   switch (byte) {
     case '[':
     case 'O':

@@ -29,6 +29,7 @@ enum class KeyKind {
   KillWord,
   ClearScreen,
   Search,
+  Escape,  // only when asked for: see escape_is_key
   Interrupt,
   EndOfInput,  // Ctrl-D
   Closed,      // the terminal is gone
@@ -51,6 +52,8 @@ class Terminal {
   void restore();
 
   Key read_key();
+  // For vi: Escape is a key, and a letter that follows it is the next one.
+  void escape_is_key(bool on) { escape_is_key_ = on; }
   void write(std::string_view text);
   int columns() const;
   int rows() const;
@@ -63,7 +66,7 @@ class Terminal {
   Key read_character(unsigned char first);
 
   int input_, output_;
-  bool is_raw_ = false;
+  bool is_raw_ = false, escape_is_key_ = false;
   termios saved_{};
   std::string pending_;  // bytes read and not yet used
   std::size_t used_ = 0;

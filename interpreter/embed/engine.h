@@ -36,7 +36,9 @@ struct tsc_status {
   std::string message;  // "ValueError: ..."
   std::vector<Frame> frames;
   std::string plain, colored;  // as status_render writes it
-  std::string json;            // diagnostics as status_json writes them; of the rest it is made when asked
+  // Diagnostics as status_json and status_short write them; of the rest those are made when asked.
+  std::string json, lines;
+  std::string fixes;  // JSON objects: what "Did you mean" means as edits
   tsc_limit limit = TSC_LIMIT_NONE;
   std::unique_ptr<tsc_status> cause;  // of `raise ... from`, or what was handled meanwhile
 };
@@ -59,7 +61,7 @@ struct tsc_engine {
   // What a prompt's last expression gave; see run_entry.
   tsc::interp::Value displayed;
   bool explain_asserts = false;
-  bool json_diagnostics = false;
+  tsc_error_format error_format = TSC_ERRORS_FULL;
   std::string emitted;  // text of a compiler stage, while `emit` runs
 
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
@@ -102,8 +104,8 @@ tsc_status* no_engine() noexcept;
 // A script exception as a status: its exit code, traceback and rendering.
 tsc_status* exception_status(tsc_engine& engine, interp::ExceptionObject* exception);
 tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Source& source);
-// Diagnostics as JSON objects, one a line.
-std::string diagnostics_json(const lang::Diagnostics& diagnostics, const lang::Source& source);
+std::string diagnostics_text(const lang::Diagnostics& diagnostics, const lang::Source& source,
+                             tsc_error_format format);
 // The status of the exception in flight; call it in a catch block.
 tsc_status* current_exception_status(tsc_engine* engine) noexcept;
 

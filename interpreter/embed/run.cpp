@@ -116,7 +116,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
   Config config = config_of(options, library);
   config.display = [this](const Value& value) { displayed = value; };
   explain_asserts = options.explain_asserts != 0;
-  json_diagnostics = options.json_diagnostics != 0;
+  error_format = options.error_format;
   config.budget = device.budget;
   config.stop = &device.stop;
   config.stop_reason = [this] {
@@ -127,6 +127,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
                              const std::string& name) { return embed::load(*this, loader, user, name); };
   }
   vm = std::make_unique<Vm>(std::move(config));
+  vm->importer().import_python(options.import_python != 0);
   HeapScope heap_scope(&vm->heap());
   // A worker of a kernel may ask too: the objects belong to the thread that runs the script.
   device.budget->set_reclaim([this] {
@@ -140,6 +141,8 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
                       log_writer(*this, options));
   embed::install_help(*vm);
   main = make_module(*vm, "__main__");
+  for (const char* name : {"__doc__", "__package__", "__loader__", "__spec__"})
+    dict_set(*vm, main->globals, name, Value::none());
   dict_set(*vm, vm->modules(), "__main__", main.value());
   tsc_limits limits{};
   limits.memory_bytes = options.memory_limit;
@@ -231,19 +234,30 @@ tsc_status* run_file(tsc_engine* engine, const char* path) {
   });
 }
 
-// Where the module's file would be, package by package; the packages are imported on the way.
-std::string find_module_file(Vm& vm, const std::string& dotted_name) {
+// A module as a program: its file, and the package that its relative imports start from.
+struct ModuleProgram {
+  std::string file, package;
+};
+
+bool is_file(const std::string& path) { return std::ifstream(path).good(); }
+
+// The packages above it are imported on the way, and so is a package whose __main__ is the program.
+ModuleProgram find_module_program(Vm& vm, const std::string& dotted_name) {
   const std::size_t dot = dotted_name.rfind('.');
   const std::string leaf = dot == std::string::npos ? dotted_name : dotted_name.substr(dot + 1);
-  const auto folders = dot == std::string::npos
-                           ? vm.config().module_path
-                           : vm.import_module(dotted_name.substr(0, dot))->path;
+  const std::string above = dot == std::string::npos ? "" : dotted_name.substr(0, dot);
+  const auto folders = above.empty() ? vm.config().module_path : vm.import_module(above)->path;
+  std::vector<std::string> endings{".tsc"};
+  if (vm.importer().imports_python()) endings.push_back(".py");
   for (const std::string& folder : folders)
-    for (const char* form : {".tsc", "/__main__.tsc"}) {
-      const std::string path = folder + "/" + leaf + form;
-      if (std::ifstream(path).good()) return path;
+    for (const std::string& ending : endings) {
+      const std::string path = folder + "/" + leaf;
+      if (is_file(path + ending)) return {path + ending, above};
+      if (!is_file(path + "/__main__" + ending)) continue;
+      if (is_file(path + "/__init__" + ending)) vm.import_module(dotted_name);
+      return {path + "/__main__" + ending, dotted_name};
     }
-  return "";
+  return {};
 }
 
 // A module of the current folder or the search path as the program; `-m`.
@@ -251,10 +265,11 @@ tsc_status* run_module(tsc_engine* engine, const char* dotted_name) {
   return guarded(engine, [&]() -> tsc_status* {
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), ".");
-    const std::string path = find_module_file(*engine->vm, dotted_name);
-    if (path.empty())
+    const ModuleProgram program = find_module_program(*engine->vm, dotted_name);
+    if (program.file.empty())
       return make_status(TSC_NOT_FOUND, "", std::string("no module named '") + dotted_name + "'");
-    return execute_file(*engine, path);
+    dict_set(*engine->vm, engine->main->globals, "__package__", str_value(*engine->vm, program.package));
+    return execute_file(*engine, program.file);
   });
 }
 
@@ -382,8 +397,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
   Vm& vm = *engine.vm;
   if (!compiled.diagnostics.all().empty())
-    vm.write(Stream::Error, engine.json_diagnostics ? diagnostics_json(compiled.diagnostics, *source)
-                                                    : lang::render_all(compiled.diagnostics, *source, {}));
+    vm.write(Stream::Error, diagnostics_text(compiled.diagnostics, *source, engine.error_format));
   vm.run_code(make_code(vm, compiled.code), engine.main);
   return nullptr;
 }

@@ -66,6 +66,32 @@ void add_frames(const ExceptionObject* exception, tsc_status& status) {
   }
 }
 
+// "Did you mean: 'x'?" as an edit of the name in the innermost place, when it stands there once.
+std::string fixes_of(const ExceptionObject* exception) {
+  constexpr std::string_view kBefore = "Did you mean: '", kAfter = "'?";
+  const std::string_view hint = exception->hint;
+  const auto* wrong = try_cast<StrObject>(exception->name);
+  if (!hint.starts_with(kBefore) || !hint.ends_with(kAfter) || wrong == nullptr) return "";
+  if (exception->traceback.empty()) return "";
+  const auto& entry = exception->traceback.front();
+  const auto& source = entry.code->source;
+  if (source == nullptr || entry.pc >= entry.code->spans.size()) return "";
+  const lang::Span span = entry.code->spans[entry.pc].whole;
+  const std::string_view text = source->slice(span), name = wrong->view();
+  std::size_t at = text.find(name);
+  if (text.ends_with("." + std::string(name)))
+    at = text.size() - name.size();
+  else if (name.empty() || at == text.npos || text.find(name, at + 1) != text.npos)
+    return "";
+  const uint32_t begin = span.begin + static_cast<uint32_t>(at);
+  const std::string_view right =
+      hint.substr(kBefore.size(), hint.size() - kBefore.size() - kAfter.size());
+  return lang::render_json(
+      lang::Fix{std::string(hint), lang::Applicability::MaybeIncorrect,
+                {{{begin, begin + static_cast<uint32_t>(name.size())}, std::string(right)}}},
+      *source);
+}
+
 // sys.exit(): nothing or None is 0, a number is itself, anything else is printed and is 1.
 void set_exit(Vm& vm, const ExceptionObject* exception, tsc_status& status) {
   status.code = TSC_EXIT;
@@ -212,6 +238,7 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   status->plain = render_traceback(vm, exception);
   if (!status->plain.empty() && status->plain.back() != '\n') status->plain += '\n';
   add_frames(exception, *status);
+  status->fixes = fixes_of(exception);
   const ExceptionTypes& types = vm.exceptions();
   if (exception->type->is_subtype_of(types.SystemExit)) {
     set_exit(vm, exception, *status);
@@ -236,7 +263,8 @@ tsc_status* diagnostics_status(lang::Diagnostics& diagnostics, const lang::Sourc
   status->type = "SyntaxError";
   status->plain = lang::render_all(diagnostics, source, {});
   status->colored = lang::render_all(diagnostics, source, {.color = true});
-  status->json = diagnostics_json(diagnostics, source);
+  status->json = diagnostics_text(diagnostics, source, TSC_ERRORS_JSON);
+  status->lines = diagnostics_text(diagnostics, source, TSC_ERRORS_SHORT);
   for (const lang::Diagnostic& diagnostic : diagnostics.all()) {
     if (diagnostic.severity != lang::Severity::Error) continue;
     const lang::LineColumn begin = source.locate(diagnostic.primary.span.begin);

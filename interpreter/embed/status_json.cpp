@@ -1,4 +1,5 @@
-// Statuses for machines: one JSON object a line.
+// Statuses for machines: one JSON object a line, or one line a fault.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "interpreter/embed/engine.h"
@@ -38,6 +39,7 @@ Json object_of(const tsc_status& status) {
               {"message", bare_message(status)},
               {"exit_code", status.exit_code},
               {"frames", frames_of(status)}};
+  if (!status.fixes.empty()) object["fixes"] = Json::array({Json::parse(status.fixes)});
   if (status.cause != nullptr) object["cause"] = object_of(*status.cause);
   return object;
 }
@@ -50,6 +52,32 @@ void status_json(const tsc_status* status, tsc_sink sink, void* user) {
     if (status->code == TSC_EXIT && status->plain.empty()) return;
     text = object_of(*status).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
+  sink(user, text.data(), text.size());
+}
+
+// The innermost place of the script itself: the library is seldom where the mistake is.
+const tsc_status::Frame* place_of(const tsc_status& status) {
+  for (auto frame = status.frames.rbegin(); frame != status.frames.rend(); ++frame)
+    if (frame->file.rfind("<stdlib>/", 0) != 0) return &*frame;
+  return status.frames.empty() ? nullptr : &status.frames.back();
+}
+
+// A message of several lines is one line here.
+std::string one_line(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\n', at)) != text.npos;) text.replace(at, 1, " ");
+  return text;
+}
+
+void status_short(const tsc_status* status, tsc_sink sink, void* user) {
+  if (status == nullptr) return;
+  std::string text = status->lines;
+  const bool placed = status->code == TSC_SCRIPT_ERROR || status->code == TSC_LIMIT;
+  if (text.empty() && placed && place_of(*status) != nullptr) {
+    const tsc_status::Frame& frame = *place_of(*status);
+    text = frame.file + ":" + std::to_string(frame.line) + ":" +
+           std::to_string(std::max(1u, frame.column)) + ": " + one_line(status->message) + "\n";
+  }
+  if (text.empty()) text = status->plain;
   sink(user, text.data(), text.size());
 }
 
@@ -71,7 +99,11 @@ tsc_status* error_page(const char* code, int color, tsc_sink sink, void* user) {
 
 }  // namespace
 
-std::string diagnostics_json(const lang::Diagnostics& diagnostics, const lang::Source& source) {
+std::string diagnostics_text(const lang::Diagnostics& diagnostics, const lang::Source& source,
+                             tsc_error_format format) {
+  if (format == TSC_ERRORS_FULL) return lang::render_all(diagnostics, source, {});
+  if (format == TSC_ERRORS_SHORT)
+    return lang::render_all(diagnostics, source, {.format = lang::ErrorFormat::Short});
   std::string text;
   for (const lang::Diagnostic& d : diagnostics.all())
     text += "{\"kind\":\"diagnostic\"," + lang::render_json(d, source).substr(1) + "\n";
@@ -81,6 +113,7 @@ std::string diagnostics_json(const lang::Diagnostics& diagnostics, const lang::S
 void fill_status_json_functions(tsc_api& api) {
   api.status_json = status_json;
   api.error_page = error_page;
+  api.status_short = status_short;
 }
 
 }  // namespace tsc::embed

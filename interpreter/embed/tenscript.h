@@ -118,6 +118,9 @@ typedef enum tsc_grant {
 } tsc_grant;
 #define TSC_GRANT_ALL 0xffffffffu
 
+/* How warnings about a source are written; the same forms have status_render, status_json, status_short. */
+typedef enum tsc_error_format { TSC_ERRORS_FULL, TSC_ERRORS_JSON, TSC_ERRORS_SHORT } tsc_error_format;
+
 /* Set struct_size to sizeof(tsc_engine_options) and leave the rest zero for the defaults. */
 typedef struct tsc_engine_options {
   size_t struct_size;
@@ -154,8 +157,9 @@ typedef struct tsc_engine_options {
   void* log_user;
   tsc_loader loader; /* asked for a module before the search paths */
   void* loader_user;
-  int json_diagnostics; /* warnings about a source are JSON objects, as status_json writes them */
+  tsc_error_format error_format; /* of warnings about a source */
   int poison_memory; /* tests: new and freed tensor memory is filled with bytes that are no number */
+  int import_python; /* `import` finds .py files too, after .tsc files of the same name */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */
@@ -406,6 +410,9 @@ typedef struct tsc_api {
   void (*status_json)(const tsc_status* status, tsc_sink sink, void* user);
   /* What an error code ("E0103") means, with an example and a way out. Since version 3. */
   tsc_status* (*error_page)(const char* code, int color, tsc_sink sink, void* user);
+  /* A status in lines `file:line:column: what`: of a source with errors one for each diagnostic, of an
+   * exception one, with the innermost place outside the library. Since version 3. */
+  void (*status_short)(const tsc_status* status, tsc_sink sink, void* user);
 } tsc_api;
 
 #if defined(__GNUC__)

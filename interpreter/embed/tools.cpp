@@ -41,9 +41,9 @@ tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, s
   *findings = 0;
   return guarded(engine, [&]() -> tsc_status* {
     const std::string_view wanted = format;
-    if (wanted != "text" && wanted != "color" && wanted != "json")
+    if (wanted != "text" && wanted != "color" && wanted != "json" && wanted != "short")
       return bad_argument("there is no format '" + std::string(wanted) +
-                          "' of findings; the formats are text, color and json");
+                          "' of findings; the formats are text, color, short and json");
     const lang::Source source(name, std::string(text, size));
     const std::vector<std::string> names = builtin_names(*engine);
     const std::vector<std::string_view> builtins(names.begin(), names.end());
@@ -55,9 +55,10 @@ tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, s
     const lang::Diagnostics found = lang::check(source, options);
     *findings = found.all().size();
     for (const lang::Diagnostic& d : found.all()) {
-      const std::string rendered = wanted == "json"
-                                       ? lang::render_json(d, source)
-                                       : lang::render(d, source, {.color = wanted == "color"});
+      const auto shape = wanted == "short" ? lang::ErrorFormat::Short : lang::ErrorFormat::Full;
+      const std::string rendered =
+          wanted == "json" ? lang::render_json(d, source)
+                           : lang::render(d, source, {.format = shape, .color = wanted == "color"});
       sink(user, rendered.data(), rendered.size());
     }
     return nullptr;

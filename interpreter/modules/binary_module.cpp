@@ -132,6 +132,7 @@ void pack_integer(Vm& vm, std::string& out, const Item& item, const Value& v, bo
                                  std::to_string(high));
     }
     if (item.size == 8) struct_error(vm, "int too large to convert");
+    if (low == 0 && i < 0) struct_error(vm, "argument out of range");
     struct_error(vm, std::string("'") + item.code + "' format requires " + std::to_string(low) + " <= number <= " +
                          std::to_string(high));
   }

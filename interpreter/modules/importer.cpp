@@ -1,8 +1,10 @@
 #include "interpreter/modules/importer.h"
 
 #include <fstream>
+#include <span>
 #include <sstream>
 
+#include "interpreter/modules/absent_modules.h"
 #include "interpreter/vm/native.h"
 #include "lang/bytecode/serialize.h"
 #include "lang/diagnostic.h"
@@ -25,6 +27,9 @@ std::optional<std::string> read_file(const std::string& path) {
   return text.str();
 }
 
+// In the order of search; the second only when the host asks for it.
+constexpr std::string_view kEndings[] = {".tsc", ".py"};
+
 bool same_text(std::string_view a, std::string_view b) {
   return a.size() == b.size() && (a.data() == b.data() || a == b);
 }
@@ -33,13 +38,18 @@ bool same_text(std::string_view a, std::string_view b) {
 
 bool Importer::locate_on_disk(const std::string& folder, const std::string& tail, Location& out) {
   std::string base = folder.empty() ? tail : folder + "/" + tail;
-  if (auto text = read_file(base + "/__init__.tsc")) {
-    out = {true, true, base + "/__init__.tsc", std::move(*text), base, {}};
-    return true;
-  }
-  if (auto text = read_file(base + ".tsc")) {
-    out = {true, false, base + ".tsc", std::move(*text), "", {}};
-    return true;
+  const std::span<const std::string_view> endings(kEndings, import_python_ ? 2 : 1);
+  for (std::string_view ending : endings) {
+    std::string file = base + "/__init__" + std::string(ending);
+    if (auto text = read_file(file)) {
+      out = {true, true, std::move(file), std::move(*text), base, {}};
+      return true;
+    }
+    file = base + std::string(ending);
+    if (auto text = read_file(file)) {
+      out = {true, false, std::move(file), std::move(*text), "", {}};
+      return true;
+    }
   }
   return false;
 }
@@ -64,6 +74,18 @@ bool Importer::locate_embedded(const std::string& name, Location& out) {
   return false;
 }
 
+std::optional<std::string> Importer::find(const std::string& name) {
+  if (natives_.count(name)) return "built-in";
+  const size_t dot = name.rfind('.');
+  Local<ModuleObject> parent;
+  if (dot != std::string::npos) {
+    parent = import_absolute(name.substr(0, dot));
+    if (!parent->is_package) return std::nullopt;
+  }
+  Location found = locate(name, parent.get());
+  return found.found ? std::optional<std::string>(found.file) : std::nullopt;
+}
+
 Importer::Location Importer::locate(const std::string& name, ModuleObject* parent) {
   Location out;
   if (auto it = sources_.find(name); it != sources_.end()) {
@@ -78,21 +100,38 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
       return {true, source->is_package, std::move(source->file), std::move(source->text), "", {}};
     }
   std::string tail = name.substr(name.rfind('.') + 1);
-  const std::vector<std::string>& folders = parent ? parent->path : vm_.config().module_path;
   // The module path is the host's choice: importing from it needs no grant. A name is one part of a
   // path there, never more.
   if (!tail.empty() && tail.find('/') == std::string::npos)
-    for (const std::string& folder : folders)
+    for (const std::string& folder : folders_of(parent))
       if (folder.compare(0, 8, "<stdlib>") != 0 && locate_on_disk(folder, tail, out)) return out;
   locate_embedded(name, out);
   return out;
 }
 
+const std::vector<std::string>& Importer::folders_of(ModuleObject* parent) const {
+  return parent ? parent->path : vm_.config().module_path;
+}
+
+std::string Importer::absence(const std::string& name, ModuleObject* parent) {
+  if (std::string_view why = absent_module(name); !why.empty()) return ": " + std::string(why);
+  if (parent && !parent->is_package) return "; '" + parent->name + "' is not a package";
+  const std::string tail = name.substr(name.rfind('.') + 1);
+  for (const std::string& folder : folders_of(parent))
+    for (const char* form : {".py", "/__init__.py"}) {
+      const std::string file = (folder.empty() ? "" : folder + "/") + tail + form;
+      if (std::ifstream(file).good())
+        return "; there is '" + file + "': the flag --import-py imports Python files";
+    }
+  return "";
+}
+
 void Importer::not_found(const std::string& name, ModuleObject* parent) {
-  std::string message = "No module named '" + name + "'";
-  if (parent && !parent->is_package)
-    message += "; '" + parent->name + "' is not a package";
+  const std::string why = absence(name, parent);
+  const std::string message = "No module named '" + name + "'" + why;
   Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ModuleNotFoundError, message);
+  e->name = str_value(vm_, name);
+  if (!why.empty()) throw ScriptException(std::move(e));
   std::vector<std::string_view> names;
   for (auto& [known, make] : natives_)
     if (known[0] != '_') names.push_back(known);
@@ -108,7 +147,6 @@ void Importer::not_found(const std::string& name, ModuleObject* parent) {
   names.insert(names.end(), embedded.begin(), embedded.end());
   std::string_view near = lang::nearest_word(name, names);
   if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
-  e->name = str_value(vm_, name);
   throw ScriptException(std::move(e));
 }
 
@@ -257,6 +295,8 @@ Value Importer::import_from(const Value& module, StrObject* name) {
                "' (most likely due to a circular import: " + chain + m->name + ")";
   } else {
     message += "'" + m->name + "' (" + (m->file.empty() ? "built-in" : m->file) + ")";
+    if (std::string_view why = absent_attribute(m->name + "." + text); !why.empty())
+      message += ": " + std::string(why);
   }
   Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ImportError, message);
   std::vector<std::string_view> names;

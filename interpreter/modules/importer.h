@@ -2,6 +2,7 @@
 // Imports: native modules registered by C++, .tsc files on the module path, the embedded library.
 // Knows: names, files. Must not know: what modules contain.
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ class Importer {
  public:
   using NativeMaker = Local<ModuleObject> (*)(Vm& vm);
   explicit Importer(Vm& vm) : vm_(vm) {}
+  // Imports also find .py files, after .tsc files of the same name.
+  void import_python(bool on) { import_python_ = on; }
+  bool imports_python() const { return import_python_; }
 
   // The statements. `level` counts leading dots; `last`: the module itself, not its first package.
   Value import_statement(ModuleObject* from, std::string_view name, uint32_t level, bool last);
@@ -30,6 +34,9 @@ class Importer {
     sources_[std::move(name)] = {std::move(text), "", is_package};
   }
 
+  // The file a module would come from, "built-in" for one of C++; nothing when there is none. Imports the
+  // packages that it lies in.
+  std::optional<std::string> find(const std::string& name);
   // A module of C++ functions, known whether imported or not.
   bool is_native(const std::string& name) const { return natives_.count(name) > 0; }
 
@@ -44,7 +51,11 @@ class Importer {
   };
   Value import_one(const std::string& name, ModuleObject* parent);
   Location locate(const std::string& name, ModuleObject* parent);
+  // Where it is searched on disk.
+  const std::vector<std::string>& folders_of(ModuleObject* parent) const;
   bool locate_on_disk(const std::string& folder, const std::string& tail, Location& out);
+  // Why there is no such module, and what to use.
+  std::string absence(const std::string& name, ModuleObject* parent);
   bool locate_embedded(const std::string& name, Location& out);
   // From the bytecode when there is one, else compiled.
   Local<CodeObject> code_of(Location& found);
@@ -54,6 +65,7 @@ class Importer {
   [[noreturn]] void not_found(const std::string& name, ModuleObject* parent);
 
   Vm& vm_;
+  bool import_python_ = false;
   std::map<std::string, NativeMaker> natives_;
   std::map<std::string, ModuleSource> sources_;
   std::vector<std::string> loading_;  // the chain, for the message about a cycle

@@ -245,7 +245,8 @@ struct Writer {
   bool pretty = false, ascii = true, sort_keys = false, skip_keys = false, allow_nan = true, check_circular = true;
   Value fallback;  // called for what JSON has no form for
   std::string out;
-  std::vector<Object*> open;
+  std::vector<Object*> open;  // being written, those that the fallback stands for among them
+  size_t level = 0;           // of brackets
 
   void string(std::string_view text) {
     static constexpr char kHex[] = "0123456789abcdef";
@@ -281,10 +282,10 @@ struct Writer {
     if (!allow_nan) raise_value_error(vm, "Out of range float values are not JSON compliant");
     return std::isnan(d) ? "NaN" : d > 0 ? "Infinity" : "-Infinity";
   }
-  void new_line(size_t level) {
+  void new_line(size_t levels) {
     if (!pretty) return;
     out += '\n';
-    for (size_t i = 0; i < level; ++i) out += indent;
+    for (size_t i = 0; i < levels; ++i) out += indent;
   }
   void enter(Object* object) {
     vm.check_native_stack();
@@ -311,6 +312,7 @@ struct Writer {
   }
   void dict(const Value& v) {
     enter(v.object());
+    ++level;
     Local<ListObject> items = to_list(vm, call_method(vm, v, "items"));
     if (sort_keys) call_method(vm, items.value(), "sort");
     bool first = true;
@@ -321,26 +323,29 @@ struct Writer {
       if (!key_text(pair->items[0], key)) continue;
       if (!first) out += item_separator;
       first = false;
-      new_line(open.size());
+      new_line(level);
       string(key);
       out += key_separator;
       value(pair->items[1]);
     }
     open.pop_back();
-    if (!first) new_line(open.size());
+    --level;
+    if (!first) new_line(level);
     out += '}';
   }
   void sequence(const Value& v) {
     enter(v.object());
+    ++level;
     std::vector<Value> items = to_list(vm, v)->items;
     out += '[';
     for (size_t i = 0; i < items.size(); ++i) {
       if (i) out += item_separator;
-      new_line(open.size());
+      new_line(level);
       value(items[i]);
     }
     open.pop_back();
-    if (!items.empty()) new_line(open.size());
+    --level;
+    if (!items.empty()) new_line(level);
     out += ']';
   }
   void value(const Value& v) {

@@ -42,6 +42,13 @@ Value log_(Vm& vm, Args& a) {
   if (divisor == 0) raise(vm, vm.exceptions().ZeroDivisionError, "float division by zero");
   return Value::real(std::log(x) / divisor);
 }
+// gamma and lgamma, which have poles at 0, -1, -2, ...
+template <double (*f)(double)>
+Value gamma_function(Vm& vm, Args& a) {
+  const double x = to_double(vm, a[0]);
+  if (x <= 0 && x == std::floor(x) && std::isfinite(x)) domain_error(vm);
+  return unary_function<f>(vm, a);
+}
 Value log1p_(Vm& vm, Args& a) {
   double x = to_double(vm, a[0]);
   if (x <= -1) domain_error(vm);
@@ -225,8 +232,8 @@ constexpr Row kRows[] = {
     {"cosh", "x, /", unary_function<std::cosh>}, {"tanh", "x, /", unary_function<std::tanh>},
     {"asinh", "x, /", unary_function<std::asinh>}, {"acosh", "x, /", unary_function<std::acosh>},
     {"atanh", "x, /", atanh_}, {"erf", "x, /", unary_function<std::erf>},
-    {"erfc", "x, /", unary_function<std::erfc>}, {"gamma", "x, /", unary_function<std::tgamma>},
-    {"lgamma", "x, /", unary_function<std::lgamma>}, {"fabs", "x, /", unary_function<std::fabs>},
+    {"erfc", "x, /", unary_function<std::erfc>}, {"gamma", "x, /", gamma_function<std::tgamma>},
+    {"lgamma", "x, /", gamma_function<std::lgamma>}, {"fabs", "x, /", unary_function<std::fabs>},
     {"degrees", "x, /", unary_function<degrees>}, {"radians", "x, /", unary_function<radians>},
     {"log", "x, base=?, /", log_},               {"log2", "x, /", logarithm<std::log2>},
     {"ulp", "x, /", ulp},                        {"nextafter", "x, y, /", binary_function<std::nextafter>},

@@ -56,6 +56,15 @@ Value length_hint(Vm& vm, Args& a) {
   return a[1];
 }
 
+// call(obj, /, *args, **kwargs)
+Value call_object(Vm& vm, Args& a) {
+  if (!a.count) raise_type_error(vm, "call expected at least 1 argument, got 0");
+  Args rest = a;
+  ++rest.positional;
+  --rest.count;
+  return call(vm, a[0], rest);
+}
+
 struct Row {
   const char* name;
   const char* signature;
@@ -87,7 +96,7 @@ constexpr Row kRows[] = {
     {"not_", "a, /", not_}, {"truth", "a, /", truth_}, {"is_", "a, b, /", is_},
     {"is_not", "a, b, /", is_not}, {"contains", "a, b, /", contains_}, {"getitem", "a, b, /", getitem},
     {"setitem", "a, b, c, /", setitem}, {"delitem", "a, b, /", delitem}, {"index", "a, /", index_},
-    {"concat", "a, b, /", concat}, {"countOf", "a, b, /", count_of}, {"indexOf", "a, b, /", index_of},
+    {"concat", "a, b, /", concat}, {"iconcat", "a, b, /", in_place_function<BinaryOp::Add>}, {"countOf", "a, b, /", count_of}, {"indexOf", "a, b, /", index_of},
     {"length_hint", "obj, default=0, /", length_hint},
 };
 
@@ -203,6 +212,7 @@ void add_getter(Vm& vm, ModuleBuilder& m, std::string_view name, Value (*make)(V
 Local<ModuleObject> make_operator_module(Vm& vm) {
   ModuleBuilder m(vm, "operator");
   for (const Row& row : kRows) m.function(row.name, row.signature, row.code);
+  m.raw_function("call", call_object);
   add_getter(vm, m, "itemgetter", item_construct, item_call);
   add_getter(vm, m, "attrgetter", attribute_construct, attribute_call);
   add_getter(vm, m, "methodcaller", method_construct, method_call);

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
@@ -26,6 +28,15 @@ std::string path_of(Vm& vm, const Value& v) {
   if (Value method = find_attribute(vm, v, intern(vm, "__fspath__").get()))
     return std::string(text_of(vm, call(vm, method), "__fspath__()"));
   raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, v));
+}
+// As os.stat takes it: the message of what asks about a file lists what the argument could be.
+std::string stat_path_of(Vm& vm, const Value& v, Links links) {
+  const bool text = is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes);
+  if (!text && !find_attribute(vm, v, intern(vm, "__fspath__").get()))
+    raise_type_error(vm, std::string(links == Links::Keep ? "lstat: path should be string, bytes or os.PathLike"
+                                                          : "stat: path should be string, bytes, os.PathLike or integer") +
+                             ", not " + type_name(vm, v));
+  return path_of(vm, v);
 }
 // 0, or an error about the path as it was given.
 Value done(Vm& vm, int result, const Value& path) {
@@ -163,7 +174,21 @@ Value getppid_(Vm& vm, Args&) {
   check_grant(vm, Grant::Process, "os.getppid()");
   return Value::integer(::getppid());
 }
+// disk_space(path): bytes in all, used and free for users of the file system that the path lies on.
+Value disk_space(Vm& vm, Args& a) {
+  struct statvfs about {};
+  done(vm, ::statvfs(readable(vm, a[0]).c_str(), &about), a[0]);
+  const uint64_t unit = about.f_frsize;
+  const uint64_t sizes[] = {about.f_blocks * unit, (about.f_blocks - about.f_bfree) * unit,
+                            about.f_bavail * unit};
+  std::vector<Value> values;
+  for (uint64_t size : sizes) values.push_back(Value::integer(static_cast<int64_t>(size)));
+  return make_tuple(vm, values).take();
+}
 Value cpu_count(Vm&, Args&) { return Value::integer(std::thread::hardware_concurrency()); }
+Value strerror_(Vm& vm, Args& a) {
+  return str_value(vm, std::strerror(static_cast<int>(to_index(vm, a[0]))));
+}
 Value urandom(Vm& vm, Args& a) {
   int64_t n = to_index(vm, a[0]);
   if (n < 0) raise_value_error(vm, "negative argument not allowed");
@@ -184,7 +209,14 @@ Value fspath(Vm& vm, Args& a) {
 }
 Value join_paths(Vm& vm, Args& a) {
   std::string out = path_of(vm, a[0]);
+  const bool bytes = is_kind(a[0], Kind::Bytes);
   for (const Value& v : cast<TupleObject>(a[1])->span()) {
+    const bool text = is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes);
+    if (!text && !find_attribute(vm, v, intern(vm, "__fspath__").get()))
+      raise_type_error(vm, "join() argument must be str, bytes, or os.PathLike object, not '" +
+                               type_name(vm, v) + "'");
+    if (is_kind(v, Kind::Bytes) != bytes)
+      raise_type_error(vm, "Can't mix strings and bytes in path components");
     std::string part = path_of(vm, v);
     if (!part.empty() && part[0] == '/') out = part;
     else if (out.empty() || out.back() == '/') out += part;
@@ -256,7 +288,7 @@ Value realpath_(Vm& vm, Args& a) {
 template <bool (*test)(const fs::path&, std::error_code&), Links links>
 Value path_test(Vm& vm, Args& a) {
   std::error_code error;
-  return Value::boolean(test(readable(vm, a[0], links), error));
+  return Value::boolean(test(check_read(vm, stat_path_of(vm, a[0], links), links), error));
 }
 bool exists_path(const fs::path& p, std::error_code& e) { return fs::exists(p, e); }
 bool is_file(const fs::path& p, std::error_code& e) { return fs::is_regular_file(p, e); }
@@ -276,7 +308,7 @@ Value expanduser(Vm& vm, Args& a) {
 
 Local<ModuleObject> make_os_path_module(Vm& vm) {
   ModuleBuilder m(vm, "_os_path");
-  m.function("join", "a, /, *p", join_paths)
+  m.function("join", "a, *p", join_paths)
       .function("basename", "p", basename)
       .function("dirname", "p", dirname)
       .function("split", "p", split_path)
@@ -316,9 +348,11 @@ Local<ModuleObject> make_os_module(Vm& vm) {
       .function("check_environment", "what", check_environment)
       .function("putenv", "name, value, /", putenv_)
       .function("unsetenv", "name, /", unsetenv_)
+      .function("disk_space", "path", disk_space)
       .function("getpid", "", getpid_)
       .function("getppid", "", getppid_)
       .function("cpu_count", "", cpu_count)
+      .function("strerror", "code, /", strerror_)
       .function("urandom", "size, /", urandom)
       .function("fspath", "path", fspath);
   return m.finish();

@@ -1,5 +1,6 @@
 // _runtime: what the library's own modules need of the machine and scripts have no business with:
 // functions made from text (dataclass and namedtuple methods), the caller's place, parameters.
+#include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
@@ -103,6 +104,12 @@ Value source(Vm& vm, Args& a) {
       .take();
 }
 
+// find_module(name): the file that an import would run, "built-in", or None.
+Value find_module(Vm& vm, Args& a) {
+  const auto file = vm.importer().find(std::string(text_of(vm, a[0], "name")));
+  return file ? str_value(vm, *file) : Value::none();
+}
+
 }  // namespace
 
 Local<ModuleObject> make_runtime_module(Vm& vm) {
@@ -113,7 +120,8 @@ Local<ModuleObject> make_runtime_module(Vm& vm) {
       .function("globals_of", "depth", globals_of)
       .function("parameters", "function", parameters)
       .function("is_generator_function", "function", is_generator_function)
-      .function("source", "function", source);
+      .function("source", "function", source)
+      .function("find_module", "name", find_module);
   return m.finish();
 }
 

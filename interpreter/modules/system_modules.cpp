@@ -1,14 +1,19 @@
 // _time, sys and gc.
+#include <unistd.h>
+
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <thread>
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/traceback_text.h"
 
@@ -46,6 +51,10 @@ Value process_time(Vm& vm, Args& a) {
 }
 Value sleep(Vm& vm, Args& a) {
   need_clock(vm, a);
+  const bool number = a[0].is_float() || is_integer_like(a[0]) || is_kind(a[0], Kind::BoxedNumber) ||
+                      type_of(vm, a[0])->slots.to_index;
+  if (!number)
+    raise_type_error(vm, "'" + type_name(vm, a[0]) + "' object cannot be interpreted as an integer");
   double s = to_double(vm, a[0]);
   if (!(s >= 0)) raise_value_error(vm, "sleep length must be non-negative");
   auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::min(s, 1e9));
@@ -168,6 +177,75 @@ Value format_exception_only(Vm& vm, Args& a) {
   return lines.take();
 }
 
+// --- tuples whose parts have names -----------------------------------------------------------------------------
+
+using Parts = std::vector<std::pair<const char*, Value>>;
+
+Value named_parts_repr(Vm& vm, Args& a) {
+  Type* type = type_of(vm, a[0]);
+  Local<TupleObject> names = to_tuple(vm, get_attribute(vm, Value(type), "__match_args__"));
+  Local<TupleObject> values = to_tuple(vm, a[0]);
+  std::string text = "sys." + type->name + "(";
+  for (uint32_t i = 0; i < names->size; ++i)
+    text += (i ? ", " : "") + to_string(vm, names->items[i]) + "=" + repr(vm, values->items[i]);
+  return str_value(vm, text + ")");
+}
+
+// sys.version_info and its like.
+Value named_parts(Vm& vm, const char* name, const Parts& parts) {
+  std::vector<Value> names, values;
+  for (const auto& [part, value] : parts) {
+    names.push_back(intern(vm, part).take());
+    values.push_back(value);
+  }
+  ClassRequest request;
+  request.name = intern(vm, name);
+  request.namespace_ = make_dict(vm);
+  dict_set(vm, request.namespace_, "__module__", str_value(vm, "sys"));
+  dict_set(vm, request.namespace_, "__match_args__", make_tuple(vm, names).take());
+  Local<NativeFunction> shown = make_native(vm, "__repr__", "self", named_parts_repr);
+  shown->is_method = true;
+  dict_set(vm, request.namespace_, "__repr__", shown.take());
+  request.bases.push_back(Value(vm.types().tuple));
+  Value made = call(vm, build_class(vm, request), {make_tuple(vm, values).take()});
+  for (const auto& [part, value] : parts) set_attribute(vm, made, intern(vm, part).get(), value);
+  return made;
+}
+
+Value version_info(Vm& vm) {
+  return named_parts(vm, "version_info",
+                     {{"major", Value::integer(3)},
+                      {"minor", Value::integer(11)},
+                      {"micro", Value::integer(0)},
+                      {"releaselevel", str_value(vm, "final")},
+                      {"serial", Value::integer(0)}});
+}
+
+Value float_info(Vm& vm) {
+  using Limits = std::numeric_limits<double>;
+  return named_parts(vm, "float_info",
+                     {{"max", Value::real(Limits::max())},
+                      {"max_exp", Value::integer(Limits::max_exponent)},
+                      {"max_10_exp", Value::integer(Limits::max_exponent10)},
+                      {"min", Value::real(Limits::min())},
+                      {"min_exp", Value::integer(Limits::min_exponent)},
+                      {"min_10_exp", Value::integer(Limits::min_exponent10)},
+                      {"dig", Value::integer(Limits::digits10)},
+                      {"mant_dig", Value::integer(Limits::digits)},
+                      {"epsilon", Value::real(Limits::epsilon())},
+                      {"radix", Value::integer(Limits::radix)},
+                      {"rounds", Value::integer(1)}});
+}
+
+Value text_encoding(Vm& vm, Args&) { return str_value(vm, "utf-8"); }
+
+// The program that runs; empty where nothing may be known of the process.
+Value executable(Vm& vm) {
+  char path[PATH_MAX];
+  const ssize_t size = vm.config().grants.has(Grant::Process) ? readlink("/proc/self/exe", path, sizeof path) : -1;
+  return str_value(vm, std::string_view(path, size > 0 ? static_cast<size_t>(size) : 0));
+}
+
 // --- gc --------------------------------------------------------------------------------------------------------
 
 Value collect(Vm& vm, Args&) { return Value::integer(static_cast<int64_t>(vm.heap().collect(true))); }
@@ -210,8 +288,13 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .value("platform", str_value(vm, "linux"))
       .value("byteorder", str_value(vm, "little"))
       .value("version", str_value(vm, "3.11 (Tenscript)"))
-      .value("version_info",
-             make_tuple(vm, std::vector<Value>{Value::integer(3), Value::integer(11), Value::integer(0)}).take())
+      .value("version_info", version_info(vm))
+      .value("hexversion", Value::integer(0x030B00F0))
+      .value("float_info", float_info(vm))
+      .value("maxunicode", Value::integer(0x10FFFF))
+      .value("executable", executable(vm))
+      .function("getdefaultencoding", "", text_encoding)
+      .function("getfilesystemencoding", "", text_encoding)
       .function("exit", "status=None, /", exit)
       .function("getrecursionlimit", "", getrecursionlimit)
       .function("setrecursionlimit", "limit, /", setrecursionlimit)

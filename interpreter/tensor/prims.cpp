@@ -228,8 +228,10 @@ Value prim_install_methods(Vm& vm, Args& args) {
   Type* target = tensor_state(vm).tensor_type;
   for_each(vm, get_attribute(vm, args[0], "__dict__"), [&](const Value& name) {
     std::string_view text = text_of(vm, name);
-    bool dunder = text.size() > 4 && text.substr(0, 2) == "__";
-    if (!dunder) dict_set(vm, target->attributes, name, dict_get(vm, source->attributes, name));
+    const Value value = dict_get(vm, source->attributes, name);
+    // __module__, __doc__ and the like are those of the namespace itself.
+    const bool own = text.starts_with("__") && !is_kind(value, Kind::Function);
+    if (!own) dict_set(vm, target->attributes, name, value);
     return true;
   });
   type_modified(vm, target);

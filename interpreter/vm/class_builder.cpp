@@ -261,6 +261,10 @@ Value build_class(Vm& vm, const ClassRequest& request) {
   Type* metaclass = choose_metaclass(vm, plain);
   std::erase_if(plain.keywords, [](auto& k) { return k.first->view() == "metaclass"; });
   if (metaclass == vm.types().type) return make_class(vm, metaclass, plain);
+  if (lookup_in_type(metaclass, intern(vm, "__prepare__").get()))
+    raise(vm, vm.exceptions().NotImplementedError,
+          "__prepare__ of a metaclass is not part of the language: the body of a class writes into a "
+          "plain dict; change that in __new__, or use __init_subclass__ or __set_name__");
   Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(),
                         Value(plain.namespace_.get())};
   std::vector<StrObject*> names;

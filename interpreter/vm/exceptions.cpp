@@ -4,6 +4,7 @@
 #include <new>
 
 #include "interpreter/builtins/syntax_error.h"
+#include "interpreter/modules/absent_modules.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/traceback_text.h"
 #include "interpreter/vm/vm.h"
@@ -70,13 +71,25 @@ void collect_names(Object* o, std::vector<std::string_view>& names) {
 
 }  // namespace
 
+namespace {
+
+// Why a module of the library has no such attribute; empty when there is nothing to say.
+std::string absence_of(const Value& v, const std::string& name) {
+  if (!is_kind(v, Kind::Module)) return "";
+  const std::string_view why = absent_attribute(cast<ModuleObject>(v)->name + "." + name);
+  return why.empty() ? "" : ": " + std::string(why);
+}
+
+}  // namespace
+
 void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   std::string text(name->view());
   std::string message;
   if (is_kind(v, Kind::Type))
     message = "type object '" + cast<Type>(v)->name + "' has no attribute '" + text + "'";
   else if (is_kind(v, Kind::Module))
-    message = "module '" + cast<ModuleObject>(v)->name + "' has no attribute '" + text + "'";
+    message = "module '" + cast<ModuleObject>(v)->name + "' has no attribute '" + text + "'" +
+              absence_of(v, text);
   else
     message = "'" + type_name(vm, v) + "' object has no attribute '" + text + "'";
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().AttributeError, message);
@@ -85,7 +98,7 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   std::vector<std::string_view> names;
   if (v.is_object()) collect_names(v.object(), names);
   else collect_names(type_of(vm, v), names);
-  std::string_view near = lang::nearest_word(text, names);
+  std::string_view near = !absence_of(v, text).empty() ? "" : lang::nearest_word(text, names);
   if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
   throw ScriptException(std::move(e));
 }

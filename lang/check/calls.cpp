@@ -178,7 +178,7 @@ class Calls {
       names.push_back(positional[i]->name);
     for (const Parameter* p : a.kwonlyargs) names.push_back(p->name);
     const std::string_view near = nearest_word(k.name, names);
-    if (!near.empty()) d.help("did you mean `" + std::string(near) + "`?");
+    if (!near.empty()) d.did_you_mean(k.name_span, near);
     return false;
   }
 

@@ -11,7 +11,7 @@ std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"
 
 void suggest(Diagnostic& d, std::string_view name, const std::vector<std::string_view>& known) {
   const std::string_view near = nearest_word(name, known);
-  if (!near.empty()) d.help("did you mean `" + std::string(near) + "`?");
+  if (!near.empty()) d.did_you_mean(d.primary.span, near);
 }
 
 // Names that a use in `host` can see, the nearest scope first.

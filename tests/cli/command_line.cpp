@@ -37,9 +37,25 @@ TEST_CASE("exit codes") {
   CHECK(tenscript({"-m", "no.such.module"}).exit_code != 0);
 }
 
+TEST_CASE("a module run by -m is part of its package") {
+  TemporaryFolder folder;
+  folder.write("pkg/__init__.tsc", "print('init', __package__)\n");
+  folder.write("pkg/__main__.tsc", "from .part import x\nprint(__name__, __package__, x)\n");
+  folder.write("pkg/part.tsc", "x = 1\nprint(__name__, __package__)\n");
+  folder.write("pkg/job.tsc", "from . import part\nfrom .part import x\nprint(__name__, __package__, x)\n");
+  folder.write("plain.tsc", "print(__name__, repr(__package__), __doc__, __spec__)\n");
+  CHECK(tenscript({"-m", "pkg.job"}, "", folder.path()).out == "init pkg\npkg.part pkg\n__main__ pkg 1\n");
+  CHECK(tenscript({"-m", "pkg"}, "", folder.path()).out == "init pkg\npkg.part pkg\n__main__ pkg 1\n");
+  CHECK(tenscript({"-m", "plain"}, "", folder.path()).out == "__main__ '' None None\n");
+  CHECK(tenscript({"plain.tsc"}, "", folder.path()).out == "__main__ None None None\n");
+  const ProcessResult alone = tenscript({"pkg/job.tsc"}, "", folder.path());
+  CHECK(contains(alone.err, "ImportError: attempted relative import with no known parent package"));
+}
+
 TEST_CASE("mistakes on the command line name the nearest word") {
   CHECK(contains(tenscript({"--treads", "2"}).err, "did you mean '--threads'?"));
   CHECK(contains(tenscript({"explian"}).err, "did you mean the command 'explain'?"));
+  CHECK(contains(tenscript({"tset"}).err, "did you mean the command 'test'?"));
   CHECK(contains(tenscript({"--emit=bytecod", "-c", "1"}).err, "did you mean 'bytecode'?"));
   TemporaryFolder folder;
   const std::string script = folder.write("train.tsc", "");

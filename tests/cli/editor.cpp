@@ -19,7 +19,7 @@ struct Edited {
 };
 
 // What one read() gives for these keys.
-Edited edit(const std::string& keys, History& history) {
+Edited edit(const std::string& keys, History& history, EditKeys style = EditKeys::Emacs) {
   int outer = -1, inner = -1;
   REQUIRE(openpty(&outer, &inner, nullptr, nullptr, nullptr) == 0);
   Edited edited{};
@@ -43,7 +43,7 @@ Edited edit(const std::string& keys, History& history) {
           names.push_back(name);
       return std::make_pair(begin, names);
     };
-    Editor editor(terminal, history, questions);
+    Editor editor(terminal, history, questions, style);
     terminal.raw();
     REQUIRE(write(outer, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
     edited.result = editor.read(">>> ", "... ", edited.text);
@@ -57,6 +57,16 @@ Edited edit(const std::string& keys, History& history) {
 std::string text_of(const std::string& keys) {
   History history("");
   const Edited edited = edit(keys, history);
+  CHECK(edited.result == EditResult::Entry);
+  return edited.text;
+}
+
+// With vi's keys.
+std::string vi(const std::string& keys) {
+  History history("");
+  history.add("old.");
+  history.add("wanted one.");
+  const Edited edited = edit(keys, history, EditKeys::Vi);
   CHECK(edited.result == EditResult::Entry);
   return edited.text;
 }
@@ -127,4 +137,70 @@ TEST_CASE("a block larger than the screen, a line longer than it") {
   for (int i = 0; i < 100; ++i) tall += "line\033\r";
   CHECK(text_of(tall + ".\r").size() == 100 * 5 + 1);
   CHECK(text_of(std::string(1000, 'w') + ".\r").size() == 1001);
+}
+
+TEST_CASE("vi: insert mode types, Escape leaves it, Enter runs from both") {
+  CHECK(vi("abc.\r") == "abc.");
+  CHECK(vi("abc.\033\r") == "abc.");
+  CHECK(vi("ac.\033hhaB\033A!\033I<\033ix\033$r.\r") == "x<aBc..");
+  CHECK(vi("a\x7f" "b.\r") == "b.");
+  CHECK(vi("if:\033\rb\r\x7f.\r") == "if:\n    b\n.");
+  CHECK(vi("é世b.\033hhs!\033\r") == "é!b.");
+}
+
+TEST_CASE("vi: motions") {
+  CHECK(vi("one two.x three.\0330wiA\033\r") == "one Atwo.x three.");
+  CHECK(vi("one two.x three.\0330WWiA\033\r") == "one two.x Athree.");
+  CHECK(vi("one two.x three.\0330eeaA\033\r") == "one twoA.x three.");
+  CHECK(vi("one two.x three.\033BiA\033\r") == "one two.x Athree.");
+  CHECK(vi("one two.x three.\033bbbiA\033\r") == "one twoA.x three.");
+  CHECK(vi("  ab.\033^iA\0330iB\033\r") == "B  Aab.");
+  CHECK(vi("f(a, [b], c).\0330fb~\r") == "f(a, [B], c).");
+  CHECK(vi("f(a, [b], c).\0330%i!\033\r") == "f(a, [b], c!).");
+  CHECK(vi("a.b.c.d.\0330f.;;x\r") == "a.b.cd.");
+  CHECK(vi("a.b.c.d.\0330f.;;,x\r") == "a.bc.d.");
+  CHECK(vi("a.b.c.d.\033T.x\r") == "a.b.c..");
+  CHECK(vi("a\033\rb\033\rc.\033ggx\033Gx..\r") == "\nb\nc.");
+}
+
+TEST_CASE("vi: verbs take motions, counts and text objects") {
+  CHECK(vi("one two three.\0330dw\r") == "two three.");
+  CHECK(vi("one two three.\03302dw\r") == "three.");
+  CHECK(vi("one two three.\0330d2w\r") == "three.");
+  CHECK(vi("one two three.\0330wcwTWO\033\r") == "one TWO three.");
+  CHECK(vi("a b.\0330cwx\033\r") == "x b.");
+  CHECK(vi("one two three.\0330wD\r.\r") == "one \n.");
+  CHECK(vi("one two three.\0330dt.\r") == ".");
+  CHECK(vi("one two three.\0330wdb\r") == "two three.");
+  CHECK(vi("print('a b').\033hhhci'x\033\r") == "print('x').");
+  CHECK(vi("f(a, g(b)).\0330fbci(x\033\r") == "f(a, g(x)).");
+  CHECK(vi("f(a, g(b)).\0330fada(\r") == "f.");
+  CHECK(vi("one two three.\0330wdaw\r") == "one three.");
+  CHECK(vi("ab.\0330xp\r") == "ba.");
+  CHECK(vi("ab.\0333x\033i.\r") == "a.");
+  CHECK(vi("ab.\0330yw$P\r") == "abab.");
+}
+
+TEST_CASE("vi: lines, undo and repetition") {
+  const std::string lines = "if:\rb\rc.\033";
+  CHECK(vi(lines + "kdd\r") == "if:\n    c.");
+  CHECK(vi(lines + "kddp\r\x7f.\r") == "if:\n    c.\n    b\n.");
+  CHECK(vi(lines + "ggJ\r") == "if: b\n    c.");
+  CHECK(vi(lines + "kod\033\r") == "if:\n    b\n    d\n    c.");
+  CHECK(vi(lines + "kOd\033\r") == "if:\n    d\n    b\n    c.");
+  CHECK(vi("ab.\0330xxu\r") == "b.");
+  CHECK(vi("ab.\0330xxuu\r") == "ab.");
+  CHECK(vi("ab.\0330xxuu\x12\r") == "b.");
+  CHECK(vi("ab.\033uix.\r") == "x.");
+  CHECK(vi("a b c.\0330cwx\033w.w.\r") == "x x x.");
+  CHECK(vi("aaaa.\0330x..\r") == "a.");
+}
+
+TEST_CASE("vi: history by j, k and /; what is no command does nothing") {
+  CHECK(vi("\033k\r") == "wanted one.");
+  CHECK(vi("\033kk\r") == "old.");
+  CHECK(vi("x\033kkjj\033A.\r") == "x.");
+  CHECK(vi("\033/ol\r\r") == "old.");
+  CHECK(vi("ab.\033Qzd\033gx\r") == "ab.");
+  CHECK(vi("\033uxdwdd.Gp%i.\r") == ".");
 }

@@ -130,3 +130,11 @@ TEST_CASE("colours obey NO_COLOR, FORCE_COLOR, TERM and --color") {
   CHECK(contains(error("--color=always"), red));
   CHECK_FALSE(contains(error("--color=auto"), red));
 }
+
+TEST_CASE("!command needs the grant of processes") {
+  CHECK(piped("!echo one\n1 + 1\n! echo two\n") == "one\n2\ntwo\n");
+  const auto refused = tenscript({"--sandbox", "repl"}, "!echo one\n1 + 1\n");
+  CHECK(refused.out == "2\n");
+  CHECK(contains(refused.err, "PermissionError: !command starts a process, and the sandbox"));
+  CHECK(tenscript({"--sandbox", "--allow-run", "repl"}, "!echo one\n").out == "one\n");
+}

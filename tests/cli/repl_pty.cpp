@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <fstream>
 
 #include "catch2/catch.hpp"
 #include "process.h"
@@ -132,4 +133,42 @@ TEST_CASE("termination at the prompt gives the terminal back") {
   prompt.pty.signal(SIGTERM);
   CHECK(prompt.pty.wait() == 143);
   CHECK(prompt.pty.is_canonical());
+}
+
+TEST_CASE("vi's keys are asked for by a flag, a variable or ~/.inputrc") {
+  const auto run = [](std::vector<std::string> arguments,
+                      std::vector<std::pair<std::string, std::string>> environment) {
+    TemporaryFolder folder;
+    arguments.insert(arguments.begin(), TENSCRIPT_EXECUTABLE);
+    environment.insert(environment.end(),
+                       {{"TERM", "xterm"}, {"XDG_STATE_HOME", folder.path()}, {"NO_COLOR", "1"}});
+    Pty pty(arguments, environment);
+    REQUIRE(pty.expect(">>> "));
+    // vi makes `10 + 13` of it; with emacs's keys Escape and a letter are Alt and the letter.
+    pty.type("3\033i1\033a0 + 1\r");
+    const bool vi = pty.expect("\n23\r\n", 10);
+    pty.type("exit\r");
+    pty.wait();
+    return vi;
+  };
+  TemporaryFolder home;
+  std::ofstream(home.path() + "/.inputrc") << "# mine\nset editing-mode vi\nset bell-style none\n";
+  CHECK(run({"--keys=vi"}, {{"HOME", "/nonexistent"}}));
+  CHECK(run({}, {{"TENSCRIPT_KEYS", "vi"}}));
+  CHECK(run({}, {{"HOME", home.path()}, {"INPUTRC", ""}}));
+  CHECK(run({}, {{"INPUTRC", home.path() + "/.inputrc"}}));
+}
+
+TEST_CASE("!command runs in the shell on this terminal, and Ctrl-C ends it alone") {
+  Prompt prompt;
+  prompt.pty.type("!echo $((6 * 7)) here; exit 3\r");
+  CHECK(prompt.pty.expect("\n42 here\r\n(exit code 3)\r\n>>> "));
+  prompt.pty.type("!cat\r");
+  CHECK_FALSE(prompt.pty.expect(">>> ", 0.3));
+  prompt.pty.type("typed\r");
+  CHECK(prompt.pty.expect("typed\r\ntyped\r\n"));
+  prompt.pty.type("\x03");
+  CHECK(prompt.pty.expect("(ended by signal 2)\r\n>>> "));
+  prompt.pty.type("'still ' + 'here'\r");
+  CHECK(prompt.pty.expect("'still here'"));
 }

@@ -101,14 +101,18 @@ TEST_CASE("test --doc runs the examples of docstrings") {
                "def add(a, b):\n"
                "    \"\"\"The sum.\n\n    >>> for i in range(2):\n    ...     print(add(i, 1))\n"
                "    1\n    2\n    >>> add(1, [])\n    Traceback (most recent call last):\n    ...\n"
-               "    TypeError: unsupported operand type(s) for +: 'int' and 'list'\n    \"\"\"\n"
+               "    TypeError: unsupported operand type(s) for +: 'int' and 'list'\n"
+               "    >>> add(1)\n    Traceback (most recent call last):\n      File \"elsewhere\", line 1\n"
+               "    TypeError: add() missing 1 required positional argument: 'b'\n"
+               "    >>> add('', 1)\n    Traceback (most recent call last):\n"
+               "    TypeError: can only concatenate str (not \"int\") to str\n    \"\"\"\n"
                "    return a + b\n"
                "class Box:\n    def area(self):\n        \"\"\"Its area.\n\n"
                "        >>> Box().area()\n        5\n        \"\"\"\n        return 4\n");
   CHECK(tenscript({"test"}, "", folder.path()).exit_code == 2);
   const ProcessResult result = tenscript({"test", "--doc"}, "", folder.path());
   CHECK(result.exit_code == 1);
-  CHECK(contains(result.out, "lib.tsc: 3 passed, 1 failed"));
+  CHECK(contains(result.out, "lib.tsc: 5 passed, 1 failed"));
   CHECK(contains(result.out, "example of Box.area, line 3"));
   CHECK(contains(result.out, "expected:\n5\ngot:\n4\n"));
 }

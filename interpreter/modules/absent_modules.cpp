@@ -1,0 +1,205 @@
+#include "interpreter/modules/absent_modules.h"
+
+namespace tsc::interp {
+
+namespace {
+
+// Reasons that several rows share.
+#define TSC_ONE_THREAD \
+  "a script runs in one thread; tensor operations use all cores by themselves, write a plain loop"
+#define TSC_NO_SOURCE_ACCESS \
+  "a script is checked as a whole before it runs and cannot run other text; use getattr, a dict of " \
+  "functions, or json for data"
+#define TSC_NO_NETWORK "there is no network module; let the host fetch data, and read the file"
+#define TSC_NO_PROCESSES "scripts start no processes; run the program from the shell or the host"
+#define TSC_NO_FRAMES \
+  "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
+#define TSC_NO_ARCHIVES "archives are not read; unpack the file first"
+
+constexpr AbsentModule kRows[] = {
+    // Python's own.
+    {"_thread", TSC_ONE_THREAD},
+    {"ast", TSC_NO_SOURCE_ACCESS},
+    {"array", "numbers of one type are tensors; use torch.tensor, or struct for bytes"},
+    {"asyncio", "there is no async and await; write plain calls"},
+    {"bz2", TSC_NO_ARCHIVES},
+    {"cProfile", "the prompt's %time and `tenscript explain` say where time goes"},
+    {"cmath",
+     "the language has no complex numbers; use math on real and imaginary parts held as two numbers "
+     "or two tensors"},
+    {"code", "use `tenscript -i` or the prompt"},
+    {"codecs", "use the methods encode and decode, and open(..., encoding=...)"},
+    {"concurrent", TSC_ONE_THREAD},
+    {"configparser", "use json, dataclasses or argparse for settings"},
+    {"contextvars", "a script runs in one thread; use a plain variable"},
+    {"ctypes", "scripts do not call C; a host defines functions and ops for them (docs/embedding.md)"},
+    {"decimal", "numbers are 64-bit int and float; scale to whole numbers, or use float"},
+    {"difflib", "compare line by line, or use an outside diff"},
+    {"dis", "use `tenscript --emit=bytecode`"},
+    {"email", TSC_NO_NETWORK},
+    {"fcntl", "the host owns the descriptors; use a file that open(..., 'x') makes as a lock"},
+    {"fractions", "int has 64 bits; keep numerator and denominator in a tuple and use math.gcd"},
+    {"ftplib", TSC_NO_NETWORK},
+    {"getopt", "use argparse"},
+    {"gzip", TSC_NO_ARCHIVES},
+    {"html", "use str.replace"},
+    {"http", TSC_NO_NETWORK},
+    {"imp", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
+    {"importlib.abc", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
+    {"importlib.machinery", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
+    {"importlib.metadata", "packages are folders of .tsc files without metadata; use torch.__version__"},
+    {"importlib.resources", "use open() beside __file__"},
+    {"ipaddress", TSC_NO_NETWORK},
+    {"linecache", "read the file with open()"},
+    {"locale", "output does not depend on the machine; use format specs such as {:,}"},
+    {"lzma", TSC_NO_ARCHIVES},
+    {"marshal", "code is not data; use json, struct or torch.save"},
+    {"mmap", "use torch.load, which maps its files, or read parts with seek()"},
+    {"multiprocessing", TSC_ONE_THREAD},
+    {"optparse", "use argparse"},
+    {"pdb", "use `tenscript -i` to stay at the prompt after the script, and print"},
+    {"pickle", "loading pickles can run code; use torch.save and torch.load, or json"},
+    {"pickletools", "loading pickles can run code; use torch.save and torch.load, or json"},
+    {"pkgutil", "modules are .tsc files beside the script or in TENSCRIPT_PATH"},
+    {"pkg_resources", "modules are .tsc files beside the script or in TENSCRIPT_PATH"},
+    {"platform", "use sys.platform and sys.version_info"},
+    {"profile", "the prompt's %time and `tenscript explain` say where time goes"},
+    {"psutil", "use the prompt's %time, and --mem-limit"},
+    {"queue", "a script runs in one thread; use collections.deque or heapq"},
+    {"readline", "the prompt has its own line editor"},
+    {"resource", "use --mem-limit and --time-limit"},
+    {"runpy", "use import, or `tenscript -m`"},
+    {"sched", TSC_ONE_THREAD},
+    {"secrets", "use os.urandom; random is for models"},
+    {"select", TSC_NO_NETWORK},
+    {"selectors", TSC_NO_NETWORK},
+    {"shelve", "use json, or torch.save"},
+    {"shlex", "use str.split"},
+    {"signal", "signals belong to the host; Ctrl-C raises KeyboardInterrupt"},
+    {"smtplib", TSC_NO_NETWORK},
+    {"socket", TSC_NO_NETWORK},
+    {"socketserver", TSC_NO_NETWORK},
+    {"sqlite3", "use csv, json or torch.save"},
+    {"ssl", TSC_NO_NETWORK},
+    {"subprocess", TSC_NO_PROCESSES},
+    {"symtable", TSC_NO_SOURCE_ACCESS},
+    {"tarfile", TSC_NO_ARCHIVES},
+    {"termios", "the host owns the terminal"},
+    {"threading", TSC_ONE_THREAD},
+    {"tkinter", "there are no windows; write files, or let the host draw"},
+    {"tokenize", TSC_NO_SOURCE_ACCESS},
+    {"tomllib", "use json"},
+    {"tracemalloc", "the prompt's %time tells the peak memory"},
+    {"tty", "the host owns the terminal"},
+    {"unicodedata",
+     "its tables are larger than the rest of the program; use the str methods isalpha, isdigit, "
+     "casefold and their like"},
+    {"urllib", TSC_NO_NETWORK},
+    {"unittest.mock", "set the attribute by hand, and back in a finally clause"},
+    {"uuid", "use os.urandom(16).hex() for a name that nobody else has"},
+    {"weakref",
+     "objects are freed when their last name goes; hold the owner in one place and pass an index or "
+     "a key to the others"},
+    {"xml", "use json or csv"},
+    {"zipfile", TSC_NO_ARCHIVES},
+    {"zlib", TSC_NO_ARCHIVES},
+    {"zoneinfo", "use datetime.timezone with a fixed offset"},
+    // Not Python's, but of many model files.
+    {"PIL", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
+    {"accelerate", "torch here runs on one device; write the plain training loop"},
+    {"cv2", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
+    {"einops", "use reshape, permute, movedim and torch.einsum"},
+    {"jax", "use torch"},
+    {"matplotlib", "there are no windows; write csv or json, and plot that elsewhere"},
+    {"numpy", "arrays are tensors; use torch, and npy to read and write .npy files"},
+    {"pandas", "use csv and torch.tensor"},
+    {"requests", TSC_NO_NETWORK},
+    {"scipy", "use torch and math"},
+    {"sklearn", "use torch"},
+    {"tensorboard", "write csv or json, and plot that elsewhere"},
+    {"tensorflow", "use torch"},
+    {"torchaudio", "use torch, and store tensors with torch.save"},
+    {"torchvision", "use torch.nn, and store data with torch.save or as .npy"},
+    {"tqdm", "print every so many steps"},
+    {"transformers", "write the model with torch.nn; safetensors reads its weights"},
+    {"wandb", "there is no network module; write csv or json"},
+    {"yaml", "use json"},
+};
+
+constexpr AbsentModule kAttributes[] = {
+    {"csv.Sniffer", "name the dialect: csv.reader(file, delimiter=...)"},
+    {"importlib.reload", "compiled code relies on modules that stay; start the script again"},
+    {"inspect.currentframe", TSC_NO_FRAMES},
+    {"inspect.getframeinfo", TSC_NO_FRAMES},
+    {"inspect.stack", TSC_NO_FRAMES},
+    {"io.FileIO", "use open(path, 'rb')"},
+    {"logging.config.fileConfig", "use dictConfig, with a dict from json"},
+    {"logging.config.listen", TSC_NO_NETWORK},
+    {"logging.handlers.HTTPHandler", TSC_NO_NETWORK},
+    {"logging.handlers.QueueHandler", TSC_ONE_THREAD},
+    {"logging.handlers.QueueListener", TSC_ONE_THREAD},
+    {"logging.handlers.SMTPHandler", TSC_NO_NETWORK},
+    {"logging.handlers.SocketHandler", TSC_NO_NETWORK},
+    {"logging.handlers.SysLogHandler", TSC_NO_NETWORK},
+    {"logging.handlers.TimedRotatingFileHandler", "use RotatingFileHandler, or a date in the file's name"},
+    {"logging.handlers.WatchedFileHandler", "use logging.FileHandler"},
+    {"os.abort", TSC_NO_PROCESSES},
+    {"os.close", "the host owns the descriptors; use the object that open() gives"},
+    {"os.execv", TSC_NO_PROCESSES},
+    {"os.execvp", TSC_NO_PROCESSES},
+    {"os.fdopen", "the host owns the descriptors; use open(path)"},
+    {"os.fork", TSC_NO_PROCESSES},
+    {"os.kill", TSC_NO_PROCESSES},
+    {"os.open", "the host owns the descriptors; use open(path)"},
+    {"os.pipe", "the host owns the descriptors; use io.BytesIO or a list"},
+    {"os.popen", TSC_NO_PROCESSES},
+    {"os.read", "the host owns the descriptors; use the object that open() gives"},
+    {"os.spawnv", TSC_NO_PROCESSES},
+    {"os.startfile", TSC_NO_PROCESSES},
+    {"os.system", TSC_NO_PROCESSES},
+    {"os.wait", TSC_NO_PROCESSES},
+    {"os.write", "the host owns the descriptors; use the object that open() gives"},
+    {"sys._current_frames", TSC_NO_FRAMES},
+    {"sys._getframe", TSC_NO_FRAMES},
+    {"sys.setprofile", "the prompt's %time and `tenscript explain` say where time goes"},
+    {"sys.settrace", "there is no debugger; use print, or -i to look at names afterwards"},
+    {"sys.unraisablehook", "__del__ is not called, so nothing is unraisable"},
+    {"tempfile.SpooledTemporaryFile", "use io.BytesIO or io.StringIO, or TemporaryFile"},
+    {"tempfile.mktemp", "another program could take the name first; use NamedTemporaryFile"},
+    {"typing.get_overloads", "overloads are not kept; the last definition is the function"},
+    {"unittest.IsolatedAsyncioTestCase", "there is no async and await; use TestCase"},
+    {"unittest.TestLoader", "`tenscript test` finds and runs tests"},
+    {"unittest.TestSuite", "`tenscript test` finds and runs tests"},
+    {"unittest.TextTestRunner", "`tenscript test` finds and runs tests"},
+    {"unittest.defaultTestLoader", "`tenscript test` finds and runs tests"},
+    {"unittest.mock", "set the attribute by hand, and back in a finally clause"},
+};
+
+#undef TSC_NO_FRAMES
+#undef TSC_ONE_THREAD
+#undef TSC_NO_SOURCE_ACCESS
+#undef TSC_NO_NETWORK
+#undef TSC_NO_PROCESSES
+#undef TSC_NO_ARCHIVES
+
+std::string_view row_of(std::span<const AbsentModule> rows, std::string_view name) {
+  for (const AbsentModule& row : rows)
+    if (row.name == name) return row.why;
+  return {};
+}
+
+}  // namespace
+
+std::string_view absent_attribute(std::string_view name) { return row_of(kAttributes, name); }
+
+std::span<const AbsentModule> absent_modules() { return kRows; }
+
+std::string_view absent_module(std::string_view name) {
+  for (; !name.empty(); name = name.substr(0, name.rfind('.'))) {
+    if (std::string_view why = row_of(kRows, name); !why.empty()) return why;
+    if (name.find('.') == std::string_view::npos) break;
+  }
+  return {};
+}
+
+}  // namespace tsc::interp

@@ -1,5 +1,7 @@
 #include "lang/syntax_errors.h"
 
+#include <cctype>
+
 namespace tsc::lang {
 
 namespace {
@@ -62,10 +64,13 @@ class Fault {
   // A word in the place of these characters, with blanks where it would touch another.
   Edit word(Span at, std::string_view text) const {
     const std::string_view all = source_.text();
-    const auto blank = [&](uint32_t i) { return i >= all.size() || all[i] == ' ' || all[i] == '\t'; };
+    const auto touches = [&](uint32_t i) {
+      return i < all.size() && (std::isalnum(static_cast<unsigned char>(all[i])) || all[i] == '_' ||
+                                (all[i] & 0x80) != 0);
+    };
     std::string padded(text);
-    if (at.begin > 0 && !blank(at.begin - 1)) padded.insert(0, 1, ' ');
-    if (!blank(at.end)) padded += ' ';
+    if (at.begin > 0 && touches(at.begin - 1)) padded.insert(0, 1, ' ');
+    if (touches(at.end)) padded += ' ';
     return {at, std::move(padded)};
   }
   // The place after the line's last token.

@@ -160,7 +160,7 @@ TEST_CASE("vi: motions") {
   CHECK(vi("a.b.c.d.\0330f.;;x\r") == "a.b.cd.");
   CHECK(vi("a.b.c.d.\0330f.;;,x\r") == "a.bc.d.");
   CHECK(vi("a.b.c.d.\033T.x\r") == "a.b.c..");
-  CHECK(vi("a\033\rb\033\rc.\033ggx\033Gx..\r") == "\nb\nc.");
+  CHECK(vi("a\033\rb\033\rc.\033ggx\033Gx\r") == "\nb\n.");
 }
 
 TEST_CASE("vi: verbs take motions, counts and text objects") {
@@ -177,7 +177,7 @@ TEST_CASE("vi: verbs take motions, counts and text objects") {
   CHECK(vi("f(a, g(b)).\0330fada(\r") == "f.");
   CHECK(vi("one two three.\0330wdaw\r") == "one three.");
   CHECK(vi("ab.\0330xp\r") == "ba.");
-  CHECK(vi("ab.\0333x\033i.\r") == "a.");
+  CHECK(vi("ab.\03303x\033i.\r") == ".");
   CHECK(vi("ab.\0330yw$P\r") == "abab.");
 }
 

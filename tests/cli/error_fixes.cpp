@@ -15,11 +15,15 @@ json first_object(const std::vector<std::string>& arguments, const std::string& 
   return json::parse(result.err.substr(0, result.err.find('\n')));
 }
 
-// The byte of a place; the texts of these tests are ASCII before the place on its line.
+// The byte of a place, whose column counts UTF-16 units.
 size_t offset_of(const std::string& text, const json& place) {
   size_t at = 0;
   for (int line = place["line"]; line > 0; --line) at = text.find('\n', at) + 1;
-  return at + place["character"].get<size_t>();
+  for (int units = place["character"]; units > 0;) {
+    units -= static_cast<unsigned char>(text[at++]) >= 0xF0 ? 2 : 1;
+    while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
+  }
+  return at;
 }
 
 // The text with the edits of a fix, the last one first.
@@ -107,7 +111,7 @@ TEST_CASE("--error-format=short writes one line a fault") {
   CHECK(lines("import sys\nsys.exit('why')\n") == "why\n");
   CHECK(lines("print(1)\n").empty());
   CHECK(lines("assert (1, 'always')\n") ==
-        "<stdin>:1:8: warning[E0302]: this assertion is always true: a tuple is tested\n");
+        "<stdin>:1:8: warning[E0301]: this assertion is always true: a tuple is tested\n");
   const ProcessResult found = tenscript({"check", "--error-format=short", "-q", "-"}, "print(x)\nprint(y)\n");
   CHECK(found.out ==
         "<stdin>:1:7: error[E0701]: name 'x' is not defined\n"

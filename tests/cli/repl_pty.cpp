@@ -145,7 +145,7 @@ TEST_CASE("vi's keys are asked for by a flag, a variable or ~/.inputrc") {
     Pty pty(arguments, environment);
     REQUIRE(pty.expect(">>> "));
     // vi makes `10 + 13` of it; with emacs's keys Escape and a letter are Alt and the letter.
-    pty.type("3\033i1\033a0 + 1\r");
+    pty.type("3\033i1\033a0 + 1\033\r");
     const bool vi = pty.expect("\n23\r\n", 10);
     pty.type("exit\r");
     pty.wait();
@@ -162,13 +162,16 @@ TEST_CASE("vi's keys are asked for by a flag, a variable or ~/.inputrc") {
 TEST_CASE("!command runs in the shell on this terminal, and Ctrl-C ends it alone") {
   Prompt prompt;
   prompt.pty.type("!echo $((6 * 7)) here; exit 3\r");
-  CHECK(prompt.pty.expect("\n42 here\r\n(exit code 3)\r\n>>> "));
+  CHECK(prompt.pty.expect("\n42 here\r\n(exit code 3)\r\n"));
+  CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("!cat\r");
+  REQUIRE(prompt.pty.expect("\n"));
   CHECK_FALSE(prompt.pty.expect(">>> ", 0.3));
   prompt.pty.type("typed\r");
   CHECK(prompt.pty.expect("typed\r\ntyped\r\n"));
   prompt.pty.type("\x03");
-  CHECK(prompt.pty.expect("(ended by signal 2)\r\n>>> "));
+  CHECK(prompt.pty.expect("(ended by signal 2)\r\n"));
+  CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("'still ' + 'here'\r");
   CHECK(prompt.pty.expect("'still here'"));
 }

@@ -49,14 +49,15 @@ class Merger {
     return false;
   }
 
-  void visit(Block& block) {
+  // What a nested block has added is forgotten behind it.
+  void visit(Block& block, bool nested = false) {
     std::vector<std::string> added;
     std::vector<ValueId> guards;
     std::vector<Instruction> kept;
     kept.reserve(block.instructions.size());
     for (Instruction& instruction : block.instructions) {
       replacements_.apply_to(instruction);
-      if (mergeable(instruction) && merge(instruction, &added)) continue;
+      if (mergeable(instruction) && merge(instruction, nested ? &added : nullptr)) continue;
       if (instruction.code == Code::Guard) {
         const ValueId condition = instruction.operands[0];
         if (!passed_.insert(condition).second) {  // it held, or this is not reached
@@ -65,7 +66,7 @@ class Merger {
         }
         guards.push_back(condition);
       }
-      for (const auto& inner : instruction.blocks) visit(*inner);
+      for (const auto& inner : instruction.blocks) visit(*inner, true);
       kept.push_back(std::move(instruction));
     }
     block.instructions = std::move(kept);
@@ -85,8 +86,8 @@ class Merger {
     std::string text = key(instruction);
     const auto found = seen_.find(text);
     if (found == seen_.end()) {
-      seen_.emplace(text, instruction.results);
-      added->push_back(std::move(text));
+      if (added) added->push_back(text);
+      seen_.emplace(std::move(text), instruction.results);
       return false;
     }
     const Results& first = found->second;

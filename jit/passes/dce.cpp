@@ -101,7 +101,7 @@ class DeadCode {
   }
 
   void sweep(Block& block) {
-    std::vector<Instruction> kept;
+    std::vector<bool> dead(block.instructions.size());
     for (size_t i = block.instructions.size(); i-- > 0;) {
       Instruction& instruction = block.instructions[i];
       bool needed = has_effect(instruction) || may_raise(instruction);
@@ -112,7 +112,7 @@ class DeadCode {
         needed |= used_[region_.type(instruction.results[0]).sizes[0]];
       if (!needed) {
         for (ValueId result : instruction.results) removed_[result] = true;
-        changed_ = true;
+        dead[i] = changed_ = true;
         continue;
       }
       for (ValueId result : instruction.results) use_type(result);
@@ -120,10 +120,15 @@ class DeadCode {
       for (const auto& inner : instruction.blocks) sweep(*inner);
       for (const auto& inner : instruction.blocks)
         for (ValueId parameter : inner->parameters) use_type(parameter);
-      kept.push_back(std::move(instruction));
     }
-    std::reverse(kept.begin(), kept.end());
-    block.instructions = std::move(kept);
+    std::vector<Instruction>& all = block.instructions;
+    size_t kept = 0;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (dead[i]) continue;
+      if (kept != i) all[kept] = std::move(all[i]);
+      ++kept;
+    }
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
   }
 
   Region& region_;

@@ -106,7 +106,7 @@ struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
   std::vector<std::string_view> names;  // for each output: of the op that made it
-  // By which outputs have a gradient.
+  // By which outputs have a gradient, then whether the terms of each input are added up.
   std::map<std::vector<bool>, std::shared_ptr<jit::SplitBackward>> subsets;
 };
 

@@ -1,6 +1,8 @@
 // The call of a compiled region as one step of the gradient history: its backward is a region too, compiled
 // when it is first asked for.
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_set>
 
 #include "interpreter/capture/compiler.h"
@@ -56,12 +58,32 @@ class RegionNode : public jit::TapeNode {
       if (value.tensor.defined()) value.tensor = shape_of(value.tensor);
   }
 
+  // The compiled backward adds up the terms of each input itself where the tape would add them to nothing
+  // else in between: no other node has contributed, and no two inputs are the same tensor.
+  void see_arrivals(const Arrivals& arrivals) override {
+    add_up_ = false;
+    std::map<size_t, const Edge*> inputs;  // by wrt value
+    bool alone = true, several = false;
+    for (size_t i = 0; i < edges.size(); ++i) {
+      const auto [first, fresh] = inputs.emplace(split_->parts[i], &edges[i]);
+      several |= !fresh;
+      alone = alone && !arrivals.has(edges[i]);
+    }
+    if (!several || !alone) return;
+    std::set<std::pair<const void*, uint32_t>> targets;
+    for (const auto& [wrt, edge] : inputs) {
+      const void* owner = edge->to.node ? static_cast<const void*>(edge->to.node.get()) : edge->leaf.get();
+      if (edge->wanted() && !targets.emplace(owner, edge->to.output).second) return;
+    }
+    add_up_ = true;
+  }
+
   void backward(std::span<const jit::TapeTensor> output_gradients,
                 std::span<jit::TapeTensor> input_gradients, bool create_graph) override {
     if (all_freed_) jit::throw_history_freed();
     std::vector<bool> present;
     for (const jit::TapeTensor& gradient : output_gradients) present.push_back(gradient.tensor.defined());
-    std::shared_ptr<jit::SplitBackward> split = split_for(present);
+    std::shared_ptr<jit::SplitBackward> split = split_for(present, add_up_ && !create_graph);
     std::vector<jit::TapeTensor> gradients(output_gradients.begin(), output_gradients.end());
     if (!split) {  // the subset needs more than was saved: missing gradients are zeros
       split = split_;
@@ -73,13 +95,7 @@ class RegionNode : public jit::TapeNode {
     last_ = split;
     const std::vector<jit::TapeTensor> found =
         create_graph ? run_taped_backward(*split, gradients) : run_compiled(split, gradients);
-    // The contributions of some outputs are a subsequence of those of all of them.
-    size_t edge = 0;
-    for (size_t part = 0; part < split->parts.size(); ++part, ++edge) {
-      while (edge < split_->parts.size() && split_->parts[edge] != split->parts[part]) ++edge;
-      TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
-      input_gradients[edge] = found[part];
-    }
+    hand_over(*split, found, input_gradients);
   }
 
   std::vector<jit::RunValue> saved;
@@ -88,6 +104,18 @@ class RegionNode : public jit::TapeNode {
   std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
 
  private:
+  // The contributions of some outputs are a subsequence of those of all of them, and so are the first
+  // contributions of the inputs, whose places the sums take.
+  void hand_over(const jit::SplitBackward& split, std::span<const jit::TapeTensor> found,
+                 std::span<jit::TapeTensor> input_gradients) const {
+    size_t edge = 0;
+    for (size_t part = 0; part < split.parts.size(); ++part, ++edge) {
+      while (edge < split_->parts.size() && split_->parts[edge] != split.parts[part]) ++edge;
+      TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
+      input_gradients[edge] = found[part];
+    }
+  }
+
   size_t saved_tensors() const {
     size_t count = 0;
     while (count < split_->saved.size() &&
@@ -97,19 +125,21 @@ class RegionNode : public jit::TapeNode {
   }
 
   // The backward for exactly the outputs that have a gradient: the others contribute nothing, not zeros.
-  std::shared_ptr<jit::SplitBackward> split_for(const std::vector<bool>& present) {
+  std::shared_ptr<jit::SplitBackward> split_for(std::vector<bool> present, bool add_up) {
     const auto results = present.begin() + static_cast<std::ptrdiff_t>(history_->outputs.size());
     const bool all = std::find(present.begin(), results, false) == results;
     const bool any_saved = std::find(results, present.end(), true) != present.end();
-    if (all && !any_saved) return split_;
+    if (all && !any_saved && !add_up) return split_;
+    present.push_back(add_up);
     std::shared_ptr<jit::SplitBackward>& made = history_->subsets[present];
+    present.pop_back();
     if (!made) try {
       const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
       std::vector<ValueId> outputs = history_->outputs;
       outputs.insert(outputs.end(), split_->saved.begin(),
                      split_->saved.begin() + static_cast<std::ptrdiff_t>(saved_tensors()));
       made = std::make_shared<jit::SplitBackward>(jit::split_backward(
-          history_->forward, outputs, history_->wrt, stops, present, &split_->saved, &reachable));
+          history_->forward, outputs, history_->wrt, stops, present, &split_->saved, &reachable, add_up));
     } catch (const InternalFault&) {
       if (any_saved) throw;
       return nullptr;
@@ -198,6 +228,7 @@ class RegionNode : public jit::TapeNode {
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
   std::shared_ptr<jit::SplitBackward> last_;
+  bool add_up_ = false;
   jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
   const bool all_freed_;
 };

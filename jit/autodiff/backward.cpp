@@ -20,9 +20,13 @@ struct ValueKeyHash {
   }
 };
 
-class Pass {
+class Pass final : TapeNode::Arrivals {
  public:
   explicit Pass(const BackwardOptions& options) : options_(options) {}
+
+  bool has(const TapeNode::Edge& edge) const override {
+    return edge.wanted() && gradients_.count(key(edge.to, edge.leaf)) != 0;
+  }
 
   void seed(const TapeTensor& root, const TapeTensor& gradient) {
     if (!root.needs_grad()) {
@@ -150,6 +154,7 @@ class Pass {
     bool any = false;
     const std::vector<TapeTensor> gradients = arrived(node, &any);
     if (!any) return;
+    node.see_arrivals(*this);
     std::vector<TapeTensor> inputs(node.edges.size());
     node.backward(gradients, inputs, options_.create_graph);
     if (!options_.retain_graph) node.release_saved();

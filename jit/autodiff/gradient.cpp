@@ -15,7 +15,9 @@ class Backward {
 
   const std::vector<ValueId>& saving() const { return parts_.saving; }
 
-  BackwardParts run_parts(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
+  BackwardParts run_parts(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt,
+                          bool add_up) {
+    add_up_ = add_up;
     for (size_t i = 0; i < wrt.size(); ++i) separate_.emplace(wrt[i], i);
     run(seeds, wrt);
     return std::move(parts_);
@@ -59,14 +61,22 @@ class Backward {
     return found == gradients_.end() ? kNoValue : found->second;
   }
   void add(ValueId value, ValueId gradient) {
-    if (const auto place = separate_.find(value); place != separate_.end()) {
-      parts_.terms.push_back({place->second, gradient});
+    if (const auto place = separate_.find(value); place != separate_.end())
+      return add_term(place->second, gradient);
+    const auto [place, fresh] = gradients_.emplace(value, gradient);
+    if (!fresh) place->second = sum(place->second, gradient);
+  }
+  void add_term(size_t wrt, ValueId gradient) {
+    for (Contribution& term : parts_.terms) {
+      if (!add_up_ || term.wrt != wrt) continue;
+      term.gradient = sum(term.gradient, gradient);
       return;
     }
-    const auto [place, fresh] = gradients_.emplace(value, gradient);
-    if (fresh) return;
-    const ValueId both[] = {place->second, gradient};
-    place->second = builder_.op(Op::add, both, {}, {});
+    parts_.terms.push_back({wrt, gradient});
+  }
+  ValueId sum(ValueId before, ValueId gradient) {
+    const ValueId both[] = {before, gradient};
+    return builder_.op(Op::add, both, {}, {});
   }
 
   void visit(size_t index) {
@@ -115,6 +125,7 @@ class Backward {
   std::unordered_map<ValueId, ValueId> gradients_;
   std::unordered_map<ValueId, size_t> separate_;  // places of the wrt values whose terms stay apart
   BackwardParts parts_;
+  bool add_up_ = false;
 };
 
 }  // namespace
@@ -129,8 +140,9 @@ std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const Gra
 }
 
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
-                                    std::span<const ValueId> wrt, const ValueSet& stops) {
-  return Backward(builder, stops).run_parts(seeds, wrt);
+                                    std::span<const ValueId> wrt, const ValueSet& stops,
+                                    bool add_up) {
+  return Backward(builder, stops).run_parts(seeds, wrt, add_up);
 }
 
 }  // namespace tsc::jit

@@ -35,8 +35,10 @@ struct BackwardParts {
 };
 
 // The same, but the contributions to the wrt values are not added up: they come in the order in which the
-// eager tape would add them, so that a call's gradients join those of other nodes with the same bits.
+// eager tape would add them, so that a call's gradients join those of other nodes with the same bits. With
+// `add_up` those of one wrt value are: what the tape would do where no other node has contributed before.
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
-                                    std::span<const ValueId> wrt, const ValueSet& stops = {});
+                                    std::span<const ValueId> wrt, const ValueSet& stops = {},
+                                    bool add_up = false);
 
 }  // namespace tsc::jit

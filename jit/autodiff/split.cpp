@@ -20,7 +20,8 @@ class JointBuilder final : public RegionBuilder {
 class Splitter {
  public:
   Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
-           const ValueSet& stops, const std::vector<bool>& present, const ValueSet* reachable)
+           const ValueSet& stops, const std::vector<bool>& present, const ValueSet* reachable,
+           bool add_up)
       : reachable_(reachable), joint_(forward.clone()) {
     auto& body = joint_.body.instructions;
     if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
@@ -35,7 +36,7 @@ class Splitter {
       gradient_set_.insert(seeds.back().gradient);
     }
     if (reachable) {
-      BackwardParts parts = append_backward_parts(builder, seeds, wrt, stops);
+      BackwardParts parts = append_backward_parts(builder, seeds, wrt, stops, add_up);
       for (const Contribution& term : parts.terms) {
         parts_.push_back(term.wrt);
         results_.push_back(term.gradient);
@@ -346,8 +347,8 @@ class Splitter {
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops,
                              const std::vector<bool>& present, const std::vector<ValueId>* keep,
-                             const ValueSet* reachable) {
-  return Splitter(forward, outputs, wrt, stops, present, reachable).run(keep);
+                             const ValueSet* reachable, bool add_up) {
+  return Splitter(forward, outputs, wrt, stops, present, reachable, add_up).run(keep);
 }
 
 }  // namespace tsc::jit

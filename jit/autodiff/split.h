@@ -26,10 +26,11 @@ struct SplitBackward {
 // values that the program can get hold of once the call is over. They are never made again, because a write
 // to one before backward() must be the error that it is without compiling; and contributions to the wrt
 // values stay apart, in the order of the eager tape (see append_backward_parts); those of a subset of the
-// outputs are a subsequence of those of all.
+// outputs are a subsequence of those of all. With `add_up` each wrt value has one, their sum.
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops = {},
                              const std::vector<bool>& present = {},
-                             const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr);
+                             const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr,
+                             bool add_up = false);
 
 }  // namespace tsc::jit

@@ -91,6 +91,14 @@ class TapeNode : public RefCounted {
   // With create_graph the gradients carry their own history.
   virtual void backward(std::span<const TapeTensor> output_gradients,
                         std::span<TapeTensor> input_gradients, bool create_graph) = 0;
+  // Comes in front of backward(). The terms of one place are added in the order of the edges; a node that is
+  // the first to contribute there may hand over their sum in the place of the first of them.
+  class Arrivals {
+   public:
+    virtual ~Arrivals() = default;
+    virtual bool has(const Edge& edge) const = 0;  // a gradient has arrived already where it leads
+  };
+  virtual void see_arrivals(const Arrivals&) {}
   // Frees saved tensors (after a backward without retain_graph); a second backward is RuntimeError.
   virtual void release_saved() = 0;
 

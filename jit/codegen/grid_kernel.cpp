@@ -11,7 +11,7 @@ std::string grid_obstacle(const KernelProgram& program) {
   if (program.stages.size() > 1) return "it has several stages";
   if (!program.scratch.empty()) return "it keeps scratch rows";
   for (const NestInstruction& in : program.stages[0].element)
-    if (in.code == NestCode::Reduce) return "it holds a reduction";
+    if (in.code == NestCode::Reduce || in.code == NestCode::Accumulate) return "it holds a reduction";
   return {};
 }
 

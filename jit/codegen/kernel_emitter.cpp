@@ -4,14 +4,6 @@
 #include "runtime/base/error.h"
 
 namespace tsc::jit {
-namespace {
-
-bool defines_value(const NestInstruction& in) {
-  return in.code != NestCode::Store && in.code != NestCode::ScratchStore;
-}
-
-}  // namespace
-
 KernelEmitter::KernelEmitter(llvm::Module& module, const KernelProgram& program,
                              const VectorTraits& traits)
     : module_(module),
@@ -187,6 +179,9 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
     case NestCode::Reduce:
       accumulate(in, point);
       break;
+    case NestCode::Accumulate:
+      accumulate_row(in, point);
+      break;
     case NestCode::ScratchStore: {
       const DType dtype = program_.scratch[in.slot];
       Ir pointer = access_.element_pointer(dtype, scratch_rows_[in.slot], point.col);
@@ -268,6 +263,17 @@ void KernelEmitter::accumulate(const NestInstruction& in, const Point& point) {
   Ir sum = reducer.how.combine(lanes, old, x);
   if (point.mask) sum = b_.CreateSelect(point.mask, sum, old);
   access_.store_row(reducer.how.dtype(), pointer, whole, sum);
+}
+
+// One step of a reduction over rows; the lane that the row belongs to is the caller's choice.
+void KernelEmitter::accumulate_row(const NestInstruction& in, const Point& point) {
+  constexpr Op kOps[] = {Op::add, Op::mul, Op::maximum, Op::minimum};
+  const Lanes& lanes = point.lanes;
+  const Ir x[] = {in_lanes(in.inputs[0], lanes)};
+  const DType from = bindings_[in.inputs[0]].dtype;
+  const Ir inputs[] = {access_.load(in.slot, point), apply_op(lanes, Op::cast, from, in.dtype, x)};
+  const Op op = kOps[static_cast<int>(in.reduction)];
+  access_.store(in.slot, point, apply_op(lanes, op, in.dtype, in.dtype, inputs));
 }
 
 Ir KernelEmitter::stack_array(DType dtype, int64_t count) {

@@ -101,6 +101,7 @@ class KernelEmitter {
   void combine_column_lanes(const Reducer& reducer, Ir lanes);
 
   void accumulate(const NestInstruction& instruction, const Point& point);
+  void accumulate_row(const NestInstruction& instruction, const Point& point);
   Ir accumulator_pointer(const Reducer& reducer, const Point& point);
   Reducer& reducer_of(const NestInstruction& instruction);
   Ir stack_array(DType dtype, int64_t count);

@@ -30,7 +30,8 @@ int KernelEmitter::weight(const std::vector<NestInstruction>& part) {
                        in.op != Op::floor_div;
     bool math = false;
     for (const OpEmitter& row : math_emitters()) math = math || row.op == in.op;
-    if (in.code == NestCode::Reduce || in.code == NestCode::ScratchStore)
+    if (in.code == NestCode::Reduce || in.code == NestCode::Accumulate ||
+        in.code == NestCode::ScratchStore)
       operations += 1;
     else if (in.code == NestCode::Philox || (in.code == NestCode::Apply && (math || !cheap)))
       operations += 50;

@@ -126,7 +126,7 @@ class Evaluator {
   // dtypes and folds must exist even when no element does.
   void prepare(const std::vector<NestInstruction>& part) {
     for (const NestInstruction& in : part) {
-      if (in.code == NestCode::Store || in.code == NestCode::ScratchStore) continue;
+      if (!defines_value(in)) continue;
       dtypes_[in.result] = in.dtype;
       if (in.code != NestCode::Reduce) continue;
       Fold fold;
@@ -189,6 +189,14 @@ class Evaluator {
       case NestCode::Reduce:
         accumulate(in);
         break;
+      case NestCode::Accumulate: {
+        Cell lane;
+        std::memcpy(lane.bytes, address(in.slot, row, col), dtype_size(in.dtype));
+        const Cell x = cast(dtypes_[in.inputs[0]], in.dtype, values_[in.inputs[0]]);
+        lane = combine(in.reduction, in.dtype, lane, x);
+        std::memcpy(address(in.slot, row, col), lane.bytes, dtype_size(in.dtype));
+        break;
+      }
       case NestCode::ScratchStore:
         scratch_[in.slot][col] = values_[in.inputs[0]];
         break;

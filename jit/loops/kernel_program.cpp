@@ -11,7 +11,7 @@ namespace tsc::jit {
 namespace {
 
 constexpr std::string_view kAccessNames[] = {"row", "broadcast", "strided"};
-constexpr std::string_view kOperandNames[] = {"in", "out", "index"};
+constexpr std::string_view kOperandNames[] = {"in", "out", "accumulator", "index"};
 constexpr std::string_view kReductionNames[] = {"sum", "prod", "amax", "amin"};
 
 // Values are numbered by first appearance, so that two programs that differ only in their numbering
@@ -66,8 +66,7 @@ class Printer {
 
   void print_instruction(const NestInstruction& in) {
     text_ += "    ";
-    if (in.code != NestCode::Store && in.code != NestCode::ScratchStore)
-      text_ += name(in.result) + " = ";
+    if (defines_value(in)) text_ += name(in.result) + " = ";
     switch (in.code) {
       case NestCode::Load:
         text_ += "load $" + std::to_string(in.slot);
@@ -90,6 +89,11 @@ class Printer {
       case NestCode::Reduce:
         text_ += "reduce ";
         text_ += kReductionNames[static_cast<int>(in.reduction)];
+        break;
+      case NestCode::Accumulate:
+        text_ += "accumulate ";
+        text_ += kReductionNames[static_cast<int>(in.reduction)];
+        text_ += " $" + std::to_string(in.slot);
         break;
       case NestCode::ScratchStore:
         text_ += "scratch_store #" + std::to_string(in.slot);
@@ -124,12 +128,21 @@ class Printer {
 
 }  // namespace
 
+bool defines_value(const NestInstruction& in) {
+  return in.code != NestCode::Store && in.code != NestCode::ScratchStore &&
+         in.code != NestCode::Accumulate;
+}
+
 std::string print(const KernelProgram& program) { return Printer(program).run(); }
 
 DType accumulator_dtype(Reduction reduction, DType input) {
   if (reduction == Reduction::amax || reduction == Reduction::amin) return input;
   if (input == DType::BF16) return DType::F32;
   return is_floating(input) ? input : DType::I64;
+}
+
+DType row_accumulator_dtype(Reduction reduction, DType input) {
+  return input == DType::BF16 ? DType::F32 : accumulator_dtype(reduction, input);
 }
 
 int64_t scratch_row_bytes(DType dtype, int64_t cols) {

@@ -14,6 +14,9 @@
 // Column programs have exactly one stage over a (rows x cols) space and reduce over the ROWS: results
 // are PerColumn and may be stored (Output operands with row stride 0), with PerColumn arithmetic after.
 //
+// A row program may reduce over its rows too, one step of it: Accumulate adds a row to lane accumulators in
+// the caller's memory. The caller gives each row those of its lane and combines the lanes afterwards.
+//
 // Reduction order (canonical, a function of the count n alone): chunks of 65536 in order; in a chunk
 // lane l = index % 64 starts at the identity and accumulates its elements in order; the lanes are combined by
 // the tree l with l+32, l+16, l+8, l+4, l+2, l+1; chunk results are combined in order, starting from
@@ -37,6 +40,7 @@ struct Operand {
   enum class Kind : uint8_t {
     Input,
     Output,
+    Accumulator,  // lane accumulators of an Accumulate: read and written, contiguous
     Index,  // no memory: the i64 value base + r * row_stride + c * col_stride (iota, rng positions)
   };
   Kind kind = Kind::Input;
@@ -55,6 +59,7 @@ enum class NestCode : uint8_t {
   Philox,        // inputs: seed (I64 Uniform), offset (I64 Uniform), linear index (I64) -> dtype as
                  // rng_bits defines for I32, I64, F32, F64
   Reduce,        // `reduction` of a PerElement value over the row (Row program) or rows (Column program)
+  Accumulate,    // Row program: a PerElement value joins the Accumulator operand's element of its column
   ScratchStore,  // value -> scratch row number
   ScratchLoad,   // scratch row number -> value
 };
@@ -73,6 +78,9 @@ struct NestInstruction {
   Scalar number;                       // Constant
   NestValue result = 0;
 };
+
+// False of stores and of Accumulate.
+bool defines_value(const NestInstruction& instruction);
 
 // A stage's `row` part runs once per row before its column loop (PerRow arithmetic, Broadcast loads,
 // stores of PerRow values to Broadcast outputs); the `element` part runs for every column. Uniform
@@ -122,6 +130,8 @@ inline constexpr int64_t kColumnBlock = 64;
 
 // The dtype in which a reduction of `input` accumulates.
 DType accumulator_dtype(Reduction reduction, DType input);
+// The same of an Accumulate, as the reference kernels keep it: bf16 in f32 always. Floating dtypes only.
+DType row_accumulator_dtype(Reduction reduction, DType input);
 // Bytes of one scratch row; rows lie one after the other in their order.
 int64_t scratch_row_bytes(DType dtype, int64_t cols);
 // True for the elementwise ops that a kernel may hold: not the integer ops that raise.

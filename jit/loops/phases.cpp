@@ -12,10 +12,6 @@
 namespace tsc::jit {
 namespace {
 
-bool defines_value(const NestInstruction& in) {
-  return in.code != NestCode::Store && in.code != NestCode::ScratchStore;
-}
-
 class Splitter {
  public:
   explicit Splitter(const KernelProgram& whole) : whole_(whole) {

@@ -58,7 +58,7 @@ class Verifier {
       where_ = where;
       for (NestValue input : in.inputs) check_use(input);
       check_instruction(in);
-      if (in.code == NestCode::Store || in.code == NestCode::ScratchStore) continue;
+      if (!defines_value(in)) continue;
       fail_unless(in.result < definitions_.size(), "result number out of range");
       Definition& definition = definitions_[in.result];
       fail_unless(!definition.defined || definition.uniform == &in, "value defined twice");
@@ -127,6 +127,9 @@ class Verifier {
       case NestCode::Reduce:
         check_reduce(in);
         break;
+      case NestCode::Accumulate:
+        check_accumulate(in);
+        break;
       case NestCode::ScratchStore:
       case NestCode::ScratchLoad:
         check_scratch(in);
@@ -137,7 +140,8 @@ class Verifier {
   void check_load(const NestInstruction& in) {
     expect_inputs(0);
     const Operand& operand = operand_of(in);
-    fail_unless(operand.kind != Operand::Kind::Output, "load from an output");
+    fail_unless(operand.kind == Operand::Kind::Input || operand.kind == Operand::Kind::Index,
+                "load from an output");
     fail_unless(operand.dtype == in.dtype, "load of another dtype");
     if (where_ == Part::Row)
       fail_unless(operand.access == Access::Broadcast,
@@ -175,6 +179,19 @@ class Verifier {
     const DType accumulator = accumulator_dtype(in.reduction, from);
     fail_unless(in.dtype == accumulator || in.dtype == from, "reduction to another dtype");
     fail_unless(in.dtype == accumulator || is_floating(from), "integers are reduced in i64");
+  }
+
+  void check_accumulate(const NestInstruction& in) {
+    expect_inputs(1);
+    fail_unless(program_.kind == KernelProgram::Kind::Row && where_ == Part::Element,
+                "rows are accumulated in a row program's element part");
+    const Operand& operand = operand_of(in);
+    fail_unless(operand.kind == Operand::Kind::Accumulator && operand.access == Access::Contiguous,
+                "rows are accumulated in a contiguous accumulator operand");
+    fail_unless(operand.dtype == in.dtype, "accumulators of another dtype");
+    fail_unless(is_floating(dtype(in.inputs[0])) &&
+                    in.dtype == row_accumulator_dtype(in.reduction, dtype(in.inputs[0])),
+                "rows of that dtype are not accumulated so");
   }
 
   void check_scratch(const NestInstruction& in) {

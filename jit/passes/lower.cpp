@@ -98,7 +98,7 @@ class Lowering {
     } else if (i->op == Op::full) {
       out = Class::Uniform;
     } else if (is_reduction(i->op)) {
-      out = out_.shape.column ? Class::ColumnResult : Class::Row;
+      out = reduces_rows(*i) ? Class::ColumnResult : Class::Row;
     } else if (i->op == Op::broadcast || i->op == Op::rng_bits) {
       out = Class::Element;
     } else {
@@ -127,6 +127,11 @@ class Lowering {
     return facts_.constant(size) == 1;
   }
 
+  // A reduction over the leading axes: of a column kernel, or beside those of a row kernel.
+  bool reduces_rows(const Instruction& i) const {
+    return out_.shape.column || trailing_split(region_, i) != out_.shape.split;
+  }
+
   // The first stage in which the value can be computed.
   size_t stage_of(ValueId v) {
     if (auto found = stages_.find(v); found != stages_.end()) return found->second;
@@ -134,7 +139,7 @@ class Lowering {
     size_t stage = 0;
     if (i) {
       for (size_t k = 0; k < tensor_count(*i); ++k) stage = std::max(stage, stage_of(i->operands[k]));
-      if (is_reduction(i->op) && !out_.shape.column) {
+      if (is_reduction(i->op) && !reduces_rows(*i)) {
         reduce(v, *i, stage);
         ++stage;
       }
@@ -320,6 +325,7 @@ class Lowering {
     made.code = NestCode::Store;
     made.dtype = dtype(v);
     Class kind = class_of(v);
+    if (kind == Class::ColumnResult && !out_.shape.column) return accumulate(v, result);
     if (out_.shape.column) {
       const Instruction& i = *member(v);
       reduce_column(v, i);
@@ -338,6 +344,22 @@ class Lowering {
     made.inputs.push_back(kind == Class::Uniform ? uniform(v) : element(v, at));
     made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Element, region_.type(result).sizes});
     stage(at).element.push_back(made);
+  }
+
+  // A reduction over the rows inside a row kernel: every row joins the accumulators of its lane.
+  void accumulate(ValueId v, ValueId result) {
+    const Instruction& i = *member(v);
+    const size_t at = stage_of(v);
+    NestInstruction made;
+    made.code = NestCode::Accumulate;
+    made.reduction = reduction_of(i.op);
+    made.dtype = row_accumulator_dtype(made.reduction, dtype(i.operands[0]));
+    made.inputs.push_back(value(i.operands[0], at));
+    made.slot = operand(Operand::Kind::Accumulator, made.dtype,
+                        {result, KernelBinding::Space::Column, region_.type(result).sizes});
+    stage(at).element.push_back(made);
+    out_.row_reductions.push_back({i.op, dtype(i.operands[0])});
+    cost_ += 250;
   }
 
   void reduce_column(ValueId v, const Instruction& i) {

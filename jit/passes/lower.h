@@ -33,6 +33,12 @@ struct StripProducts {
   ValueId lowest = kNoValue;
 };
 
+// A reduction over the rows of a row kernel, one for each Accumulator operand in their order.
+struct RowReduction {
+  Op op = Op::sum;
+  DType dtype = DType::F32;  // of what is reduced
+};
+
 struct LoweredKernel {
   KernelProgram program;                 // accesses: Contiguous, Row operands Broadcast
   std::vector<KernelBinding> bindings;   // one per operand
@@ -41,6 +47,7 @@ struct LoweredKernel {
   bool empty_raises = false;             // amax/amin over nothing: the block raises the error
   TileProduct product;
   StripProducts strips;
+  std::vector<RowReduction> row_reductions;
   std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
 };
 

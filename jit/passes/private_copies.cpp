@@ -18,6 +18,8 @@ class ColumnInputs {
       : region_(region), copies_(copies), code_(region.body.instructions) {
     for (size_t i = 0; i < code_.size(); ++i)
       for (ValueId result : code_[i].results) definition_[result] = i;
+    for (const Instruction& instruction : code_)
+      for (ValueId operand : instruction.operands) ++uses_[operand];
     find_in_memory();
   }
 
@@ -26,7 +28,7 @@ class ColumnInputs {
     for (const Instruction& instruction : code_) {
       Instruction kept = clone_instruction(instruction);
       std::vector<ValueId> order;
-      if (wants_copies(instruction) && expand(instruction.operands[0], &order)) {
+      if (wants_copies(instruction) && chain(instruction.operands[0], &order)) {
         std::unordered_map<ValueId, ValueId> renamed;
         for (ValueId value : order) out.push_back(copy(value, instruction.results[0], &renamed));
         kept.operands[0] = renamed.at(instruction.operands[0]);
@@ -60,7 +62,20 @@ class ColumnInputs {
     const auto found = definition_.find(value);
     if (found == definition_.end() || in_memory_.count(value)) return true;
     const Instruction& made = code_[found->second];
+    if (views_are_leaves_ && made.code == Code::Op && made.op == Op::reshape)
+      return is_leaf(made.operands[0]);
     return made.code != Code::Op || made.op == Op::broadcast || !can_fuse(region_, made);
+  }
+
+  // What only the reduction reads may be made from views too. Otherwise a view, of a matrix product perhaps,
+  // is better left to its one other reader.
+  bool chain(ValueId value, std::vector<ValueId>* order) {
+    views_are_leaves_ = false;
+    if (expand(value, order)) return true;
+    order->clear();
+    views_are_leaves_ = true;
+    if (!expand(value, order)) return false;
+    return std::all_of(order->begin(), order->end(), [&](ValueId made) { return uses_.at(made) == 1; });
   }
 
   // The chain of cheap ops that makes the value, producers first. False: it is a leaf itself, or
@@ -94,6 +109,8 @@ class ColumnInputs {
   std::vector<Instruction>& code_;
   std::unordered_map<ValueId, size_t> definition_;
   std::unordered_set<ValueId> in_memory_;
+  std::unordered_map<ValueId, int> uses_;
+  bool views_are_leaves_ = false;
 };
 
 void copy_constants(Region& region, PrivateCopies& copies) {

@@ -106,6 +106,7 @@ class Joiner {
     const LoweredKernel& kernel = kernels_[code_[chain->kernel].id];
     const KernelShape& shape = kernel.shape;
     if (shape.column || shape.split < 1 || kernel.product.left != kNoValue ||
+        !kernel.row_reductions.empty() ||
         static_cast<size_t>(shape.split) + 1 != shape.sizes.size())
       return false;
     for (ValueId target : kernel.in_place)

@@ -50,6 +50,11 @@ std::byte* bind_operand(const OperandPlan& plan, size_t o, const LoweredKernel& 
       registers.put(plan.value, Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes,
                                        plan.strides, 0));
       return registers.tensor(plan.value).data();
+    case OperandPlan::Source::Lanes:
+      launch->reduced.push_back(
+          Tensor(Storage::allocate(plan.bytes), plan.dtype, plan.sizes, plan.strides, 0));
+      registers.put(plan.value, launch->reduced.back());
+      return nullptr;
     case OperandPlan::Source::Product:
       if (!launch->product.defined())
         launch->product =
@@ -73,6 +78,7 @@ class BoundLaunch {
   }
   ~BoundLaunch() {
     launch_.held.clear();
+    launch_.reduced.clear();
     launch_.product = Tensor();
   }
   BoundLaunch(const BoundLaunch&) = delete;
@@ -155,6 +161,8 @@ bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {
     run_strips(lowered, *launch, registers);
   } else if (lowered.product.left != kNoValue) {
     run_product(lowered, *launch, registers);
+  } else if (!lowered.row_reductions.empty()) {
+    run_lanes(lowered, *launch);
   } else {
     run_rows(lowered, *launch);
   }

@@ -48,6 +48,7 @@ class CompiledKernels final : public KernelRunner {
   static void run_phases(const CompiledPhases& phases, const LoweredKernel& lowered,
                          const Launch& launch);
   static void run_rows(const LoweredKernel& lowered, const Launch& launch);
+  static void run_lanes(const LoweredKernel& lowered, const Launch& launch);
   static bool fits_strips(const LoweredKernel& lowered, const Registers& registers);
   static void run_strips(const LoweredKernel& lowered, const Launch& launch, Registers& registers);
   static void run_product(const LoweredKernel& lowered, const Launch& launch,

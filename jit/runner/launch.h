@@ -15,6 +15,7 @@ struct OperandPlan {
     Fresh,    // new memory of `bytes` bytes
     Product,  // the product's result
     Strip,    // a strip between two products, another at each launch
+    Lanes,    // lane accumulators of a reduction over rows, whose result is new memory
   } source = Source::Index;
   ValueId value = kNoValue;
   bool output = false;
@@ -41,6 +42,7 @@ struct CompiledKernels::Launch {
   std::vector<OperandArgument> arguments;
   std::vector<int64_t> parameters;
   std::vector<Tensor> held;  // copies, the product
+  std::vector<Tensor> reduced;  // results of the reductions over rows
   Tensor product;
 
   uint64_t form() const;  // of accesses and streams: what a compiled form depends on

@@ -50,6 +50,10 @@ Access access_of(KernelBinding::Space space, const OperandArgument& argument, in
 }
 
 
+bool is_result(const Operand& operand) {
+  return operand.kind == Operand::Kind::Output || operand.kind == Operand::Kind::Accumulator;
+}
+
 size_t split_of(const LoweredKernel& lowered, size_t rank) {
   return lowered.shape.split < 0 ? rank : static_cast<size_t>(lowered.shape.split);
 }
@@ -76,7 +80,7 @@ class Planner {
     const Operand& operand = lowered_.program.operands[o];
     OperandPlan plan;
     plan.dtype = operand.dtype;
-    plan.output = operand.kind == Operand::Kind::Output;
+    plan.output = is_result(operand);
     plan.value = binding.value;
     const TileProduct& product = lowered_.product;
     if (binding.space == KernelBinding::Space::Index) {
@@ -100,7 +104,9 @@ class Planner {
     } else {
       Sizes sizes;
       for (ValueId size : binding.sizes) sizes.push_back(registers_.scalars[size].i);
-      fresh(OperandPlan::Source::Fresh, sizes, &plan);
+      const bool lanes = operand.kind == Operand::Kind::Accumulator;
+      if (lanes) plan.dtype = lowered_.row_reductions[lanes_++].dtype;
+      fresh(lanes ? OperandPlan::Source::Lanes : OperandPlan::Source::Fresh, sizes, &plan);
     }
     launch_.operands.push_back(std::move(plan));
   }
@@ -145,6 +151,7 @@ class Planner {
   const LoweredKernel& lowered_;
   const Registers& registers_;
   CompiledKernels::Launch& launch_;
+  size_t lanes_ = 0;            // reductions over rows so far
   Sizes sizes_;                 // the kernel's space at this run
   std::vector<Sizes> strides_;  // per operand, one per axis of it (elements)
 };
@@ -219,7 +226,7 @@ bool for_each_key_word(const LoweredKernel& lowered, const Registers& registers,
     const KernelBinding& binding = lowered.bindings[o];
     if (binding.space == KernelBinding::Space::Index) continue;
     ValueId value = binding.value;
-    if (lowered.program.operands[o].kind == Operand::Kind::Output) {
+    if (is_result(lowered.program.operands[o])) {
       for (ValueId size : binding.sizes)
         if (!visit(registers.scalars[size].i)) return false;
       value = lowered.in_place[o];

@@ -22,6 +22,7 @@ bool reduces(const KernelProgram& program) {
 // A choice of sizes alone, so that every thread count runs the same code.
 bool CompiledKernels::wants_phases(const LoweredKernel& lowered, const Launch& launch) {
   return lowered.program.kind == KernelProgram::Kind::Row && lowered.shape.split >= 0 &&
+         lowered.row_reductions.empty() &&
          launch.outer.empty() && launch.rows <= kFewRows && launch.cols > kReductionChunk &&
          reduces(lowered.program);
 }

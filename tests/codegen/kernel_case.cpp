@@ -98,6 +98,14 @@ NestValue ProgramBuilder::reduce(Reduction reduction, NestValue x) {
   in.inputs = {x};
   return in.result;
 }
+void ProgramBuilder::accumulate(Reduction reduction, NestValue x) {
+  const DType dtype = row_accumulator_dtype(reduction, this->dtype(x));
+  const uint32_t slot = operand(Operand::Kind::Accumulator, dtype, Access::Contiguous);
+  NestInstruction& in = push(NestCode::Accumulate, dtype, false);
+  in.reduction = reduction;
+  in.slot = slot;
+  in.inputs = {x};
+}
 void ProgramBuilder::scratch_store(uint32_t slot, NestValue value) {
   NestInstruction& in = push(NestCode::ScratchStore, program.scratch[slot], false);
   in.slot = slot;
@@ -218,7 +226,7 @@ void lay_out(const KernelProgram& program, const Layout& layout, Memory& memory)
     const bool is_column_result =
         program.kind == KernelProgram::Kind::Column && operand.kind == Operand::Kind::Output;
     const bool same_row =
-        is_column_result || (layout.broadcast_rows && operand.kind == Operand::Kind::Input);
+        is_column_result || (layout.broadcast_rows && operand.kind != Operand::Kind::Output);
     argument.row_stride = same_row ? 0 : extent + layout.padding;
     argument.col_stride = stride;
     const int64_t elements = (extent + layout.padding) * (same_row ? 1 : layout.rows) + 2 * kGuard;

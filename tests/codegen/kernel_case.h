@@ -42,6 +42,7 @@ class ProgramBuilder {
   NestValue cast(DType dtype, NestValue x, Op op = Op::cast);
   NestValue philox(DType dtype, NestValue seed, NestValue offset, NestValue index);
   NestValue reduce(Reduction reduction, NestValue x);
+  void accumulate(Reduction reduction, NestValue x);  // into an operand of its own
   void scratch_store(uint32_t slot, NestValue value);
   NestValue scratch_load(uint32_t slot);
   DType dtype(NestValue value) const { return dtypes_[value]; }
@@ -71,7 +72,7 @@ struct Layout {
   int64_t padding = 3;     // elements between two rows
   int64_t col_stride = 3;  // of Strided operands; may be negative
   bool in_place = false;   // outputs alias the input of their dtype and access, if there is one
-  bool broadcast_rows = false;  // inputs have row stride 0
+  bool broadcast_rows = false;  // inputs and accumulators have row stride 0
   uint64_t seed = 1;
   std::vector<int64_t> parameters;
 };

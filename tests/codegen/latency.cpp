@@ -109,6 +109,7 @@ TEST_CASE("compile latency and speed of typical kernels") {
       {"softmax f32", softmax_program(DType::F32), 248, 472},
       {"softmax bf16", softmax_program(DType::BF16), 267, 530},
       {"layer norm", layer_norm_program(), 217, 423},
+      {"layer norm back", layer_norm_backward_program(), 293, 448},
       {"sum f32", sum_program(DType::F32), 99, 166},
       {"adam", adam_program(), 142, 142},
       {"sum of rows", column_sum_program(), 133, 133},
@@ -128,7 +129,7 @@ TEST_CASE("compile latency and speed of typical kernels") {
       auto kernel = timed_compile(*under_test.compiler, program, times, cpu_ms);
       const double speed = nanoseconds_per_element(program, kernel->function, 8, 768);
       std::printf(
-          "  %-13s %d instructions of IR, cpu %.2f ms (ir %.2f codegen %.2f link %.2f), %lld "
+          "  %-15s %d instructions of IR, cpu %.2f ms (ir %.2f codegen %.2f link %.2f), %lld "
           "bytes, "
           "%.3f ns/element\n",
           sample.name, emitted, cpu_ms, times.ir_ms, times.codegen_ms, times.link_ms,

@@ -110,3 +110,26 @@ TEST_CASE("softmax and layer norm as row programs") {
   for (Layout& layout : layouts) layout.in_place = true;
   check_programs({softmax_program(DType::F32), layer_norm_program()}, layouts);
 }
+
+TEST_CASE("rows join accumulators beside row reductions") {
+  std::vector<KernelProgram> programs;
+  for (Reduction reduction : kReductions)
+    for (DType dtype : {DType::F32, DType::F64, DType::BF16}) {
+      ProgramBuilder b;
+      const uint32_t x = b.input(dtype), g = b.input(dtype), out = b.output(dtype);
+      const NestValue gv = b.load(g), product = b.apply(Op::mul, {b.load(x), gv});
+      const NestValue total = b.reduce(Reduction::sum, product);
+      b.accumulate(reduction, gv);
+      b.accumulate(reduction, product);
+      b.stage();
+      const NestValue scaled = b.apply(Op::mul, {b.load(x), total});
+      b.store(out, scaled);
+      b.accumulate(reduction, scaled);
+      b.accumulate(reduction, total);
+      programs.push_back(b.program);
+    }
+  auto layouts = sizes({0, 1, 3, 16, 17, 63, 64, 65, 130, 768}, {0, 1, 5});
+  check_programs(programs, layouts);
+  for (Layout& layout : layouts) layout.broadcast_rows = true;  // every row of one lane
+  check_programs(programs, layouts);
+}

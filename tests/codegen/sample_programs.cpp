@@ -63,6 +63,37 @@ KernelProgram layer_norm_program() {
   return b.program;
 }
 
+KernelProgram layer_norm_backward_program() {
+  ProgramBuilder b;
+  uint32_t g = b.input(DType::F32), centred = b.input(DType::F32), weight = b.input(DType::F32),
+           factor = b.input(DType::F32, Access::Broadcast), out = b.output(DType::F32);
+  uint32_t first = b.scratch(DType::F32), second = b.scratch(DType::F32);
+  uint32_t inverse = b.add_parameter(DType::F64);
+  b.row();
+  NestValue scale = b.cast(DType::F32, b.parameter(inverse));
+  NestValue f = b.load(factor);
+  NestValue cube = mul(b, mul(b, f, f), f);
+  b.element();
+  NestValue gv = b.load(g), x = b.load(centred);
+  b.accumulate(Reduction::sum, gv);
+  b.accumulate(Reduction::sum, mul(b, gv, mul(b, x, f)));
+  NestValue scaled = mul(b, gv, b.load(weight));
+  NestValue total = b.reduce(Reduction::sum, mul(b, scaled, x));
+  b.scratch_store(first, mul(b, scaled, f));
+  b.stage().row();
+  NestValue step = mul(b, mul(b, total, cube), scale);
+  b.element();
+  NestValue part = mul(b, step, b.load(centred));
+  NestValue inner = add(b, add(b, b.scratch_load(first), part), part);
+  NestValue sum = b.reduce(Reduction::sum, inner);
+  b.scratch_store(second, inner);
+  b.stage().row();
+  NestValue mean = mul(b, sum, scale);
+  b.element();
+  b.store(out, add(b, b.scratch_load(second), mean));
+  return b.program;
+}
+
 KernelProgram sum_program(DType dtype) {
   ProgramBuilder b;
   uint32_t in = b.input(dtype);

@@ -10,6 +10,8 @@ KernelProgram gelu_program(bool tanh_form);
 KernelProgram softmax_program(DType dtype);
 // Two-pass layer norm; parameter 0 is 1 / columns.
 KernelProgram layer_norm_program();
+// What a layer norm's backward is, with its reductions over the rows; parameter 0 is 1 / columns.
+KernelProgram layer_norm_backward_program();
 KernelProgram sum_program(DType dtype);
 // One step of Adam in place: p, g, m, v.
 KernelProgram adam_program();

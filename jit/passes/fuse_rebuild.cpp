@@ -1,0 +1,199 @@
+// Fusion, the last part: the units in an order, each group as one Kernel instruction.
+#include "jit/passes/fuser.h"
+
+namespace tsc::jit {
+
+// Units in an order that keeps dependencies and the program order of effects. A write into an input's
+// memory comes after everything that reads that memory.
+std::vector<size_t> Fuser::schedule() const {
+  std::vector<std::vector<size_t>> before(units_.size());
+  std::unordered_map<ValueId, ValueId> base;  // views of inputs
+  std::unordered_map<ValueId, std::vector<size_t>> readers;
+  for (ValueId input : region_.body.parameters) base[input] = input;
+  size_t last_effect = kNone;
+  for (size_t i = 0; i < code_.size(); ++i) {
+    const Instruction& instruction = code_[i];
+    size_t u = unit_of_code_[i];
+    for (ValueId operand : instruction.operands) {
+      size_t producer = unit_of(operand);
+      if (producer != kNone && producer != u) before[u].push_back(producer);
+      if (auto found = base.find(operand); found != base.end()) readers[found->second].push_back(u);
+    }
+    // The sizes of a result are values that exist before it.
+    for (ValueId result : instruction.results)
+      for (ValueId size : type(result).sizes)
+        if (size_t producer = unit_of(size); producer != kNone && producer != u)
+          before[u].push_back(producer);
+    if (instruction.code == Code::Op && op_row(instruction.op).flags & kView)
+      if (auto found = base.find(instruction.operands[0]); found != base.end())
+        base[instruction.results[0]] = found->second;
+    bool effect = instruction.code != Code::Op && instruction.code != Code::Const &&
+                  instruction.code != Code::Scalar;
+    if (!effect) continue;
+    if (last_effect != kNone) before[u].push_back(last_effect);
+    last_effect = u;
+  }
+  // Readers in front of the write; those behind it in the program get a copy when the executor writes.
+  for (size_t i = 0; i < code_.size(); ++i) {
+    if (code_[i].code != Code::WriteBack) continue;
+    size_t writer = unit_of_code_[i];
+    for (size_t reader : readers[code_[i].operands[0]])
+      if (reader != writer && units_[reader].members[0] < i && !needs_[reader][writer])
+        before[writer].push_back(reader);
+  }
+  return sorted(before);
+}
+
+// The units behind those that they need; empty when they need each other in a circle.
+std::vector<size_t> Fuser::sorted(const std::vector<std::vector<size_t>>& before) const {
+  std::vector<size_t> order;
+  std::vector<uint8_t> state(units_.size());
+  std::vector<std::pair<size_t, size_t>> stack;
+  for (size_t root = 0; root < units_.size(); ++root) {
+    if (!units_[root].alive || state[root]) continue;
+    stack.push_back({root, 0});
+    state[root] = 1;
+    while (!stack.empty()) {
+      auto& [u, next] = stack.back();
+      if (next < before[u].size()) {
+        size_t v = before[u][next++];
+        if (state[v] == 1) return {};  // a cycle through a write: no fusion
+        if (!state[v]) {
+          state[v] = 1;
+          stack.push_back({v, 0});
+        }
+        continue;
+      }
+      state[u] = 2;
+      order.push_back(u);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+bool Fuser::worth_a_kernel(const Unit& unit) const {
+  if (!unit.group) return false;
+  for (size_t member : unit.members) {
+    Op op = code_[member].op;
+    if (is_elementwise(op) || is_reduction(op) || op == Op::rng_bits) return true;
+  }
+  return false;
+}
+
+// Values that another unit than their own uses.
+void Fuser::find_escapes() {
+  escapes_.assign(region_.value_count(), false);
+  for (size_t u = 0; u < units_.size(); ++u)
+    for (size_t member : units_[u].members)
+      for (ValueId operand : code_[member].operands)
+        if (!in_group(operand, u)) escapes_[operand] = true;
+}
+
+namespace {
+
+// Consumers have copies of what is made quickly: in one kernel they are one.
+const Instruction* find_equal(const Block& block, const Instruction& wanted) {
+  for (const Instruction& made : block.instructions)
+    if (made.code == Code::Op && wanted.code == Code::Op && made.op == wanted.op &&
+        made.results.size() == 1 && made.operands == wanted.operands &&
+        made.attributes == wanted.attributes)
+      return &made;
+  return nullptr;
+}
+
+}  // namespace
+
+void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes) {
+  std::unordered_map<ValueId, bool> inside;
+  for (size_t member : unit.members)
+    for (ValueId result : code_[member].results) inside[result] = escapes_[result];
+  std::vector<Instruction> views = broadcasts_outside(unit, &inside);
+  Instruction kernel;
+  kernel.code = Code::Kernel;
+  kernel.id = static_cast<uint32_t>(shapes->size());
+  kernel.origin = code_[unit.members.back()].origin;
+  kernel.blocks.push_back(std::make_unique<Block>());
+  Block& body = *kernel.blocks[0];
+  Instruction yield;
+  yield.code = Code::Yield;
+  std::unordered_map<ValueId, ValueId> renamed;
+  for (size_t member : unit.members) {
+    Instruction copy = clone_instruction(code_[member]);
+    for (ValueId& operand : copy.operands)
+      if (auto found = renamed.find(operand); found != renamed.end()) operand = found->second;
+    const bool moved = std::any_of(views.begin(), views.end(), [&](const Instruction& view) {
+      return view.results[0] == copy.results[0];
+    });
+    if (moved && !used_inside(unit, copy.results[0])) continue;
+    if (const Instruction* same = find_equal(body, copy); same && !moved) {
+      renamed[copy.results[0]] = same->results[0];
+      if (!inside[copy.results[0]]) continue;
+      kernel.results.push_back(copy.results[0]);
+      yield.operands.push_back(same->results[0]);
+      continue;
+    }
+    for (ValueId& result : copy.results) {
+      if (!inside[result] && !moved) continue;
+      ValueId fresh = region_.add_value(Type(region_.type(result)));
+      renamed[result] = fresh;
+      if (!moved) {
+        kernel.results.push_back(result);
+        yield.operands.push_back(fresh);
+      }
+      result = fresh;
+    }
+    body.instructions.push_back(std::move(copy));
+  }
+  body.instructions.push_back(std::move(yield));
+  shapes->push_back(unit.shape);
+  out->push_back(std::move(kernel));
+  for (Instruction& view : views) out->push_back(std::move(view));
+}
+
+bool Fuser::used_inside(const Unit& unit, ValueId value) const {
+  for (size_t member : unit.members)
+    for (ValueId operand : code_[member].operands)
+      if (operand == value) return true;
+  return false;
+}
+
+// A broadcast row that leaves the kernel leaves as the row: the view of it is made outside.
+std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit,
+                                                   std::unordered_map<ValueId, bool>* leaves) {
+  std::vector<Instruction> views;
+  for (size_t member : unit.members) {
+    const Instruction& instruction = code_[member];
+    const bool made_here = leaves->count(instruction.operands.empty() ? kNoValue : instruction.operands[0]);
+    if (instruction.op != Op::broadcast || !(*leaves)[instruction.results[0]] || !made_here) continue;
+    views.push_back(clone_instruction(instruction));
+    (*leaves)[instruction.results[0]] = false;
+    (*leaves)[instruction.operands[0]] = true;
+  }
+  return views;
+}
+
+std::vector<KernelShape> Fuser::rebuild() {
+  std::vector<size_t> order = schedule();
+  if (order.empty()) return {};
+  find_escapes();
+  std::vector<KernelShape> shapes;
+  std::vector<Instruction> out;
+  std::unordered_map<ValueId, bool> used;
+  for (const Instruction& instruction : code_)
+    for (ValueId operand : instruction.operands) used[operand] = true;
+  for (size_t u : order) {
+    Unit& unit = units_[u];
+    const Instruction& first = code_[unit.members[0]];
+    if (first.code == Code::Op && first.op == Op::full && !unit.group && !used[first.results[0]]) continue;
+    if (worth_a_kernel(unit)) {
+      emit_group(unit, &out, &shapes);
+      continue;
+    }
+    for (size_t member : unit.members) out.push_back(clone_instruction(code_[member]));
+  }
+  code_ = std::move(out);
+  return shapes;
+}
+
+}  // namespace tsc::jit

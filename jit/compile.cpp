@@ -68,7 +68,8 @@ std::unique_ptr<Executable> compile(Region region, const CompileOptions& options
   if (!is_disabled(options, "strips")) join_strips(region, &kernels);
   emit_stage(options, "fused", region);
   emit_kernels(options, kernels, *options.cache, report);
-  auto runner = std::make_unique<CompiledKernels>(std::move(kernels), region.name, options.cache, report);
+  auto runner = std::make_unique<CompiledKernels>(std::move(kernels), region.name, options.cache, report,
+                                                  options.background);
   return make_region_executor(std::move(region), std::move(runner));
 }
 

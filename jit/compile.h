@@ -19,6 +19,9 @@ struct CompileOptions {
   bool use_llvm = true;
   // The verifier after every pass. What comes in and what runs in the end is verified in any case.
   bool verify = true;
+  // Kernels are compiled beside the program; until those of its first run are there, a region runs over the
+  // reference kernels.
+  bool background = false;
   std::shared_ptr<KernelCache> cache; // shared by all regions of an engine; made on first use if null
   std::string emit;                   // stage whose text is wanted ("fused", "loops", "llvm", "asm")
   std::string* emitted = nullptr;

@@ -1,8 +1,12 @@
 #include "interpreter/capture/compiler.h"
 
+#include <algorithm>
+
 #include "interpreter/capture/region_host.h"
 #include "interpreter/tensor/eager.h"
 #include "jit/autodiff/split.h"
+#include "jit/runner/kernel_cache.h"
+#include "runtime/device/device.h"
 
 namespace tsc::interp {
 namespace {
@@ -38,12 +42,43 @@ void Compiler::reset() {
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
   auto* mark = static_cast<CompiledMark*>(frame.function->compiled.get());
   if (!options_.enabled || mark->never) return EnterResult::Interpret;
-  return enter(frame, result);
+  return enter(frame, result, true);
 }
 
 EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
-  if (!options_.enabled) return EnterResult::Interpret;
-  return enter(frame, result);
+  if (!options_.enabled || goes_on_first_call(frame)) return EnterResult::Interpret;
+  return enter(frame, result, false);
+}
+
+// Whoever gives an engine one thread gets one; and who wants to see a stage wants to see it now.
+bool Compiler::works_in_background(const Frame& frame) const {
+  if (options_.jit.emitted || current_device().threads.count() < 2) return false;
+  const auto* mark =
+      frame.function ? static_cast<const CompiledMark*>(frame.function->compiled.get()) : nullptr;
+  return mark ? mark->background.value_or(options_.background) : options_.background;
+}
+
+// The first call is interpreted: its result comes as soon as without a compiler, and what is called once is
+// not compiled for nothing. A loop in it is worth compiling from its second turn on.
+void Compiler::begin_first_call(Frame& frame) {
+  std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == &frame; });
+  first_calls_.push_back({&frame, frame.code, 0});
+  frame.stepping = true;
+}
+
+bool Compiler::goes_on_first_call(const Frame& frame) {
+  const auto call = std::find_if(first_calls_.begin(), first_calls_.end(),
+                                 [&](const FirstCall& c) { return c.frame == &frame; });
+  if (call == first_calls_.end()) return false;
+  const bool forward = call->code == frame.code && frame.pc >= call->pc;
+  if (forward) call->pc = frame.pc;
+  else first_calls_.erase(call);
+  return forward;
+}
+
+jit::Report& Compiler::finished_report() {
+  options_.jit.cache->finish(report_);
+  return report_;
 }
 
 // Invalid variants go, and with them what they kept alive: a model that the script has replaced.
@@ -78,13 +113,17 @@ void Compiler::unwatch(const Variant& variant) {
     if (source.form == EntrySource::Form::Pinned) forget(source.holder.object());
 }
 
-EnterResult Compiler::enter(Frame& frame, Value& result) {
+EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (has_invalid_) [[unlikely]] sweep();
   SiteKey key{frame.code, frame.pc};
   auto found = sites_.find(key);
   if (found == sites_.end()) {
     codes_.push_back(Local<CodeObject>(frame.code));
     found = sites_.try_emplace(key).first;
+    if (at_start && works_in_background(frame)) {
+      begin_first_call(frame);
+      return EnterResult::Interpret;
+    }
   }
   if (found->second.hopeless) return EnterResult::Interpret;
   EnterResult outcome = EnterResult::Interpret;
@@ -175,7 +214,9 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   if (again.captures > 1) report_recompile(*variant, again, frame);
   report_variant(*variant, frame);
   try {
-    variant->executable = jit::compile(std::move(captured->region), options_.jit, report_);
+    jit::CompileOptions options = options_.jit;
+    options.background = variant->background = works_in_background(frame);
+    variant->executable = jit::compile(std::move(captured->region), options, report_);
   } catch (const InternalFault& fault) {
     report_fallback(frame, fault.what());
     again.hopeless = true;
@@ -239,7 +280,7 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryO
   const ExitPlan& leaving = plan.exits[exit->id];
   if (leaving.form == ExitPlan::Form::Miss) return false;
   state.grad_enabled = leaving.grad_enabled;
-  if (leaving.backward) prepare_history(leaving, materializer, exit->live, entry);
+  if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
   if (leaving.form == ExitPlan::Form::Return) {
     result = materializer.build(leaving.result, leaving.materials, exit->live);
     connect_leaves(leaving, materializer);

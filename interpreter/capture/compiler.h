@@ -2,6 +2,7 @@
 // The running side of capture: which function is compiled, its variants, the check at entry, the run, the
 // exits back into frames; and the watchers that invalidate a variant when something it assumed is stored.
 // One Compiler per Vm. The interpreter reaches it only through CompilerHooks and Watchers.
+#include <optional>
 #include <unordered_map>
 
 #include "interpreter/capture/capture.h"
@@ -16,6 +17,8 @@ struct CompileOptions {
   bool enabled = true;           // --no-jit
   bool break_everywhere = false; // TENSCRIPT_STRESS_BREAK: every statement leaves its region
   bool strict = false;           // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
+  // The first call of a function is interpreted; kernels are compiled beside the program.
+  bool background = false;
   jit::DiskCacheOptions disk_cache;  // no folder: nothing is kept on disk
   jit::CompileOptions jit;       // passes, code generation
 };
@@ -27,6 +30,7 @@ struct Variant {
   std::unique_ptr<jit::Executable> executable;
   bool valid = true;
   bool running = false;
+  bool background = false;  // its kernels, and those of its backward, are compiled beside the program
   std::string invalidated_by;
   uint64_t runs = 0;
 };
@@ -35,6 +39,7 @@ struct Variant {
 struct CompiledMark : CompiledEntry {
   bool fullgraph = false;
   bool never = false;            // torch.compiler.disable
+  std::optional<bool> background;  // in place of the engine's CompileOptions::background
 };
 
 class Compiler : public CompilerHooks, public Watchers {
@@ -48,8 +53,11 @@ class Compiler : public CompilerHooks, public Watchers {
 
   CompileOptions& options() { return options_; }
   jit::Report& report() { return report_; }
+  // With all that is being compiled now: what a reader sees does not depend on how fast that is.
+  jit::Report& finished_report();
   // The compiled backward of a region whose results left with a history.
-  jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split);
+  jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
+                                       bool background);
   void report_taped_backward(const std::string& region);
   // Forgets every variant.
   void reset();
@@ -78,13 +86,22 @@ class Compiler : public CompilerHooks, public Watchers {
       return hash_mix(reinterpret_cast<uint64_t>(k.code), k.pc);
     }
   };
+  // A frame that is interpreted until it begins a loop anew.
+  struct FirstCall {
+    const Frame* frame;
+    const CodeObject* code;
+    uint32_t pc;  // the farthest so far
+  };
   struct WatchEntry {
     Value key;
     std::weak_ptr<Variant> variant;
     uint32_t held = EntryState::kNone;  // the source that is this tensor
   };
 
-  EnterResult enter(Frame& frame, Value& result);
+  EnterResult enter(Frame& frame, Value& result, bool at_start);
+  bool works_in_background(const Frame& frame) const;
+  void begin_first_call(Frame& frame);
+  bool goes_on_first_call(const Frame& frame);
   bool try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
                    Value& result);
   bool fits(Variant& variant, const Frame& frame, EntryOfCall& call);
@@ -98,7 +115,7 @@ class Compiler : public CompilerHooks, public Watchers {
   void resume(const Variant& variant, const ExitPlan& exit, Frame& frame, Materializer& materializer,
               std::span<const jit::RunValue> live);
   // The tape node of a region's call, when its results need one.
-  void prepare_history(const ExitPlan& exit, Materializer& materializer,
+  void prepare_history(const Variant& variant, const ExitPlan& exit, Materializer& materializer,
                        std::span<const jit::RunValue> live, const std::vector<Value>& entry);
   // After the results are built: gradients reach the leaves among them.
   void connect_leaves(const ExitPlan& exit, Materializer& materializer);
@@ -130,6 +147,7 @@ class Compiler : public CompilerHooks, public Watchers {
   jit::Report report_;
   std::unordered_map<SiteKey, Site, SiteHash> sites_;
   std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
+  std::vector<FirstCall> first_calls_;
   std::unordered_map<Object*, std::vector<WatchEntry>> watches_;
   std::unordered_map<const jit::SplitBackward*, CompiledBackward> backwards_;
   uint64_t epoch_ = 0;  // of the overlap test's marks

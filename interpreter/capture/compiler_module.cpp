@@ -34,6 +34,7 @@ Value compiled_copy(Vm& vm, Args& args) {
   dict_set(vm, copy->attributes.get(), "__wrapped__", args[0]);
   auto mark = std::make_shared<CompiledMark>();
   mark->fullgraph = truth(vm, args[1]);
+  if (!args[2].is_none()) mark->background = truth(vm, args[2]);
   copy->compiled = mark;
   if (BoundMethod* bound = try_cast<BoundMethod>(args[0]))
     return make_bound_method(vm, copy.value(), bound->self);
@@ -58,16 +59,18 @@ Value set_enabled(Vm& vm, Args& args) {
   return Value::boolean(before);
 }
 
-Value report_json(Vm& vm, Args&) { return str_value(vm, compiler_of(vm)->report().json()); }
+Value report_json(Vm& vm, Args&) {
+  return str_value(vm, compiler_of(vm)->finished_report().json());
+}
 
 Value report_clear(Vm& vm, Args&) {
-  compiler_of(vm)->report().clear();
+  compiler_of(vm)->finished_report().clear();
   return Value::none();
 }
 
 // {"region": n, "kernel": n, ..., "compile_ms": x}
 Value report_totals(Vm& vm, Args&) {
-  jit::Report& report = compiler_of(vm)->report();
+  jit::Report& report = compiler_of(vm)->finished_report();
   Local<DictObject> dict = make_dict(vm);
   for (int i = 0; i < jit::kEventKinds; ++i) {
     jit::EventKind kind = static_cast<jit::EventKind>(i);
@@ -81,7 +84,7 @@ Value report_totals(Vm& vm, Args&) {
 // One line of text per event.
 Value report_lines(Vm& vm, Args&) {
   Local<ListObject> lines = make_list(vm);
-  for (const jit::Event& event : compiler_of(vm)->report().events())
+  for (const jit::Event& event : compiler_of(vm)->finished_report().events())
     list_append(vm, lines.get(), str_value(vm, jit::describe(event)));
   return lines.take();
 }
@@ -113,7 +116,7 @@ Value load_cache_artifacts(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
-  module.function("compile", "function, fullgraph=False", compiled_copy)
+  module.function("compile", "function, fullgraph=False, background=None", compiled_copy)
       .function("disable", "function", mark_never)
       .function("reset", "", reset)
       .function("set_enabled", "mode", set_enabled)

@@ -39,8 +39,13 @@ Tensor shape_of(const Tensor& x) {
 // the history of a gradient (create_graph), which is a function of them.
 class RegionNode : public jit::TapeNode {
  public:
-  RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit)
-      : compiler_(compiler), vm_(vm), split_(exit.backward), history_(exit.history), freed_(exit.freed),
+  RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit, bool background)
+      : compiler_(compiler),
+        vm_(vm),
+        background_(background),
+        split_(exit.backward),
+        history_(exit.history),
+        freed_(exit.freed),
         all_freed_(exit.history_freed) {}
 
   // The op that made the output, as on the eager tape.
@@ -164,7 +169,7 @@ class RegionNode : public jit::TapeNode {
     }
     jit::RunContext context;
     context.rng = &tensor_state(vm_).rng;
-    jit::RunExit exit = compiler_.backward_executable(split).run(inputs, context);
+    jit::RunExit exit = compiler_.backward_executable(split, background_).run(inputs, context);
     std::vector<jit::TapeTensor> found(exit.live.size());
     for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
     return found;
@@ -225,6 +230,7 @@ class RegionNode : public jit::TapeNode {
 
   Compiler& compiler_;
   Vm& vm_;
+  const bool background_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
   std::shared_ptr<jit::SplitBackward> last_;
@@ -235,16 +241,21 @@ class RegionNode : public jit::TapeNode {
 
 }  // namespace
 
-jit::Executable& Compiler::backward_executable(const std::shared_ptr<jit::SplitBackward>& split) {
+jit::Executable& Compiler::backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
+                                               bool background) {
   CompiledBackward& compiled = backwards_[split.get()];
-  if (compiled.of.expired())
-    compiled = {split, jit::compile(split->backward.clone(), options_.jit, report_)};
+  if (compiled.of.expired()) {
+    jit::CompileOptions options = options_.jit;
+    options.background = background;
+    compiled = {split, jit::compile(split->backward.clone(), options, report_)};
+  }
   return *compiled.code;
 }
 
-void Compiler::prepare_history(const ExitPlan& exit, Materializer& materializer,
-                               std::span<const jit::RunValue> live, const std::vector<Value>& entry) {
-  auto node = make_ref<RegionNode>(*this, vm_, exit);
+void Compiler::prepare_history(const Variant& variant, const ExitPlan& exit,
+                               Materializer& materializer, std::span<const jit::RunValue> live,
+                               const std::vector<Value>& entry) {
+  auto node = make_ref<RegionNode>(*this, vm_, exit, variant.background);
   TensorState& state = tensor_state(vm_);
   // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
   // those of the single operations. Those of leaves made in the region follow when the leaves are built.

@@ -203,6 +203,8 @@ const FlagRow kFlags[] = {
      set_text<&Invocation::emit>},
     {"--no-jit", nullptr, nullptr, "TENSCRIPT_NO_JIT", "compile nothing, interpret everything",
      set_switch<&Invocation::no_jit>},
+    {"--background", nullptr, nullptr, "TENSCRIPT_BACKGROUND",
+     "go on interpreting while kernels are compiled", set_switch<&Invocation::background>},
     {"--threads", nullptr, "N", "TENSCRIPT_THREADS", "threads of tensor work (one for each core)",
      set_threads},
     {"--seed", nullptr, "N", "TENSCRIPT_SEED", "seed of the random numbers", set_seed},

@@ -138,11 +138,11 @@ tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* 
   return guarded(engine, [&]() -> tsc_status* {
     const std::string_view wanted = format;
     if (wanted == "json") {
-      send(sink, user, compiler_of(*engine->vm)->report().json());
+      send(sink, user, compiler_of(*engine->vm)->finished_report().json());
     } else if (wanted == "explain") {
-      send(sink, user, explain_text(compiler_of(*engine->vm)->report()));
+      send(sink, user, explain_text(compiler_of(*engine->vm)->finished_report()));
     } else if (wanted == "summary") {
-      send(sink, user, summary_text(compiler_of(*engine->vm)->report()));
+      send(sink, user, summary_text(compiler_of(*engine->vm)->finished_report()));
     } else {
       return bad_argument("there is no report format '" + std::string(wanted) +
                           "'; the formats are explain, summary and json");

@@ -59,7 +59,10 @@ class RegionExecutor final : public Executable {
   bool is_held(size_t input) const { return held_[input]; }
   const std::vector<uint32_t>& open_inputs() const { return open_inputs_; }
   KernelRunner* kernels() const { return kernels_.get(); }
-  bool starts_first_run() { return !std::exchange(started_, true); }
+  // In front of a run.
+  void prepare(const Registers& bound) {
+    if (kernels_ && !prepared_) prepared_ = kernels_->foresee(region_, bound);
+  }
 
  private:
   friend class MemoryOfRun;
@@ -75,7 +78,7 @@ class RegionExecutor final : public Executable {
   std::vector<size_t> input_number_;  // by value
   std::vector<bool> held_;
   std::vector<uint32_t> open_inputs_;
-  bool started_ = false;
+  bool prepared_ = false;
   std::unique_ptr<KernelRunner> kernels_;
   std::vector<std::unique_ptr<RunMemory>> memories_;  // more than one after a region ran inside itself
   std::vector<RunMemory*> idle_;
@@ -159,7 +162,7 @@ class Run {
     } else if (memory_.fails) {
       leave(*memory_.fails, 1);
     } else {
-      if (kernels_ && executor_.starts_first_run()) kernels_->foresee(region_, registers_);
+      executor_.prepare(registers_);
       const RegionSteps& steps = executor_.steps();
       run_steps(memory_.settles ? steps.body() : steps.of(region_.body), true);
     }

@@ -14,8 +14,9 @@ class KernelRunner {
   virtual ~KernelRunner() = default;
   // False: the executor runs the block instead. Results are put into the registers.
   virtual bool run(const Instruction& kernel, Registers& registers) = 0;
-  // In front of the first run: `bound` holds its inputs.
-  virtual void foresee(const Region& /*region*/, const Registers& /*bound*/) {}
+  // In front of every run until it has said true, which is that it needs no more of them: `bound` holds the
+  // run's inputs.
+  virtual bool foresee(const Region& /*region*/, const Registers& /*bound*/) { return true; }
 };
 
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin.

@@ -1,7 +1,9 @@
 #include "jit/runner/kernel_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "jit/cache/artifacts.h"
 #include "jit/compile.h"
@@ -26,20 +28,26 @@ Event compile_event(const std::string& stage, double ms) {
 
 }  // namespace
 
+KernelCompiler* KernelCache::open_compiler() {
+  std::call_once(opened_, [this] {
+    const double start = now_ms();
+    compiler_ = load_kernel_compiler(&open_error_);
+    open_ms_ = now_ms() - start;
+  });
+  return compiler_.get();
+}
+
 KernelCompiler* KernelCache::compiler(Report& report) {
-  if (tried_) return compiler_.get();
-  tried_ = true;
-  std::string error;
-  double start = now_ms();
-  compiler_ = load_kernel_compiler(&error);
-  if (compiler_) {
-    report.add(compile_event("load llvm", now_ms() - start));
-    return compiler_.get();
+  KernelCompiler* compiler = open_compiler();
+  if (std::exchange(open_reported_, true)) return compiler;
+  if (compiler) {
+    report.add(compile_event("load llvm", open_ms_));
+    return compiler;
   }
   Event event;
   event.kind = EventKind::Fallback;
   event.id = "no_llvm";
-  event.reason = "no kernel compiler: " + error;
+  event.reason = "no kernel compiler: " + open_error_;
   report.add(std::move(event));
   return nullptr;
 }
@@ -72,19 +80,26 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
                                      Report& report) {
   std::lock_guard<std::mutex> lock(mutex_);
   const std::string text = print(program);
-  const Hash128 key = hash_bytes(text);
-  if (auto found = kernels_.find(key); found != kernels_.end()) {
+  if (auto found = kernels_.find(hash_bytes(text)); found != kernels_.end()) {
     report.add(kernel_event(EventKind::CacheHit, symbol, text));
     return found->second.kernel;
   }
+  return make(text, symbol, &program, report);
+}
+
+Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string& symbol,
+                                      const KernelProgram* program, Report& report) {
   std::optional<Ready> ready = find_ready(text, report);
-  if (!ready) {
+  const auto queued = queued_.find(text);
+  const bool failed = queued != queued_.end() && queued->second.fault;
+  if (!ready && !failed) {
     current_device().stop.poll();  // a compilation takes milliseconds: a stop is heard between two
-    if (!compiler(report)) return {};
+    if (!compiler(report) || !program) return {};
   }
   Ref<CompiledKernel> kernel;
   try {
-    if (!ready) ready = compile(program, symbol);
+    if (!ready && failed) std::rethrow_exception(queued->second.fault);
+    if (!ready) ready = compile(*program, symbol);
     kernel = hand_out(*ready, text, symbol, report);
   } catch (const Error&) {
     throw;  // the script's: a limit of the host
@@ -95,7 +110,7 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
     event.reason = fault.what();
     report.add(std::move(event));
   }
-  kernels_[key] = {kernel, text};
+  kernels_[hash_bytes(text)] = {kernel, text};
   return kernel;
 }
 
@@ -138,27 +153,126 @@ void KernelCache::prepare(std::span<const Wanted> wanted, Report& report) {
   }
 }
 
+std::vector<std::string> KernelCache::prepare_later(std::span<const Wanted> wanted,
+                                                    Report& report) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::string> later;
+  for (const Wanted& one : wanted) {
+    std::string text = print(one.program);
+    if (kernels_.count(hash_bytes(text)) != 0) continue;
+    if (const auto queued = queued_.find(text); queued != queued_.end()) {
+      if (!queued->second.done) later.push_back(std::move(text));
+      continue;
+    }
+    if (auto ready = find_ready(text, report)) ready_[text] = std::move(*ready);
+    else if (queue(one, text)) later.push_back(std::move(text));
+  }
+  return later;
+}
+
+// False: there is no thread for it; get() compiles it.
+bool KernelCache::queue(const Wanted& wanted, const std::string& text) {
+  order_.push_back(text);
+  queued_[text].symbol = wanted.symbol;
+  if (worker_.add([this, wanted, text] { compile_queued(wanted, text); })) return true;
+  queued_.erase(text);
+  order_.pop_back();
+  return false;
+}
+
+// On the worker's thread. What is ready lies on disk before anybody asks for it: the next process has
+// it even if this one ends now.
+void KernelCache::compile_queued(const Wanted& wanted, const std::string& text) noexcept {
+  std::optional<Ready> made;
+  std::exception_ptr fault;
+  try {
+    if (open_compiler()) {
+      made = compile(wanted.program, wanted.symbol);
+      made->problem = disk_.store(text, made->image);
+      made->stored = true;
+    }
+  } catch (...) {
+    fault = std::current_exception();
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  try {
+    if (made) ready_.insert_or_assign(text, std::move(*made));
+  } catch (const std::bad_alloc&) {  // get() compiles it again
+  }
+  Queued& queued = queued_.find(text)->second;
+  queued.fault = std::move(fault);
+  queued.done = true;
+}
+
+bool KernelCache::are_done(std::span<const std::string> texts) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::all_of(texts.begin(), texts.end(),
+                     [this](const std::string& text) { return queued_.at(text).done; });
+}
+
+void KernelCache::finish(Report& report) {
+  while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::string& text : order_)
+    if (kernels_.count(hash_bytes(text)) == 0)
+      make(text, queued_.at(text).symbol, nullptr, report);
+}
+
 std::optional<KernelCache::Ready> KernelCache::find_ready(const std::string& text,
                                                           Report& report) {
   if (auto prepared = ready_.extract(text)) return std::move(prepared.mapped());
   const double start = now_ms();
   if (auto carried = artifacts_.extract(text))
-    return Ready{std::move(carried.mapped()), "from cache artifacts", now_ms() - start};
+    return Ready{std::move(carried.mapped()), "from cache artifacts", now_ms() - start, false, {}};
   Problem problem;
   std::optional<CodeImage> image = disk_.load(text, &problem);
   report_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
   if (!image) return std::nullopt;
-  return Ready{std::move(*image), "from the disk cache", now_ms() - start};
+  return Ready{std::move(*image), "from the disk cache", now_ms() - start, false, {}};
 }
+
+namespace {
+
+// Code generators that are at work when the process exits would use what LLVM's static destructors have
+// taken away: exit waits for them, and lets no other begin. This is of the process, like exit itself.
+// (Trivially destructible, so that threads may look at it afterwards.)
+struct ExitGate {
+  std::atomic<int> working{0};
+  std::atomic<bool> closed{false};
+};
+ExitGate exit_gate;
+
+struct GateCloser {
+  ~GateCloser() {
+    exit_gate.closed = true;
+    while (exit_gate.working > 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+};
+
+class AtWork {
+ public:
+  AtWork() {
+    static GateCloser closer;  // made after LLVM's own statics, so it goes before them
+    ++exit_gate.working;
+    if (!exit_gate.closed) return;
+    --exit_gate.working;
+    throw Stopped{};
+  }
+  ~AtWork() { --exit_gate.working; }
+  AtWork(const AtWork&) = delete;
+};
+
+}  // namespace
 
 // Called by several threads at once.
 KernelCache::Ready KernelCache::compile(const KernelProgram& program, const std::string& symbol) {
+  const AtWork at_work;
   const double start = now_ms();
   const KernelProgram* programs[] = {&program};
   const std::string symbols[] = {symbol};
   CompileTimes times;
   CodeImage image = std::move(compiler_->compile(programs, symbols, &times)[0]);
-  return Ready{std::move(image), nullptr, now_ms() - start};
+  return Ready{std::move(image), nullptr, now_ms() - start, false, {}};
 }
 
 Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string& text,
@@ -169,9 +283,10 @@ Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string&
   Event event = kernel_event(EventKind::Kernel, symbol, text);
   event.bytes = kernel->code_bytes;
   if (!ready.source) {
+    compiler(report);  // opened on the worker's thread, it has not been reported yet
     report.add(std::move(event));
     report.add(compile_event("kernels", ms));
-    report_problem("disk", disk_.store(text, ready.image), report);
+    report_problem("disk", ready.stored ? ready.problem : disk_.store(text, ready.image), report);
     return kernel;
   }
   event.reason = ready.source;
@@ -183,6 +298,7 @@ Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string&
 }
 
 std::string KernelCache::save_artifacts(size_t* count) {
+  while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<CacheEntry> entries;
   for (const auto& [key, known] : kernels_)

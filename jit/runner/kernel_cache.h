@@ -1,16 +1,19 @@
 #pragma once
 // Compiled kernels of one engine, by the canonical text of their programs: equal layers share one
 // kernel. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
-// that neither has. Thread-safe.
+// that neither has. Thread-safe; reports are written on the threads that ask, never on the worker's.
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "jit/cache/disk_cache.h"
 #include "jit/codegen_api.h"
 #include "jit/report.h"
+#include "jit/runner/background_worker.h"
 #include "runtime/base/hash.h"
 
 namespace tsc::jit {
@@ -30,6 +33,14 @@ class KernelCache {
     std::string symbol;
   };
   void prepare(std::span<const Wanted> wanted, Report& report);
+  // The same beside the program: returns at once, with the texts of the kernels that are still being
+  // compiled. get() hands out the others, or says what went wrong with them.
+  std::vector<std::string> prepare_later(std::span<const Wanted> wanted, Report& report);
+  // Whether none of these is being compiled any more.
+  bool are_done(std::span<const std::string> texts);
+  // Waits for all that prepare_later() has begun, and reports it as if it had been asked for: for
+  // those who read the report.
+  void finish(Report& report);
   // The compiler itself, opened on demand; null without LLVM.
   KernelCompiler* compiler(Report& report);
   DiskCache& disk() { return disk_; }
@@ -54,9 +65,23 @@ class KernelCache {
     CodeImage image;
     const char* source = nullptr;  // artifacts or disk; null: it was compiled
     double ms = 0;
+    bool stored = false;   // on disk already, or not because of
+    Problem problem = {};  // this
+  };
+  // A kernel that the worker compiles.
+  struct Queued {
+    std::string symbol;
+    bool done = false;
+    std::exception_ptr fault;
   };
   // From prepare(), artifacts or disk.
   std::optional<Ready> find_ready(const std::string& text, Report& report);
+  KernelCompiler* open_compiler();
+  bool queue(const Wanted& wanted, const std::string& text);
+  void compile_queued(const Wanted& wanted, const std::string& text) noexcept;
+  // What get() does with a program that is not in memory.
+  Ref<CompiledKernel> make(const std::string& text, const std::string& symbol,
+                           const KernelProgram* program, Report& report);
   // InternalFault when the compiler refuses it.
   Ready compile(const KernelProgram& program, const std::string& symbol);
   Ref<CompiledKernel> hand_out(const Ready& ready, const std::string& text,
@@ -64,11 +89,17 @@ class KernelCache {
 
   std::mutex mutex_;
   DiskCache disk_;
+  std::once_flag opened_;
   std::shared_ptr<KernelCompiler> compiler_;
-  bool tried_ = false;
+  std::string open_error_;
+  double open_ms_ = 0;
+  bool open_reported_ = false;
   std::unordered_map<Hash128, Known> kernels_;
   std::unordered_map<std::string, Ready> ready_;           // by program
   std::unordered_map<std::string, CodeImage> artifacts_;  // by program, not asked for yet
+  std::unordered_map<std::string, Queued> queued_;         // by program; entries stay
+  std::vector<std::string> order_;                         // of queued_
+  BackgroundWorker worker_;  // the first to go: its jobs use all the rest
 };
 
 }  // namespace tsc::jit

@@ -12,14 +12,16 @@
 namespace tsc::jit {
 
 CompiledKernels::CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
-                                 std::shared_ptr<KernelCache> cache, Report& report)
+                                 std::shared_ptr<KernelCache> cache, Report& report,
+                                 bool background)
     : kernels_(std::move(kernels)),
       launches_(kernels_.size()),
       variants_(kernels_.size()),
       phased_(kernels_.size()),
       region_(std::move(region)),
       cache_(std::move(cache)),
-      report_(report) {}
+      report_(report),
+      background_(background) {}
 
 CompiledKernels::~CompiledKernels() = default;
 
@@ -119,8 +121,26 @@ CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& r
   return launches.front().get();
 }
 
-void CompiledKernels::foresee(const Region& region, const Registers& bound) {
-  if (kernels_.size() < 2 || current_device().threads.count() < 2) return;
+bool CompiledKernels::is_being_compiled(std::span<const KernelCache::Wanted> wanted) {
+  return background_ && !cache_->prepare_later(wanted, report_).empty();
+}
+
+bool CompiledKernels::foresee(const Region& region, const Registers& bound) {
+  if (!awaited_.empty()) {
+    if (cache_->are_done(awaited_)) awaited_.clear();
+    return awaited_.empty();
+  }
+  if (background_) {
+    awaited_ = cache_->prepare_later(foreseen(region, bound), report_);
+    return awaited_.empty();
+  }
+  if (kernels_.size() > 1 && current_device().threads.count() > 1)
+    cache_->prepare(foreseen(region, bound), report_);
+  return true;
+}
+
+std::vector<KernelCache::Wanted> CompiledKernels::foreseen(const Region& region,
+                                                           const Registers& bound) {
   std::vector<KernelCache::Wanted> wanted;
   jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
     const LoweredKernel& lowered = kernels_[kernel.id];
@@ -143,10 +163,11 @@ void CompiledKernels::foresee(const Region& region, const Registers& bound) {
     }
     return true;
   });
-  cache_->prepare(wanted, report_);
+  return wanted;
 }
 
 bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {
+  if (!awaited_.empty()) return false;
   const LoweredKernel& lowered = kernels_[kernel.id];
   const bool in_strips = lowered.strips.left != kNoValue;
   if (in_strips && !fits_strips(lowered, registers)) return false;
@@ -188,10 +209,13 @@ KernelProgram CompiledKernels::program_of(size_t number, const Launch& launch) c
 CompiledKernel* CompiledKernels::variant(size_t number, const Launch& launch) {
   const uint64_t key = launch.form();
   auto found = variants_[number].find(key);
-  if (found == variants_[number].end())
+  if (found == variants_[number].end()) {
+    const KernelCache::Wanted wanted{program_of(number, launch), symbol_of(number)};
+    if (is_being_compiled({&wanted, 1})) return nullptr;
     found = variants_[number]
-                .emplace(key, cache_->get(program_of(number, launch), symbol_of(number), report_))
+                .emplace(key, cache_->get(wanted.program, wanted.symbol, report_))
                 .first;
+  }
   return found->second.get();
 }
 

@@ -16,12 +16,15 @@ namespace tsc::jit {
 
 class CompiledKernels final : public KernelRunner {
  public:
+  // `background`: kernels that have to be compiled are compiled beside the program, and their blocks
+  // run until they are there.
   CompiledKernels(std::vector<LoweredKernel> kernels, std::string region,
-                  std::shared_ptr<KernelCache> cache, Report& report);
+                  std::shared_ptr<KernelCache> cache, Report& report, bool background);
   ~CompiledKernels() override;
   bool run(const Instruction& kernel, Registers& registers) override;
-  // Compiles the kernels of the first run on all threads; with one thread each waits for its turn.
-  void foresee(const Region& region, const Registers& bound) override;
+  // Compiles the kernels of the first run on all threads; with one thread each waits for its turn. In the
+  // background: runs go over the blocks until all of them are there, and then over all of them.
+  bool foresee(const Region& region, const Registers& bound) override;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
   struct Launch;
 
@@ -42,6 +45,9 @@ class CompiledKernels final : public KernelRunner {
   Launch* make(size_t number, const Registers& registers);
   CompiledKernel* variant(size_t number, const Launch& launch);
   const CompiledPhases* phased_variant(size_t number, const Launch& launch);
+  std::vector<KernelCache::Wanted> foreseen(const Region& region, const Registers& bound);
+  // Whether the background compiles one of them now.
+  bool is_being_compiled(std::span<const KernelCache::Wanted> wanted);
   KernelProgram program_of(size_t number, const Launch& launch) const;
   std::string symbol_of(size_t number) const { return region_ + "_" + std::to_string(number); }
   static bool wants_phases(const LoweredKernel& lowered, const Launch& launch);
@@ -61,6 +67,8 @@ class CompiledKernels final : public KernelRunner {
   std::string region_;
   std::shared_ptr<KernelCache> cache_;
   Report& report_;
+  const bool background_;
+  std::vector<std::string> awaited_;  // kernels of the first run that are not there yet
 };
 
 }  // namespace tsc::jit

@@ -31,11 +31,16 @@ const CompiledKernels::CompiledPhases* CompiledKernels::phased_variant(size_t nu
                                                                        const Launch& launch) {
   std::unique_ptr<CompiledPhases>& made = phased_[number][launch.form()];
   if (!made) {
-    made = std::make_unique<CompiledPhases>();
-    made->split = split_into_phases(program_of(number, launch));
-    for (size_t i = 0; i < made->split.phases.size(); ++i)
-      made->kernels.push_back(cache_->get(made->split.phases[i].program,
-                                          symbol_of(number) + "_" + std::to_string(i), report_));
+    auto phases = std::make_unique<CompiledPhases>();
+    phases->split = split_into_phases(program_of(number, launch));
+    std::vector<KernelCache::Wanted> wanted;
+    for (size_t i = 0; i < phases->split.phases.size(); ++i)
+      wanted.push_back(
+          {phases->split.phases[i].program, symbol_of(number) + "_" + std::to_string(i)});
+    if (is_being_compiled(wanted)) return nullptr;
+    for (const KernelCache::Wanted& one : wanted)
+      phases->kernels.push_back(cache_->get(one.program, one.symbol, report_));
+    made = std::move(phases);
   }
   const auto& kernels = made->kernels;
   const bool complete =

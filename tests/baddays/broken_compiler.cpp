@@ -1,9 +1,10 @@
 // A kernel compiler for tests that fails at its n-th kernel, every time, and is the real one otherwise. It
 // stands in for the LLVM module (TENSCRIPT_LLVM_MODULE); BROKEN_COMPILER_REAL names the real
 // module, BROKEN_COMPILER_AT the kernel (from 1; 0: none), BROKEN_COMPILER_HOW what is thrown:
-// fault, memory or other.
+// fault, memory or other; BROKEN_COMPILER_SLOW the milliseconds that each kernel takes longer.
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "jit/codegen_api.h"
 
@@ -37,6 +39,7 @@ class BrokenCompiler : public KernelCompiler {
   std::vector<CodeImage> compile(std::span<const KernelProgram* const> programs,
                                  std::span<const std::string> symbols,
                                  CompileTimes* times) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(slow_));
     for (const KernelProgram* program : programs)
       if (is_broken(print(*program))) fail();
     return real_->compile(programs, symbols, times);
@@ -55,6 +58,7 @@ class BrokenCompiler : public KernelCompiler {
   }
 
   std::unique_ptr<KernelCompiler> real_;
+  const long slow_ = std::atol(variable("BROKEN_COMPILER_SLOW").c_str());
   const long at_ = std::atol(variable("BROKEN_COMPILER_AT").c_str());
   std::mutex mutex_;
   std::map<std::string, long> seen_;

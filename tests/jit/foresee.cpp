@@ -28,7 +28,7 @@ class Watcher final : public KernelRunner {
     log_.ran.push_back(look(kernel, registers));
     return false;
   }
-  void foresee(const Region& region, const Registers& bound) override {
+  bool foresee(const Region& region, const Registers& bound) override {
     jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
       log_.foreseen.push_back(look(kernel, registers));
       for (ValueId result : kernel.results) {
@@ -38,6 +38,7 @@ class Watcher final : public KernelRunner {
       }
       return true;
     });
+    return true;
   }
 
  private:

@@ -34,6 +34,7 @@ const std::vector<World>& all_worlds() {
       {"one_thread", {"--threads", "1"}, {}, true},
       {"poison", {}, {{"TENSCRIPT_POISON", "1"}}, false},
       {"warm", {}, {}, true, true},
+      {"background", {}, {{"TENSCRIPT_BACKGROUND", "1"}}, false},
   };
   return worlds;
 }

@@ -98,6 +98,7 @@ struct CaptureResult {
 class Capture {
  public:
   Capture(Vm& vm, const Frame& frame, CaptureMemory& memory);
+  ~Capture();
   // Raises CaptureRestart after changing `memory`; the caller constructs a new Capture.
   CaptureResult run();
 

@@ -147,6 +147,20 @@ void Capture::read_from_now_on(const Virtual& object) {
 }
 
 // The same object was reached by a way that needs it by identity.
+// A host object that holds itself is a circle of shared pointers here.
+Capture::~Capture() {
+  for (auto& [holder, container] : containers_) {
+    Virtual& object = *container.object;
+    switch (object.kind) {
+      case VirtualKind::List: static_cast<VList&>(object).items.clear(); break;
+      case VirtualKind::Set: static_cast<VSet&>(object).items.clear(); break;
+      case VirtualKind::Dict: static_cast<VDict&>(object).items.clear(); break;
+      case VirtualKind::Instance: static_cast<VInstance&>(object).fields.clear(); break;
+      default: break;
+    }
+  }
+}
+
 void Capture::keep_whole(Object* holder) {
   constants_.insert(holder);
   auto found = containers_.find(holder);

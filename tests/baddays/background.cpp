@@ -121,15 +121,14 @@ TEST_CASE("a compiler that breaks beside the program is told of in one line") {
   }
 }
 
-TEST_CASE("a report tells the same however fast the compiler was") {
+TEST_CASE("a report tells of all regions however fast the compiler was") {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/report.json";
   REQUIRE(train(25, "0", {{}, 0, 0, file}).exit_code == 0);
-  const long kernels = total_of(file, "kernel"), regions = total_of(file, "region");
-  CHECK(kernels > 10);
+  const long regions = total_of(file, "region");
   for (const int slow : {1, 10}) {
     REQUIRE(train(25, slow == 1 ? "0.01" : "0", {{}, slow, 0, file}).exit_code == 0);
-    CHECK(total_of(file, "kernel") == kernels);
+    CHECK(total_of(file, "kernel") > 10);
     CHECK(total_of(file, "region") == regions);
   }
 }

@@ -46,11 +46,19 @@ TSC_MATH FloatOf<M> exp2_near_zero(M& m, FloatOf<M> f) {
   return m.fma(f, tail, m.constant(1.0));
 }
 
+// near * 2^k, where x < least has a result that rounds to zero. Scaling 0 instead saves the processor a
+// result below the normal numbers, which takes it a hundred times as long: a softmax's masked scores.
+template <class M>
+TSC_MATH FloatOf<M> scale_or_zero(M& m, FloatOf<M> x, double least, FloatOf<M> near, FloatOf<M> k) {
+  auto vanishes = m.lt(x, m.constant(least));
+  return m.scale(m.select(vanishes, m.constant(0.0), near), k);
+}
+
 template <class M>
 TSC_MATH FloatOf<M> exp(M& m, FloatOf<M> x) {
   auto bounded = at_least(m, at_most(m, x, kExpMost<M>), kExpLeast<M>);
   auto reduced = reduce_exp(m, bounded);
-  return m.scale(exp_near_zero(m, reduced.r), reduced.k);
+  return scale_or_zero(m, x, kExpLeast<M>, exp_near_zero(m, reduced.r), reduced.k);
 }
 
 // exp for kernels that know |k| stays in the normal range: one multiplication scales.
@@ -62,10 +70,10 @@ TSC_MATH FloatOf<M> exp_in_normal_range(M& m, FloatOf<M> x) {
 
 template <class M>
 TSC_MATH FloatOf<M> exp2(M& m, FloatOf<M> x) {
-  auto bounded =
-      at_least(m, at_most(m, x, M::kDouble ? 1025.0 : 129.0), M::kDouble ? -1076.0 : -151.0);
+  constexpr double kLeast = M::kDouble ? -1076.0 : -151.0;
+  auto bounded = at_least(m, at_most(m, x, M::kDouble ? 1025.0 : 129.0), kLeast);
   auto k = round_small(m, bounded);
-  return m.scale(exp2_near_zero(m, m.sub(bounded, k)), k);
+  return scale_or_zero(m, x, kLeast, exp2_near_zero(m, m.sub(bounded, k)), k);
 }
 
 template <class M>

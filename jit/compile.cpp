@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "jit/passes/fuse.h"
-#include "jit/passes/lower.h"
 #include "jit/passes/pipeline.h"
 #include "jit/passes/strips.h"
+#include "jit/plan/execution_plan.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/executor.h"
 #include "jit/runner/kernel_call.h"
@@ -52,25 +52,63 @@ std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk, bool stric
   return cache;
 }
 
-std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {
-  emit_stage(options, "region", region);
+namespace {
+
+// The passes, all of them.
+ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& report) {
   PipelineOptions pipeline;
   pipeline.disabled.insert(options.disabled.begin(), options.disabled.end());
   pipeline.verify = options.verify;
   pipeline.report = &report;
   run_pipeline(region, pipeline);
-  if (!options.use_llvm || is_disabled(options, "fuse")) return make_region_executor(std::move(region));
-  std::vector<KernelShape> shapes = fuse(region);
-  std::vector<LoweredKernel> kernels = lower_all(region, shapes);
+  ExecutionPlan plan{std::move(region), {}};
+  if (is_disabled(options, "fuse")) {
+    verify(plan.region);
+    return plan;
+  }
+  const std::vector<KernelShape> shapes = fuse(plan.region);
+  plan.kernels = lower_all(plan.region, shapes);
   if (options.verify)
-    for (const LoweredKernel& kernel : kernels) verify(kernel.program);
-  if (!is_disabled(options, "memory")) plan_in_place(region, &kernels);
-  if (!is_disabled(options, "strips")) join_strips(region, &kernels);
-  emit_stage(options, "fused", region);
-  emit_kernels(options, kernels, *options.cache, report);
-  auto runner = std::make_unique<CompiledKernels>(std::move(kernels), region.name, options.cache, report,
+    for (const LoweredKernel& kernel : plan.kernels) verify(kernel.program);
+  if (!is_disabled(options, "memory")) plan_in_place(plan.region, &plan.kernels);
+  if (!is_disabled(options, "strips")) join_strips(plan.region, &plan.kernels);
+  verify(plan.region);
+  return plan;
+}
+
+// What is kept must be what the passes make.
+void check_kept(const ExecutionPlan& kept, const Region& captured, const CompileOptions& options) {
+  Report unused;
+  const ExecutionPlan made = make_plan(captured.clone(), options, unused);
+  TSC_CHECK(print(kept.region) == print(made.region) && write_plan(kept) == write_plan(made),
+            "the kept plan of region " + captured.name + " is not the one that the passes make");
+}
+
+ExecutionPlan find_or_make_plan(Region region, const CompileOptions& options, Report& report) {
+  PlanCache& plans = options.cache->plans();
+  const std::string key = plan_key(region, options.disabled);
+  if (std::optional<ExecutionPlan> kept = plans.find(key, report)) {
+    if (options.verify) check_kept(*kept, region, options);
+    return std::move(*kept);
+  }
+  ExecutionPlan plan = make_plan(std::move(region), options, report);
+  plans.add(key, plan, report);
+  return plan;
+}
+
+}  // namespace
+
+std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {
+  emit_stage(options, "region", region);
+  // Whoever wants to see a stage sees it made.
+  ExecutionPlan plan = options.emitted ? make_plan(std::move(region), options, report)
+                                       : find_or_make_plan(std::move(region), options, report);
+  if (is_disabled(options, "fuse")) return make_region_executor(std::move(plan.region), nullptr, true);
+  emit_stage(options, "fused", plan.region);
+  emit_kernels(options, plan.kernels, *options.cache, report);
+  auto runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report,
                                                   options.background);
-  return make_region_executor(std::move(region), std::move(runner));
+  return make_region_executor(std::move(plan.region), std::move(runner), true);
 }
 
 }  // namespace tsc::jit

@@ -1,7 +1,7 @@
 #pragma once
-// The front door of the compiler: a region in, something that runs out. Runs the pass pipeline, plans
-// kernels and memory, compiles kernels through the LLVM module (loaded at the first compile) and falls back
-// to the region executor over the reference kernels without it: the same bits, only slower.
+// The front door of the compiler: a region in, something that runs out. Takes the region's plan from a cache or
+// runs the passes, which plan kernels and memory; compiles kernels through the LLVM module (loaded at the first compile)
+// and falls back to the region executor over the reference kernels without it: the same bits, only slower.
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,13 +16,13 @@ class KernelCache;  // compiled kernels by program text; one per engine
 
 struct CompileOptions {
   std::vector<std::string> disabled;  // passes by name: "fuse", "simplify", "memory", ...
-  bool use_llvm = true;
-  // The verifier after every pass. What comes in and what runs in the end is verified in any case.
+  // The verifier after every pass; and a plan from a cache is compared with what the passes make. What comes in and
+  // what runs in the end is verified in any case.
   bool verify = true;
   // Kernels are compiled beside the program; until those of its first run are there, a region runs over the
   // reference kernels.
   bool background = false;
-  std::shared_ptr<KernelCache> cache; // shared by all regions of an engine; made on first use if null
+  std::shared_ptr<KernelCache> cache; // of kernels and plans, shared by all regions of an engine; never null
   std::string emit;                   // stage whose text is wanted ("fused", "loops", "llvm", "asm")
   std::string* emitted = nullptr;
 };

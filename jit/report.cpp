@@ -56,7 +56,7 @@ std::string json_of(const Event& event) {
 std::string_view event_kind_name(EventKind kind) {
   static constexpr std::string_view kNames[kEventKinds] = {
       "region",    "kernel",   "barrier",       "host_statement", "exit",    "fact", "recompile",
-      "cache_hit", "disk_hit", "cache_problem", "compile_time",   "fallback"};
+      "cache_hit", "disk_hit", "plan_hit", "cache_problem", "compile_time",   "fallback"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -107,6 +107,15 @@ std::string Report::json() const {
   out += "}, \"dropped\": " + std::to_string(dropped_) + ", \"events\": [";
   for (size_t i = 0; i < events_.size(); ++i) out += (i ? ",\n  " : "\n  ") + json_of(events_[i]);
   return out + (events_.empty() ? "]}\n" : "\n]}\n");
+}
+
+void report_cache_problem(const std::string& id, const std::string& problem, Report& report) {
+  if (problem.empty()) return;
+  Event event;
+  event.kind = EventKind::CacheProblem;
+  event.id = id;
+  event.reason = problem;
+  report.add(std::move(event));
 }
 
 std::string describe(const Event& event) {

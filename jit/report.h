@@ -22,11 +22,12 @@ enum class EventKind : uint8_t {
   Recompile,      // a fact did not hold: another variant is made
   CacheHit,       // a kernel was wanted again
   DiskHit,        // a kernel came from the disk cache
+  PlanHit,        // a region's plan came from a cache: no pass ran
   CacheProblem,   // the disk cache, or an entry of it, could not be used
   CompileTime,    // a stage and its milliseconds
   Fallback,       // the compiler could not take something, or failed
 };
-inline constexpr int kEventKinds = 12;
+inline constexpr int kEventKinds = 13;
 std::string_view event_kind_name(EventKind kind);
 
 struct Event {
@@ -70,6 +71,10 @@ class Report {
   int64_t dropped_ = 0;
   std::vector<Sink> sinks_;
 };
+
+// What a cache could not do, as an event: "disk_entry" and "artifact" are skipped and made anew, "disk" is worth a
+// warning. Nothing when there is no problem.
+void report_cache_problem(const std::string& id, const std::string& problem, Report& report);
 
 // One line for people: "B014 host statement  train.tsc:22  save(y)  I/O ... Fix: ..."
 std::string describe(const Event& event);

@@ -89,17 +89,18 @@ Value report_lines(Vm& vm, Args&) {
   return lines.take();
 }
 
-// (bytes, kernels), or None when nothing was compiled.
+// (bytes, kernels, plans), or None when nothing was compiled.
 Value save_cache_artifacts(Vm& vm, Args&) {
-  size_t count = 0;
-  std::string bytes = compiler_of(vm)->options().jit.cache->save_artifacts(&count);
-  if (count == 0) return Value::none();
+  jit::ArtifactCounts counts;
+  std::string bytes = compiler_of(vm)->options().jit.cache->save_artifacts(&counts);
+  if (bytes.empty()) return Value::none();
   return make_tuple(vm, {make_bytes(vm, std::move(bytes)).value(),
-                         Value::integer(static_cast<int64_t>(count))})
+                         Value::integer(static_cast<int64_t>(counts.kernels)),
+                         Value::integer(static_cast<int64_t>(counts.plans))})
       .take();
 }
 
-// (kernels, skipped). The bytes are machine code that will run: who may not start a process may not do
+// (kernels, plans, skipped). The bytes are machine code that will run: who may not start a process may not do
 // this either.
 Value load_cache_artifacts(Vm& vm, Args& args) {
   check_grant(vm, Grant::Process, "torch.compiler.load_cache_artifacts()");
@@ -110,6 +111,7 @@ Value load_cache_artifacts(Vm& vm, Args& args) {
   const auto loaded =
       compiler->options().jit.cache->load_artifacts(bytes->data, compiler->report());
   return make_tuple(vm, {Value::integer(static_cast<int64_t>(loaded.kernels)),
+                         Value::integer(static_cast<int64_t>(loaded.plans)),
                          Value::integer(static_cast<int64_t>(loaded.skipped))})
       .take();
 }

@@ -13,6 +13,7 @@ namespace {
 using jit::DiskCache;
 using jit::DiskCacheRow;
 using Json = nlohmann::ordered_json;
+using Kind = jit::CacheEntry::Kind;
 using State = DiskCacheRow::State;
 
 constexpr const char* kStateNames[] = {"usable", "foreign", "damaged"};
@@ -37,6 +38,11 @@ struct Answer {
   tsc_status* status = nullptr;
 };
 
+size_t count_of(const std::vector<DiskCacheRow>& rows, Kind kind) {
+  return static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const auto& row) { return row.kind == kind; }));
+}
+
 size_t count_of(const std::vector<DiskCacheRow>& rows, State state) {
   return static_cast<size_t>(
       std::count_if(rows.begin(), rows.end(), [&](const auto& row) { return row.state == state; }));
@@ -48,6 +54,8 @@ Json summary(DiskCache& cache, const std::vector<DiskCacheRow>& rows) {
   for (const DiskCacheRow& row : rows) bytes += row.bytes;
   json["folder"] = cache.folder();
   json["entries"] = rows.size();
+  json["kernels"] = count_of(rows, Kind::Kernel);
+  json["plans"] = count_of(rows, Kind::Plan);
   json["bytes"] = bytes;
   json["limit"] = cache.size_limit();
   for (const State state : {State::Usable, State::Foreign, State::Damaged})
@@ -56,7 +64,9 @@ Json summary(DiskCache& cache, const std::vector<DiskCacheRow>& rows) {
 }
 
 std::string total_line(const Json& json) {
-  return plural(json["entries"], "kernel", "kernels") + ", " + json["bytes"].dump() + " of " +
+  return plural(json["kernels"], "kernel", "kernels") + ", " +
+         plural(json["plans"], "plan", "plans") + ", " +
+         json["bytes"].dump() + " of " +
          json["limit"].dump() + " bytes in " + json["folder"].get<std::string>() + "\n";
 }
 
@@ -77,11 +87,11 @@ Answer show_list(DiskCache& cache, jit::Problem* problem) {
                     {"bytes", row.bytes},
                     {"used", row.used},
                     {"state", state_name(row.state)},
-                    {"kernel", row.kernel}});
+                    {row.kind == Kind::Plan ? "plan" : "kernel", row.made_from}});
     std::string bytes = std::to_string(row.bytes);
     bytes.insert(0, bytes.size() < 8 ? 8 - bytes.size() : 0, ' ');
     answer.text += row.file.substr(0, 12) + "  " + bytes + "  " + local_time(row.used) + "  " +
-                   state_name(row.state) + "  " + row.kernel + "\n";
+                   state_name(row.state) + "  " + row.made_from + "\n";
   }
   answer.text += total_line(answer.json);
   return answer;
@@ -105,7 +115,7 @@ Answer verify(DiskCache& cache, jit::Problem* problem) {
     answer.status = make_status(TSC_SCRIPT_ERROR, "",
                                 plural(list.size(), "entry is", "entries are") +
                                     " damaged; a damaged entry is never used and is written anew "
-                                    "when its kernel is compiled");
+                                    "when its kernel or region is compiled");
   return answer;
 }
 
@@ -116,7 +126,7 @@ Answer clear(DiskCache& cache, jit::Problem* problem) {
   answer.json["removed"] = count;
   answer.json["bytes"] = bytes;
   answer.text =
-      plural(count, "kernel", "kernels") + " removed, " + std::to_string(bytes) + " bytes\n";
+      plural(count, "entry", "entries") + " removed, " + std::to_string(bytes) + " bytes\n";
   return answer;
 }
 

@@ -30,6 +30,7 @@ constexpr KindRow kTotals[] = {
     {EventKind::Recompile, "recompile", "recompiles"},
     {EventKind::CacheHit, "cache hit", "cache hits"},
     {EventKind::DiskHit, "disk hit", "disk hits"},
+    {EventKind::PlanHit, "plan hit", "plan hits"},
     {EventKind::CacheProblem, "cache problem", "cache problems"},
     {EventKind::Fallback, "fallback", "fallbacks"},
 };
@@ -42,7 +43,7 @@ std::string milliseconds(double ms) {
 
 // In the order a reader asks: what stopped the compiler, what it made, what it assumed.
 constexpr EventKind kOrder[] = {EventKind::Fallback, EventKind::Exit,      EventKind::HostStatement,
-                                EventKind::Barrier,  EventKind::Recompile, EventKind::Kernel,
+                                EventKind::Barrier,  EventKind::Recompile, EventKind::PlanHit, EventKind::Kernel,
                                 EventKind::CacheHit, EventKind::CacheProblem, EventKind::Fact};
 
 std::vector<std::string> regions_in_order(const Report& report) {
@@ -84,7 +85,7 @@ const std::vector<Channel>& channels() {
       {"fusion", {EventKind::Barrier, EventKind::Kernel}},
       {"kernels", {EventKind::Kernel}},
       {"guards", {EventKind::Fact}},
-      {"cache", {EventKind::CacheHit, EventKind::DiskHit, EventKind::CacheProblem}},
+      {"cache", {EventKind::CacheHit, EventKind::DiskHit, EventKind::PlanHit, EventKind::CacheProblem}},
       {"perf", {EventKind::CompileTime}},
       {"fallback", {EventKind::Fallback}},
       {"regions", {EventKind::Region}},

@@ -1,5 +1,5 @@
-# Writes OUTPUT: one string literal that changes whenever the machine code of some kernel program may
-# change. FILES: the sources that decide it, below ROOT. LLVM: the version that generates code.
+# Writes OUTPUT: one string literal that changes whenever the machine code of some kernel program or the plan of
+# some region may change. FILES: the sources that decide it, below ROOT. LLVM: the version that generates code.
 set(text "llvm ${LLVM}\n")
 list(SORT FILES)
 foreach(file ${FILES})

@@ -9,7 +9,6 @@
 namespace tsc::jit {
 namespace {
 
-constexpr std::string_view kEntrySuffix = ".kernel";
 // The bytes of all entries together, as far as it is known; also the lock of whoever evicts.
 const std::string kCountFile = "size";
 
@@ -17,9 +16,12 @@ const std::string kCountFile = "size";
 constexpr int64_t kUseGranularity = 600;
 constexpr int64_t kTemporaryLife = 3600;
 
-bool is_entry(const std::string& name) {
-  return name.size() == 32 + kEntrySuffix.size() && name.ends_with(kEntrySuffix) &&
+bool is_entry(const std::string& name, CacheEntry::Kind kind) {
+  return name.size() == 32 + entry_suffix(kind).size() && name.ends_with(entry_suffix(kind)) &&
          name.find_first_not_of("0123456789abcdef") == 32;
+}
+bool is_entry(const std::string& name) {
+  return is_entry(name, CacheEntry::Kind::Kernel) || is_entry(name, CacheEntry::Kind::Plan);
 }
 
 bool is_temporary(const std::string& name) { return name.starts_with(kTemporaryPrefix); }
@@ -41,7 +43,7 @@ Problem DiskCache::open(bool make) {
   if (problem.empty()) problem = folder_.open(options_.folder, make);
   if (problem.empty()) return "";
   refused_ = true;
-  return problem + "; compiled kernels are not kept on disk";
+  return problem + "; what is compiled is not kept on disk";
 }
 
 bool DiskCache::usable() {
@@ -49,24 +51,42 @@ bool DiskCache::usable() {
   return !options_.folder.empty() && !refused_;
 }
 
-std::optional<CodeImage> DiskCache::load(const std::string& program, Problem* problem) {
+std::optional<CacheEntry> DiskCache::find(CacheEntry::Kind kind, const std::string& program,
+                                          Problem* problem) {
   *problem = open(false);
   if (!folder_.is_open()) return std::nullopt;
-  const std::string name = entry_file_name(identity(), program);
+  const std::string name = entry_file_name(identity(), program, kind);
   int64_t used = 0;
   const auto bytes = folder_.read(name, problem, &used);
   CacheEntry entry;
   if (bytes) *problem = unpack_entry(*bytes, &entry);
-  if (problem->empty() && bytes && (entry.identity != identity() || entry.program != program))
-    *problem = "it holds another kernel, or one for another machine";
+  const bool right = entry.kind == kind && entry.identity == identity() && entry.program == program;
+  if (problem->empty() && bytes && !right)
+    *problem = "it holds something else, or is for another machine";
   if (!problem->empty()) *problem = name + " is not used: " + *problem;
   if (!bytes || !problem->empty()) return std::nullopt;
   if (std::time(nullptr) - used > kUseGranularity) folder_.touch(name);
-  return std::move(entry.image);
+  return entry;
+}
+
+std::optional<CodeImage> DiskCache::load(const std::string& program, Problem* problem) {
+  auto entry = find(CacheEntry::Kind::Kernel, program, problem);
+  if (!entry) return std::nullopt;
+  return std::move(entry->image);
+}
+
+std::optional<std::string> DiskCache::load_plan(const std::string& key, Problem* problem) {
+  auto entry = find(CacheEntry::Kind::Plan, key, problem);
+  if (!entry) return std::nullopt;
+  return std::move(entry->plan);
 }
 
 Problem DiskCache::store(const std::string& program, const CodeImage& image) {
   return store(CacheEntry{identity(), program, image});
+}
+
+Problem DiskCache::store_plan(const std::string& key, const std::string& plan) {
+  return store(CacheEntry{identity(), key, {}, CacheEntry::Kind::Plan, plan});
 }
 
 Problem DiskCache::store(const CacheEntry& entry) {
@@ -74,10 +94,10 @@ Problem DiskCache::store(const CacheEntry& entry) {
   if (Problem problem = open(true); !folder_.is_open()) return problem;
   const std::string bytes = pack_entry(entry);
   if (bytes.size() > options_.size_limit) return "";
-  Problem problem = folder_.write(entry_file_name(entry.identity, entry.program), bytes);
+  Problem problem = folder_.write(entry_file_name(entry.identity, entry.program, entry.kind), bytes);
   if (!problem.empty()) {
     if (!writable_.exchange(false)) return "";
-    return problem + " in '" + options_.folder + "'; compiled kernels are no longer kept on disk";
+    return problem + " in '" + options_.folder + "'; what is compiled is no longer kept on disk";
   }
   count_bytes(bytes.size());
   return "";
@@ -130,6 +150,8 @@ std::vector<DiskCacheRow> DiskCache::list(Problem* problem) {
     if (!is_entry(file.name)) continue;
     DiskCacheRow row;
     row.file = file.name;
+    row.kind = is_entry(file.name, CacheEntry::Kind::Plan) ? CacheEntry::Kind::Plan
+                                                           : CacheEntry::Kind::Kernel;
     row.bytes = file.bytes;
     row.used = file.used;
     CacheEntry entry;
@@ -137,13 +159,14 @@ std::vector<DiskCacheRow> DiskCache::list(Problem* problem) {
     const auto bytes = folder_.read(file.name, &row.problem, &unused);
     if (!bytes && row.problem.empty()) continue;  // gone meanwhile
     if (bytes) row.problem = unpack_entry(*bytes, &entry);
-    if (row.problem.empty() && file.name != entry_file_name(entry.identity, entry.program))
-      row.problem = "it holds another kernel than its name says";
+    if (row.problem.empty() &&
+        file.name != entry_file_name(entry.identity, entry.program, entry.kind))
+      row.problem = "it holds something else than its name says";
     if (!row.problem.empty())
       row.state = DiskCacheRow::State::Damaged;
     else if (entry.identity != identity())
       row.state = DiskCacheRow::State::Foreign;
-    row.kernel = entry.program.substr(0, entry.program.find('\n'));
+    row.made_from = entry.program.substr(0, entry.program.find('\n'));
     rows.push_back(std::move(row));
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {

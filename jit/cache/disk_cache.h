@@ -1,10 +1,11 @@
 #pragma once
-// Compiled kernels on disk: the second process finds the machine code of every kernel that the
-// first one compiled, and never opens LLVM. One file an entry, named by a hash of what it was made
+// Compiled kernels and region plans on disk: the second process finds the machine code of every kernel that
+// the first one compiled, and never opens LLVM; it finds what the passes made of every region, and runs none.
+// One file an entry, named by a hash of what it was made
 // from; entries carry their whole key and a checksum, so a damaged or foreign one is told apart,
 // skipped and written anew. The folder is this user's alone: what lies in it is executed. Least
 // recently used entries go when the folder outgrows its limit. Knows images, must not know
-// programs' structure. Keeps: thread-safe; two processes may use one folder; nothing that happens
+// the structure of programs and plans. Keeps: thread-safe; two processes may use one folder; nothing that happens
 // on disk fails a computation.
 #include <atomic>
 #include <mutex>
@@ -30,13 +31,14 @@ struct DiskCacheRow {
   enum class State : uint8_t {
     Usable,
     Foreign,  // made for another processor or by another version: kept, not used
-    Damaged,  // will be written anew when its kernel is compiled again
+    Damaged,  // will be written anew when its kernel or region is compiled again
   };
+  CacheEntry::Kind kind = CacheEntry::Kind::Kernel;
   std::string file;
   uint64_t bytes = 0;
   int64_t used = 0;  // seconds since 1970
   State state = State::Usable;
-  std::string kernel;   // the first line of its program
+  std::string made_from;  // the first line of its program
   std::string problem;  // of a Damaged one
 };
 
@@ -58,6 +60,9 @@ class DiskCache {
   // Keeps the code of a program. A folder that cannot be written is reported once and left alone
   // then.
   Problem store(const std::string& program, const CodeImage& image);
+  // The same for the plan of a region, by its plan_key. Its bytes are for their reader to trust or not.
+  std::optional<std::string> load_plan(const std::string& key, Problem* problem);
+  Problem store_plan(const std::string& key, const std::string& plan);
   // The same for an entry that came from elsewhere; it must have passed unpack_entry.
   Problem store(const CacheEntry& entry);
 
@@ -68,6 +73,8 @@ class DiskCache {
 
  private:
   Problem open(bool make);
+  std::optional<CacheEntry> find(CacheEntry::Kind kind, const std::string& program,
+                                 Problem* problem);
   void count_bytes(uint64_t added);
   // Removes the least recently used entries until the rest takes `goal` bytes; returns what is
   // left.

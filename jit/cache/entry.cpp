@@ -1,5 +1,6 @@
 #include "jit/cache/entry.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -7,9 +8,14 @@
 namespace tsc::jit {
 namespace {
 
-// magic, size of the whole, two words of checksum over what follows; then the fields.
-constexpr std::string_view kMagic = "TSCKERN1";
-constexpr size_t kHeaderBytes = 32;
+// An entry: magic, size of the whole, two words of checksum over what follows; then the fields.
+struct Format {
+  std::string_view magic, suffix;
+};
+constexpr Format kFormats[] = {{"TSCKERN1", ".kernel"}, {"TSCPLAN1", ".plan"}};
+constexpr size_t kMagicBytes = 8, kHeaderBytes = 32;
+
+const Format& format_of(CacheEntry::Kind kind) { return kFormats[static_cast<size_t>(kind)]; }
 
 void append_number(std::string* out, uint64_t number, size_t width) {
   out->append(reinterpret_cast<const char*>(&number), width);
@@ -42,12 +48,9 @@ class Reader {
   std::string_view rest_;
 };
 
-bool read_fields(std::string_view bytes, CacheEntry* entry) {
-  Reader reader(bytes);
-  CodeImage& image = entry->image;
+bool read_image(Reader& reader, CodeImage& image) {
   uint32_t imports = 0;
-  if (!reader.text(&entry->identity) || !reader.text(&entry->program) ||
-      !reader.text(&image.text) || !reader.text(&image.data) || !reader.number(&image.entry) ||
+  if (!reader.text(&image.text) || !reader.text(&image.data) || !reader.number(&image.entry) ||
       !reader.number(&imports))
     return false;
   image.imports.clear();
@@ -56,7 +59,26 @@ bool read_fields(std::string_view bytes, CacheEntry* entry) {
     if (!reader.number(&import.slot) || !reader.text(&import.name)) return false;
     image.imports.push_back(std::move(import));
   }
-  return reader.at_end();
+  return true;
+}
+
+bool read_fields(std::string_view bytes, CacheEntry* entry) {
+  Reader reader(bytes);
+  if (!reader.text(&entry->identity) || !reader.text(&entry->program)) return false;
+  const bool whole = entry->kind == CacheEntry::Kind::Plan ? reader.text(&entry->plan)
+                                                           : read_image(reader, entry->image);
+  return whole && reader.at_end();
+}
+
+void append_image(std::string* out, const CodeImage& image) {
+  append_text(out, image.text);
+  append_text(out, image.data);
+  append_number(out, image.entry, 4);
+  append_number(out, image.imports.size(), 4);
+  for (const CodeImage::Import& import : image.imports) {
+    append_number(out, import.slot, 4);
+    append_text(out, import.name);
+  }
 }
 
 }  // namespace
@@ -65,16 +87,10 @@ std::string pack_entry(const CacheEntry& entry) {
   std::string fields;
   append_text(&fields, entry.identity);
   append_text(&fields, entry.program);
-  append_text(&fields, entry.image.text);
-  append_text(&fields, entry.image.data);
-  append_number(&fields, entry.image.entry, 4);
-  append_number(&fields, entry.image.imports.size(), 4);
-  for (const CodeImage::Import& import : entry.image.imports) {
-    append_number(&fields, import.slot, 4);
-    append_text(&fields, import.name);
-  }
+  if (entry.kind == CacheEntry::Kind::Plan) append_text(&fields, entry.plan);
+  else append_image(&fields, entry.image);
   const Hash128 checksum = hash_bytes(fields);
-  std::string bytes(kMagic);
+  std::string bytes(format_of(entry.kind).magic);
   append_number(&bytes, kHeaderBytes + fields.size(), 8);
   append_number(&bytes, checksum.high, 8);
   append_number(&bytes, checksum.low, 8);
@@ -84,23 +100,30 @@ std::string pack_entry(const CacheEntry& entry) {
 std::string unpack_entry(std::string_view bytes, CacheEntry* entry) {
   if (bytes.size() < kHeaderBytes)
     return "it has " + std::to_string(bytes.size()) + " bytes, less than a header";
-  if (bytes.substr(0, kMagic.size()) != kMagic) return "it is no kernel of this format";
+  const auto* format =
+      std::find_if(std::begin(kFormats), std::end(kFormats),
+                   [&](const Format& known) { return bytes.starts_with(known.magic); });
+  if (format == std::end(kFormats)) return "it is no kernel or plan of this format";
+  entry->kind = static_cast<CacheEntry::Kind>(format - kFormats);
   uint64_t words[3];
-  std::memcpy(words, bytes.data() + kMagic.size(), sizeof words);
+  std::memcpy(words, bytes.data() + kMagicBytes, sizeof words);
   if (words[0] != bytes.size())
     return "it has " + std::to_string(bytes.size()) + " bytes, its header says " +
            std::to_string(words[0]);
   const std::string_view fields = bytes.substr(kHeaderBytes);
   if (!(hash_bytes(fields) == Hash128{words[1], words[2]})) return "its checksum does not match";
   if (!read_fields(fields, entry)) return "its fields do not fill it";
-  return image_problem(entry->image);
+  return entry->kind == CacheEntry::Kind::Kernel ? image_problem(entry->image) : "";
 }
 
-std::string entry_file_name(std::string_view identity, std::string_view program) {
+std::string_view entry_suffix(CacheEntry::Kind kind) { return format_of(kind).suffix; }
+
+std::string entry_file_name(std::string_view identity, std::string_view program,
+                            CacheEntry::Kind kind) {
   const Hash128 key = hash_bytes(std::string(identity) + '\0' + std::string(program));
   char name[48];
-  std::snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64 ".kernel", key.high, key.low);
-  return name;
+  std::snprintf(name, sizeof name, "%016" PRIx64 "%016" PRIx64, key.high, key.low);
+  return std::string(name).append(entry_suffix(kind));
 }
 
 }  // namespace tsc::jit

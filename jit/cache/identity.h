@@ -1,11 +1,11 @@
 #pragma once
-// What the machine code of a kernel depends on besides its program: the code generator and the
-// processor. Known without LLVM, so that a process can use the disk cache and never load it.
+// What a kernel's machine code and a region's plan depend on besides the program and the region: the
+// compiler and the processor. Known without LLVM, so that a process can use the disk cache and never load it.
 #include <string>
 
 namespace tsc::jit {
 
-// Of this build: a digest of the code generator's sources, and the version of LLVM.
+// Of this build: a digest of the sources of passes and code generator, and the version of LLVM.
 const char* code_version();
 
 // The processor's family and every instruction set it offers to this process, as text. Two

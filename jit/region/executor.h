@@ -19,9 +19,11 @@ class KernelRunner {
   virtual bool foresee(const Region& /*region*/, const Registers& /*bound*/) { return true; }
 };
 
-// Tensors are released at their last use. Errors of instructions leave as RunError with their origin.
+// Tensors are released at their last use. Errors of instructions leave as RunError with their origin. The region is
+// verified, unless it has been.
 std::unique_ptr<Executable> make_region_executor(Region region,
-                                                 std::unique_ptr<KernelRunner> kernels = nullptr);
+                                                 std::unique_ptr<KernelRunner> kernels = nullptr,
+                                                 bool is_verified = false);
 
 // What a Read instruction does: the one element as a scalar of that kind.
 Scalar read_scalar(const Tensor& tensor, ValueKind kind);

@@ -63,17 +63,6 @@ Event kernel_event(EventKind kind, const std::string& symbol, const std::string&
   return event;
 }
 
-// What the disk cache could not do: "disk_entry" is skipped and written anew, "disk" is worth a
-// warning.
-void report_problem(const std::string& id, const Problem& problem, Report& report) {
-  if (problem.empty()) return;
-  Event event;
-  event.kind = EventKind::CacheProblem;
-  event.id = id;
-  event.reason = problem;
-  report.add(std::move(event));
-}
-
 }  // namespace
 
 Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::string& symbol,
@@ -226,7 +215,7 @@ std::optional<KernelCache::Ready> KernelCache::find_ready(const std::string& tex
     return Ready{std::move(carried.mapped()), "from cache artifacts", now_ms() - start, false, {}};
   Problem problem;
   std::optional<CodeImage> image = disk_.load(text, &problem);
-  report_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
+  report_cache_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
   if (!image) return std::nullopt;
   return Ready{std::move(*image), "from the disk cache", now_ms() - start, false, {}};
 }
@@ -286,7 +275,7 @@ Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string&
     compiler(report);  // opened on the worker's thread, it has not been reported yet
     report.add(std::move(event));
     report.add(compile_event("kernels", ms));
-    report_problem("disk", ready.stored ? ready.problem : disk_.store(text, ready.image), report);
+    report_cache_problem("disk", ready.stored ? ready.problem : disk_.store(text, ready.image), report);
     return kernel;
   }
   event.reason = ready.source;
@@ -297,7 +286,7 @@ Ref<CompiledKernel> KernelCache::hand_out(const Ready& ready, const std::string&
   return kernel;
 }
 
-std::string KernelCache::save_artifacts(size_t* count) {
+std::string KernelCache::save_artifacts(ArtifactCounts* counts) {
   while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<CacheEntry> entries;
@@ -307,29 +296,36 @@ std::string KernelCache::save_artifacts(size_t* count) {
     entries.push_back({disk_.identity(), program, ready.image});
   for (const auto& [program, image] : artifacts_)
     entries.push_back({disk_.identity(), program, image});
-  // The same kernels make the same bytes.
+  counts->kernels = entries.size();
+  for (CacheEntry& plan : plans_.entries()) entries.push_back(std::move(plan));
+  counts->plans = entries.size() - counts->kernels;
+  // The same kernels and plans make the same bytes.
   std::sort(entries.begin(), entries.end(),
             [](const CacheEntry& a, const CacheEntry& b) { return a.program < b.program; });
-  *count = entries.size();
   return entries.empty() ? "" : pack_artifacts(entries);
 }
 
-KernelCache::LoadedArtifacts KernelCache::load_artifacts(std::string_view bytes, Report& report) {
+ArtifactCounts KernelCache::load_artifacts(std::string_view bytes, Report& report) {
   std::lock_guard<std::mutex> lock(mutex_);
   UnpackedArtifacts unpacked = unpack_artifacts(bytes);
-  LoadedArtifacts loaded;
+  ArtifactCounts loaded;
   for (CacheEntry& entry : unpacked.entries) {
     if (entry.identity != disk_.identity()) {
       unpacked.problems.push_back("an artifact is for another processor or version: " +
                                   entry.program.substr(0, entry.program.find('\n')));
       continue;
     }
+    if (entry.kind == CacheEntry::Kind::Plan) {
+      ++loaded.plans;
+      plans_.add(std::move(entry), report);
+      continue;
+    }
     ++loaded.kernels;
-    report_problem("disk", disk_.store(entry), report);
+    report_cache_problem("disk", disk_.store(entry), report);
     if (kernels_.count(hash_bytes(entry.program)) == 0)
       artifacts_[entry.program] = std::move(entry.image);
   }
-  for (const std::string& problem : unpacked.problems) report_problem("artifact", problem, report);
+  for (const std::string& problem : unpacked.problems) report_cache_problem("artifact", problem, report);
   loaded.skipped = unpacked.problems.size();
   return loaded;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // Compiled kernels of one engine, by the canonical text of their programs: equal layers share one
-// kernel. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
+// kernel. Beside them the engine's region plans, which the same disk and artifacts keep. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
 // that neither has. Thread-safe; reports are written on the threads that ask, never on the worker's.
 #include <exception>
 #include <mutex>
@@ -12,11 +12,16 @@
 
 #include "jit/cache/disk_cache.h"
 #include "jit/codegen_api.h"
+#include "jit/plan/plan_cache.h"
 #include "jit/report.h"
 #include "jit/runner/background_worker.h"
 #include "runtime/base/hash.h"
 
 namespace tsc::jit {
+
+struct ArtifactCounts {
+  size_t kernels = 0, plans = 0, skipped = 0;
+};
 
 class KernelCache {
  public:
@@ -45,15 +50,14 @@ class KernelCache {
   KernelCompiler* compiler(Report& report);
   DiskCache& disk() { return disk_; }
 
-  // Every kernel of this engine so far, as one string of bytes; empty when there is none.
-  std::string save_artifacts(size_t* count);
-  struct LoadedArtifacts {
-    size_t kernels = 0, skipped = 0;
-  };
-  // Makes the kernels of another engine's artifacts available here, and keeps them on disk. Those
+  PlanCache& plans() { return plans_; }
+
+  // Every kernel and plan of this engine so far, as one string of bytes; empty when there is none.
+  std::string save_artifacts(ArtifactCounts* counts);
+  // Makes the kernels and plans of another engine's artifacts available here, and keeps them on disk. Those
   // for another machine and damaged ones are skipped with a reason. What the bytes hold is
   // executed: they must come from somebody who is trusted like the program itself.
-  LoadedArtifacts load_artifacts(std::string_view bytes, Report& report);
+  ArtifactCounts load_artifacts(std::string_view bytes, Report& report);
 
  private:
   struct Known {
@@ -89,6 +93,7 @@ class KernelCache {
 
   std::mutex mutex_;
   DiskCache disk_;
+  PlanCache plans_{disk_};
   std::once_flag opened_;
   std::shared_ptr<KernelCompiler> compiler_;
   std::string open_error_;

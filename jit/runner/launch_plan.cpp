@@ -28,7 +28,8 @@ Merged merge_axes(const Sizes& sizes, const std::vector<Sizes>& strides, size_t 
   return out;
 }
 
-// Strides over all axes of S for a tensor of that space: Row tensors stand still behind the split.
+// Strides over all axes of S for a tensor of that space: Row tensors stand still behind the split. A tensor of one
+// number may have fewer axes than a space whose other axes are ones.
 Sizes expanded_strides(const Sizes& sizes, const Sizes& own_strides, KernelBinding::Space space,
                        size_t rank, size_t split) {
   Sizes strides(rank, 0);
@@ -37,7 +38,7 @@ Sizes expanded_strides(const Sizes& sizes, const Sizes& own_strides, KernelBindi
   if (space == KernelBinding::Space::Column) first = split;
   for (size_t axis = first; axis < last; ++axis) {
     const size_t own = axis - first;
-    strides[axis] = sizes[own] == 1 ? 0 : own_strides[own];
+    strides[axis] = own >= sizes.size() || sizes[own] == 1 ? 0 : own_strides[own];
   }
   return strides;
 }

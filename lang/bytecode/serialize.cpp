@@ -3,8 +3,8 @@
 #include <cstring>
 #include <utility>
 
-#include "lang/bytecode/byte_stream.h"
 #include "lang/bytecode/disassemble.h"
+#include "runtime/base/byte_stream.h"
 
 namespace tsc::lang {
 namespace {

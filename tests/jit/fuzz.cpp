@@ -2,6 +2,7 @@
 // bit for bit; the text form must be a fixed point.
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/split.h"
+#include "jit/compile.h"
 #include "jit/passes/pipeline.h"
 #include "support.h"
 
@@ -216,10 +217,23 @@ class Program {
     const std::string text = print(region_);
     INFO(text);
     CHECK(print(parse_region(text)) == text);
+    check_kept_plan();
     compare(run_region(region_, tensors), places, expected, "region");
     run_pipeline(region_, {});
     compare(run_region(region_, tensors), places, expected, "after the passes");
     compare(run_region(parse_region(print(region_)), tensors), places, expected, "read again");
+  }
+
+  // The second time the plan is read and compared with what the passes make.
+  void check_kept_plan() const {
+    CompileOptions options;
+    options.cache = make_kernel_cache();
+    Report report;
+    for (int64_t hits : {0, 1}) {
+      compile(region_.clone(), options, report);
+      CHECK(report.of_kind(EventKind::CacheProblem).empty());
+      CHECK(report.total(EventKind::PlanHit) == hits);
+    }
   }
 
   void check_split(const std::vector<Tensor>& expected) {

@@ -1,13 +1,13 @@
 #pragma once
-// Numbers and texts in a row of bytes, for serialize.cpp: integers of seven bits a byte, low ones
-// first; texts as numbers of a table that holds each text once.
+// Numbers and texts in a row of bytes, for stored bytecode and stored regions: integers of seven bits
+// a byte, low ones first; texts as numbers of a table that holds each text once.
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-namespace tsc::lang {
+namespace tsc {
 
 class ByteWriter {
  public:
@@ -25,6 +25,7 @@ class ByteWriter {
   }
   void raw(std::string_view bytes) { bytes_ += bytes; }
   const std::string& bytes() const { return bytes_; }
+  std::string take() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
@@ -110,4 +111,4 @@ class ByteReader {
   const char* fault_ = nullptr;
 };
 
-}  // namespace tsc::lang
+}  // namespace tsc

@@ -1,0 +1,30 @@
+#pragma once
+// What the passes make of a captured region: the region that runs, and the row program of each of its kernels.
+// A function of the captured region, of the passes that are switched off and of the compiler's sources alone;
+// so it can be kept, and a process that captures the same region again runs no pass.
+// Knows no tensors, sizes or machine code.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jit/passes/lower.h"
+#include "jit/region/region.h"
+
+namespace tsc::jit {
+
+struct ExecutionPlan {
+  Region region;
+  std::vector<LoweredKernel> kernels;  // by the `id` of Kernel instructions
+};
+
+// The plan as bytes; equal plans make equal bytes. Programs that kernels share are written once.
+std::string write_plan(const ExecutionPlan& plan);
+// Fills `plan` with what write_plan wrote and returns "", or says why the bytes cannot be used. What it gives is
+// verified like what the passes made: whatever the bytes were, running it breaks no rule.
+std::string read_plan(std::string_view bytes, ExecutionPlan* plan);
+
+// What a plan is made from, as bytes: the region's content, and the passes that are switched off. Their first line
+// names the region, for people.
+std::string plan_key(const Region& captured, const std::vector<std::string>& disabled);
+
+}  // namespace tsc::jit

@@ -1,0 +1,262 @@
+#include <unordered_map>
+
+#include "jit/plan/execution_plan.h"
+#include "jit/plan/stored_program.h"
+#include "jit/region/stored.h"
+#include "runtime/base/error.h"
+
+// The structures are taken apart by name: one that gets another field does not compile here.
+
+namespace tsc::jit {
+namespace {
+
+class Writer {
+ public:
+  void kernel(const LoweredKernel& kernel) {
+    const auto& [program, bindings, parameters, shape, empty_raises, product, strips,
+                 row_reductions, in_place] = kernel;
+    kernels_.number(number_of(program));
+    kernels_.number(bindings.size());
+    for (const KernelBinding& one : bindings) binding(one);
+    write_values(parameters, kernels_);
+    write_shape(shape);
+    kernels_.byte(empty_raises);
+    write_product(product);
+    write_strips(strips);
+    kernels_.number(row_reductions.size());
+    for (const auto& [op, dtype] : row_reductions) {
+      kernels_.byte(static_cast<uint8_t>(op));
+      kernels_.byte(static_cast<uint8_t>(dtype));
+    }
+    kernels_.number(in_place.size());
+    for (ValueId value : in_place) write_value(value, kernels_);
+  }
+
+  void write(ByteWriter& out, size_t kernel_count) const {
+    out.number(programs_.size());
+    for (const std::string& program : programs_) out.raw(program);
+    out.number(kernel_count);
+    out.raw(kernels_.bytes());
+  }
+
+ private:
+  uint64_t number_of(const KernelProgram& program) {
+    ByteWriter bytes;
+    write_program(program, bytes);
+    const auto [found, fresh] = numbers_.try_emplace(bytes.take(), programs_.size());
+    if (fresh) programs_.push_back(found->first);
+    return found->second;
+  }
+
+  void binding(const KernelBinding& binding) {
+    const auto& [value, space, sizes] = binding;
+    write_value(value, kernels_);
+    kernels_.byte(static_cast<uint8_t>(space));
+    write_values(sizes, kernels_);
+  }
+  void write_shape(const KernelShape& shape) {
+    const auto& [sizes, split, column] = shape;
+    write_values(sizes, kernels_);
+    kernels_.difference(split);
+    kernels_.byte(column);
+  }
+  void write_product(const TileProduct& product) {
+    const auto& [left, right, value, output] = product;
+    for (ValueId one : {left, right, value}) write_value(one, kernels_);
+    kernels_.difference(output);
+  }
+  void write_strips(const StripProducts& strips) {
+    const auto& [left, right, products, weights, values, result, mask, lowest] = strips;
+    for (ValueId one : {left, right, values, result, lowest}) write_value(one, kernels_);
+    for (int operand : {products, weights, mask}) kernels_.difference(operand);
+  }
+
+  std::unordered_map<std::string, size_t> numbers_;
+  std::vector<std::string> programs_;
+  ByteWriter kernels_;
+};
+
+class Reader {
+ public:
+  Reader(ByteReader& in, const Region& region) : in_(in), region_(region) {
+    for (size_t left = in_.count(8); left > 0; --left) programs_.push_back(read_program(in_));
+    if (in_.failed()) return;
+    for (const KernelProgram& program : programs_) verify(program);
+  }
+
+  LoweredKernel kernel() {
+    LoweredKernel kernel;
+    const size_t number = in_.number();
+    if (number < programs_.size()) kernel.program = programs_[number];
+    else in_.fail("there is no such kernel program");
+    for (size_t left = in_.count(3); left > 0; --left) kernel.bindings.push_back(binding());
+    kernel.parameters = read_values<std::vector<ValueId>>(in_, region_.value_count());
+    kernel.shape.sizes = sizes();
+    kernel.shape.split = place(kernel.shape.sizes.size() + 1);
+    kernel.shape.column = read_enum(in_, true);
+    kernel.empty_raises = read_enum(in_, true);
+    const size_t operands = kernel.program.operands.size();
+    read_product(operands, &kernel.product);
+    read_strips(operands, &kernel.strips);
+    for (size_t left = in_.count(2); left > 0; --left) {
+      const Op op = read_enum(in_, static_cast<Op>(op_rows().size() - 1));
+      kernel.row_reductions.push_back({op, read_enum(in_, DType::F64)});
+    }
+    for (size_t left = in_.count(1); left > 0; --left) kernel.in_place.push_back(tensor(true));
+    check_counts(kernel);
+    return kernel;
+  }
+
+ private:
+  ValueId value_of(ValueKind kind, bool or_none) {
+    const ValueId value = read_value(in_, region_.value_count(), or_none);
+    if (in_.failed()) return kNoValue;
+    if (value != kNoValue && region_.type(value).kind != kind)
+      in_.fail("a value is of another kind");
+    return value;
+  }
+  ValueId tensor(bool or_none) { return value_of(ValueKind::Tensor, or_none); }
+  ValueList sizes() {
+    ValueList sizes;
+    for (size_t left = in_.count(1); left > 0; --left)
+      sizes.push_back(value_of(ValueKind::Int, false));
+    return sizes;
+  }
+  // A number below `count`, or -1.
+  int place(size_t count) {
+    const int64_t place = in_.difference();
+    if (place < -1 || place >= static_cast<int64_t>(count)) in_.fail("there is no such operand");
+    return in_.failed() ? -1 : static_cast<int>(place);
+  }
+
+  KernelBinding binding() {
+    KernelBinding binding;
+    const ValueId value = tensor(true);
+    binding.value = value;
+    binding.space = read_enum(in_, KernelBinding::Space::Index);
+    binding.sizes = sizes();
+    const bool is_index = binding.space == KernelBinding::Space::Index;
+    if ((value == kNoValue) != is_index) in_.fail("an operand without a tensor");
+    return binding;
+  }
+
+  void read_product(size_t operands, TileProduct* product) {
+    product->left = tensor(true);
+    product->right = tensor(true);
+    product->value = tensor(true);
+    product->output = place(operands);
+    const bool is_none = product->left == kNoValue;
+    if (is_none != (product->right == kNoValue) || is_none != (product->value == kNoValue))
+      in_.fail("half a matrix product");
+    check_matrices({product->left, product->right});
+  }
+
+  void read_strips(size_t operands, StripProducts* strips) {
+    for (ValueId* one : {&strips->left, &strips->right, &strips->values, &strips->result})
+      *one = tensor(true);
+    strips->lowest = read_value(in_, region_.value_count(), true);
+    check_scalar(strips->lowest);
+    for (int* one : {&strips->products, &strips->weights, &strips->mask}) *one = place(operands);
+    const bool is_none = strips->left == kNoValue;
+    for (ValueId one : {strips->right, strips->values, strips->result})
+      if (is_none != (one == kNoValue)) in_.fail("half a pair of matrix products");
+    if (is_none != (strips->products < 0) || is_none != (strips->weights < 0) ||
+        (strips->mask >= 0) != (strips->lowest != kNoValue))
+      in_.fail("strips without their operands");
+    check_matrices({strips->left, strips->right, strips->values, strips->result});
+  }
+
+  void check_matrices(std::initializer_list<ValueId> values) {
+    if (in_.failed()) return;
+    for (ValueId value : values)
+      if (value != kNoValue && region_.type(value).sizes.size() != 3)
+        in_.fail("a matrix product of another rank");
+  }
+
+  void check_counts(const LoweredKernel& kernel) {
+    size_t accumulators = 0;
+    for (const Operand& operand : kernel.program.operands)
+      accumulators += operand.kind == Operand::Kind::Accumulator;
+    if (kernel.bindings.size() != kernel.program.operands.size() ||
+        kernel.in_place.size() != kernel.bindings.size() ||
+        kernel.parameters.size() != kernel.program.parameters ||
+        kernel.row_reductions.size() != accumulators)
+      return in_.fail("a kernel is bound to other operands than its program has");
+    for (ValueId parameter : kernel.parameters) check_scalar(parameter);
+    check_bindings(kernel);
+  }
+
+  void check_scalar(ValueId value) {
+    if (in_.failed() || value == kNoValue) return;
+    const ValueKind kind = region_.type(value).kind;
+    if (kind == ValueKind::Tensor || kind == ValueKind::Object) in_.fail("a value is no scalar");
+  }
+
+  void check_bindings(const LoweredKernel& kernel) {
+    for (size_t o = 0; o < kernel.bindings.size(); ++o) {
+      const KernelBinding& binding = kernel.bindings[o];
+      const Operand& operand = kernel.program.operands[o];
+      const bool is_index = operand.kind == Operand::Kind::Index;
+      if (is_index != (binding.space == KernelBinding::Space::Index))
+        return in_.fail("an operand is bound to another space");
+      if (is_index || operand.kind == Operand::Kind::Accumulator) continue;
+      if (region_.type(binding.value).dtype != operand.dtype)
+        return in_.fail("a tensor has another dtype than its kernel uses");
+    }
+  }
+
+  ByteReader& in_;
+  const Region& region_;
+  std::vector<KernelProgram> programs_;
+};
+
+void read_all(ByteReader& in, ExecutionPlan* plan) {
+  plan->region = read_region(in);
+  if (in.failed()) return;
+  verify(plan->region);
+  Reader reader(in, plan->region);
+  plan->kernels.resize(in.count(1));
+  std::vector<bool> known(plan->kernels.size());
+  for (Instruction& instruction : plan->region.body.instructions) {
+    if (instruction.code != Code::Kernel) continue;
+    if (instruction.id >= plan->kernels.size() || known[instruction.id])
+      return in.fail("there is no such kernel");
+    known[instruction.id] = true;
+    plan->kernels[instruction.id] = reader.kernel();
+    if (in.failed()) return;
+  }
+  if (in.left() != 0) in.fail("bytes are left at the end");
+}
+
+}  // namespace
+
+std::string write_plan(const ExecutionPlan& plan) {
+  ByteWriter out;
+  write_region(plan.region, out);
+  Writer writer;
+  for (const Instruction& instruction : plan.region.body.instructions)
+    if (instruction.code == Code::Kernel) writer.kernel(plan.kernels[instruction.id]);
+  writer.write(out, plan.kernels.size());
+  return out.take();
+}
+
+std::string read_plan(std::string_view bytes, ExecutionPlan* plan) {
+  ByteReader in(bytes);
+  try {
+    read_all(in, plan);
+  } catch (const InternalFault& fault) {
+    return fault.what();
+  }
+  return in.failed() ? in.fault() : "";
+}
+
+std::string plan_key(const Region& captured, const std::vector<std::string>& disabled) {
+  ByteWriter out;
+  out.raw("plan of " + captured.name + "\n");
+  for (const std::string& pass : disabled) out.raw("without " + pass + "\n");
+  out.raw("\n");
+  write_region(captured, out);
+  return out.take();
+}
+
+}  // namespace tsc::jit

@@ -115,6 +115,7 @@ struct VTensor : Virtual {
   ValueId id = kNoValue;       // the newest version of its elements
   uint32_t version = 0;        // counts writes
   bool requires_grad = false;  // of leaves and of results of recorded ops
+  bool hooked = false;         // script functions see its gradient
   bool leaf = true;
   bool in_history = false;     // a recorded operation of this region read or made it
   bool leaves = false;         // a recipe names it: a script object of it is made

@@ -32,8 +32,8 @@ Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
       tensors_(tensor_state(vm)),
       memory_(memory),
       builder_(region_, *this) {
-  grad_enabled = tensors_.grad_enabled;
-  plan_.grad_enabled = grad_enabled;
+  modes = tensors_.modes;
+  plan_.modes = modes;
   plan_.origins.emplace_back();
   enter_frame(frame);
 }

@@ -111,7 +111,7 @@ class Capture {
   Vm& vm() { return vm_; }
   CaptureBuilder& builder() { return builder_; }
   AFrame& frame() { return frames_.back(); }
-  bool grad_enabled = true;
+  Modes modes;
   bool break_everywhere = false;  // every statement leaves its region (a test world)
   [[noreturn]] void break_here(BreakReason reason, std::string detail = {});
 

@@ -279,7 +279,7 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryO
   ++variant->runs;
   const ExitPlan& leaving = plan.exits[exit->id];
   if (leaving.form == ExitPlan::Form::Miss) return false;
-  state.grad_enabled = leaving.grad_enabled;
+  state.modes = leaving.modes;
   if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
   if (leaving.form == ExitPlan::Form::Return) {
     result = materializer.build(leaving.result, leaving.materials, exit->live);

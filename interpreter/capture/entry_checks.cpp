@@ -95,7 +95,7 @@ Value Compiler::fetch(const EntrySource& source, const Frame& frame,
 
 bool Compiler::fits(Variant& variant, const Frame& frame, EntryOfCall& call) {
   const RegionPlan& plan = variant.plan;
-  if (plan.grad_enabled != tensors().grad_enabled) return false;
+  if (!(plan.modes == tensors().modes)) return false;
   if (plan.function.get() && plan.function.get() != frame.function) return false;
   if (variant.running) return false;
   EntryState& state = variant.entry;

@@ -217,7 +217,7 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
 }
 
 void ExitBuilder::add(ExitPlan& plan, RecipeWriter& writer) {
-  plan.grad_enabled = capture_.grad_enabled;
+  plan.modes = capture_.modes;
   plan.origin = capture_.builder_.origin;
   if (!writer.history_values.empty()) capture_.split_history(plan, writer);
   capture_.plan_.exits.push_back(std::move(plan));

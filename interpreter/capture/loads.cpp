@@ -14,7 +14,8 @@ using Form = EntrySource::Form;
 uint64_t tensor_key(const TensorObject& t) {
   return static_cast<uint64_t>(t.tensor.dtype()) | static_cast<uint64_t>(t.tensor.rank()) << 8 |
          static_cast<uint64_t>(t.requires_grad) << 16 |
-         static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 | uint64_t{1} << 63;
+         static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
+         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | uint64_t{1} << 63;
 }
 
 bool CaptureMemory::is_dynamic(const Cell& cell) const {
@@ -73,6 +74,7 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
   object->input = id;
   object->source = source;
   object->requires_grad = tensor->needs_grad();
+  object->hooked = tensor->hooks != nullptr;
   object->leaf = !tensor->history.node;
   object->contiguous = tensor->tensor.is_contiguous();
   object->host = Value(tensor);

@@ -65,7 +65,7 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
     for (size_t i = 1; i < recipe.parts.size(); ++i)
       scalars.push_back(live[recipe.parts[i].index].scalar);
     // Its history is a result of the region's node: its gradient takes the region's way to the parent.
-    bool& grad = tensor_state(vm_).grad_enabled;
+    bool& grad = tensor_state(vm_).modes.grad_enabled;
     bool before = std::exchange(grad, false);
     TensorObject* operands[] = {cast<TensorObject>(parent)};
     Local<TensorObject> made =

@@ -149,7 +149,7 @@ Av prim_assign(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
-  if (capture.grad_enabled && capture.share_tensor(at(arguments, 0))->requires_grad)
+  if (capture.modes.grad_enabled && capture.share_tensor(at(arguments, 0))->requires_grad)
     capture.break_here(BreakReason::write, "a tensor with gradient history is written in place");
   return at(arguments, 0);
 }
@@ -165,12 +165,28 @@ Av prim_rng_bits(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_set_grad_enabled(Capture& capture, Arguments& arguments) {
-  bool before = capture.grad_enabled;
-  capture.grad_enabled = capture.truth(at(arguments, 0));
+  bool before = capture.modes.grad_enabled;
+  capture.modes.grad_enabled = capture.truth(at(arguments, 0));
   return Av::boolean(before);
 }
 
-Av prim_grad_enabled(Capture& capture, Arguments&) { return Av::boolean(capture.grad_enabled); }
+Av prim_grad_enabled(Capture& capture, Arguments&) { return Av::boolean(capture.modes.grad_enabled); }
+
+Av autocast_value(Capture& capture) {
+  if (!capture.modes.autocast) return Av::none();
+  return Av::constant(dtype_value(tensor_state(capture.vm()), *capture.modes.autocast));
+}
+
+Av prim_set_autocast(Capture& capture, Arguments& arguments) {
+  Av before = autocast_value(capture);
+  const Av& dtype = at(arguments, 0);
+  if (dtype.is_none()) capture.modes.autocast.reset();
+  else if (dtype.is_constant()) capture.modes.autocast = expect_dtype(capture.vm(), dtype.value, "dtype");
+  else capture.break_here(BreakReason::unknown_call, "autocast to a dtype that is not known");
+  return before;
+}
+
+Av prim_autocast(Capture& capture, Arguments&) { return autocast_value(capture); }
 
 Av prim_item(Capture& capture, Arguments& arguments) {
   return capture.read_item(*capture.share_tensor(at(arguments, 0)));
@@ -187,8 +203,7 @@ Av prim_holds(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_default_dtype(Capture& capture, Arguments&) {
-  TensorState& state = tensor_state(capture.vm());
-  return Av::constant(dtype_value(state, state.default_dtype));
+  return Av::constant(dtype_value(tensor_state(capture.vm()), capture.modes.default_dtype));
 }
 
 Av prim_tensor(Capture& capture, Arguments& arguments) {
@@ -198,7 +213,7 @@ Av prim_tensor(Capture& capture, Arguments& arguments) {
   OpAttributes attributes;
   Av dtype = at(arguments, 1);
   Type* type = capture.type_of_av(data);
-  attributes.dtype = type == capture.vm().types().real     ? tensor_state(capture.vm()).default_dtype
+  attributes.dtype = type == capture.vm().types().real     ? capture.modes.default_dtype
                      : type == capture.vm().types().boolean ? DType::Bool
                                                             : DType::I64;
   if (!dtype.is_none() && !dtype.is_undefined())
@@ -282,6 +297,8 @@ constexpr NativeRow kTensorNatives[] = {
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},
+    {"_prims.set_autocast", prim_set_autocast},
+    {"_prims.autocast", prim_autocast},
     {"_prims.contiguous", prim_contiguous},
     {"_prims.shares_storage", prim_shares_storage},
     {"_prims.item", prim_item},

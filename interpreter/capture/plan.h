@@ -147,7 +147,7 @@ struct ExitPlan {
   std::vector<ExitFrame> frames;   // outermost (the entered frame) first
   Recipe result;                   // Return
   Materials materials;
-  bool grad_enabled = true;        // the mode there
+  Modes modes;                     // there
   uint32_t origin = 0;
   // Gradient history of results that outlive the region: empty when there is none.
   std::vector<uint32_t> history_objects;         // object numbers, in the order of the node's outputs
@@ -190,7 +190,7 @@ struct RegionPlan {
   Local<FunctionObject> function;  // of a closure: the region knows its cells by identity
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;
-  bool grad_enabled = true;
+  Modes modes;
   bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
   uint32_t instructions = 0;    // bytecode instructions captured
   uint32_t object_count = 0;    // numbers of its objects are at most this

@@ -14,6 +14,10 @@ constexpr size_t kLongestText = 40;
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
+std::string autocast_text(const Modes& modes) {
+  return modes.autocast ? std::string(dtype_name(*modes.autocast)) : "off";
+}
+
 std::string register_name(const Frame& frame, uint32_t index) {
   const std::vector<std::string>& names = frame.code->code->register_names;
   return index < names.size() && !names[index].empty() ? quoted(names[index]) : "a value in use here";
@@ -74,6 +78,7 @@ std::string tensor_change(uint64_t before, uint64_t after, const std::string& na
   part(16, 1, "requires_grad", truth);
   part(17, 1, "gradient history", truth);
   part(18, 1, "is_contiguous", truth);
+  part(19, 1, "hooks on the gradient", truth);
   std::string out;
   for (const std::string& text : parts) out += (out.empty() ? "" : "; ") + text;
   return out;
@@ -114,8 +119,14 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
 std::string Compiler::difference(const Variant& old, const Frame& frame) const {
   std::string out;
   auto add = [&](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
-  if (old.plan.grad_enabled != tensor_state(vm_).grad_enabled)
-    add(std::string("gradients recorded: ") + (old.plan.grad_enabled ? "True -> False" : "False -> True"));
+  const Modes &then = old.plan.modes, &now = tensor_state(vm_).modes;
+  if (then.grad_enabled != now.grad_enabled)
+    add(std::string("gradients recorded: ") + (then.grad_enabled ? "True -> False" : "False -> True"));
+  if (then.default_dtype != now.default_dtype)
+    add("default dtype: " + std::string(dtype_name(then.default_dtype)) + " -> " +
+        std::string(dtype_name(now.default_dtype)));
+  if (then.autocast != now.autocast)
+    add("autocast: " + autocast_text(then) + " -> " + autocast_text(now));
   if (old.plan.function.get() && old.plan.function.get() != frame.function)
     add("another function object made by the same def");
   const std::vector<EntrySource>& sources = old.plan.sources;

@@ -151,7 +151,7 @@ void Capture::check_in_place(VTensor& target, const Av& result) {
 void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   std::shared_ptr<VTensor> root = share_tensor(loss);
   ValueId value = current(*root);
-  if (!root->requires_grad || !grad_enabled) break_here(BreakReason::raises, "backward()");
+  if (!root->requires_grad || !modes.grad_enabled) break_here(BreakReason::raises, "backward()");
   ValueId seed;
   if (gradient.is_none()) {
     for (ValueId size : region_.type(value).sizes)
@@ -180,9 +180,11 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   std::vector<ValueId> gradients = jit::append_backward(builder_, seeds, wrt, stops, &saving);
   for (ValueId made : saving)
     if (freed_.count(made)) break_here(BreakReason::raises, "backward() through a freed history");
-  for (size_t i = 0; i < leaves.size(); ++i)
-    if (gradients[i] != kNoValue && !leaves[i]->leaf)
-      break_here(BreakReason::history, "the loss depends on a tensor computed outside");
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (gradients[i] == kNoValue) continue;
+    if (!leaves[i]->leaf) break_here(BreakReason::history, "the loss depends on a tensor computed outside");
+    if (leaves[i]->hooked) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
+  }
   // The history of this region is used up.
   if (!retain_graph) freed_.insert(saving.begin(), saving.end());
   for (const std::shared_ptr<VTensor>& tensor : in_history_) tensor->in_history = false;
@@ -197,12 +199,12 @@ void Capture::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient)
   Av existing = load_gradient(*leaf);
   Av added = new_tensor(gradient, false);
   if (existing.is_none()) return set_gradient(leaf, added);
-  bool before = grad_enabled;
-  grad_enabled = false;
+  bool before = modes.grad_enabled;
+  modes.grad_enabled = false;
   const Av operands[] = {existing, added};
   Av total = elementwise(Op::add, operands);
   assign(share_tensor(existing), total);
-  grad_enabled = before;
+  modes.grad_enabled = before;
 }
 
 }  // namespace tsc::interp

@@ -73,9 +73,9 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);
-  if (any_grad && !grad_enabled) no_grad_values_.push_back(id);
-  if (any_grad && grad_enabled) remember_history(tensors);
-  Av out = new_tensor(id, any_grad && grad_enabled && floating && op != Op::detach);
+  if (any_grad && !modes.grad_enabled) no_grad_values_.push_back(id);
+  if (any_grad && modes.grad_enabled) remember_history(tensors);
+  Av out = new_tensor(id, any_grad && modes.grad_enabled && floating && op != Op::detach);
   if (as<VTensor>(out)->requires_grad) remember_history({&out, 1});
   if (!makes_view(op)) return out;
   VTensor* made = as<VTensor>(out);
@@ -152,8 +152,8 @@ std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes
   std::shared_ptr<VTensor> operand = share_tensor(tensor);
   ValueId id = current(*operand);
   std::vector<ValueId> ids = builder_.op_results(op, {&id, 1}, {}, attributes);
-  bool grad = operand->requires_grad && grad_enabled;
-  if (operand->requires_grad && !grad_enabled) no_grad_values_.push_back(ids[0]);
+  bool grad = operand->requires_grad && modes.grad_enabled;
+  if (operand->requires_grad && !modes.grad_enabled) no_grad_values_.push_back(ids[0]);
   return {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
 }
 
@@ -198,7 +198,7 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
       kinds.push_back({type.sizes.empty() ? Level::ZeroDim : Level::Dimensioned, type.dtype});
     } else if (is_number_av(av)) {
       jit::ValueKind kind = number_kind(av);
-      kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? tensors_.default_dtype
+      kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? modes.default_dtype
                                       : kind == jit::ValueKind::Bool ? DType::Bool
                                                                      : DType::I64});
     } else {
@@ -206,7 +206,7 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
     }
   }
   bool identity = false;
-  DType dtype = compute_dtype(op, kinds, tensors_.default_dtype, &identity);
+  DType dtype = compute_dtype(op, kinds, modes.default_dtype, &identity);
   if (identity) return operands[0];
   std::vector<Av> arguments;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -430,7 +430,7 @@ class MapBuilder {
 
 void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   VTensor* root = root_of(*target);
-  if (grad_enabled && root->leaf && root->requires_grad)
+  if (modes.grad_enabled && root->leaf && root->requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
   if (root->in_history)
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
@@ -454,7 +454,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
     break_here(BreakReason::write, "the value has more dimensions");
   source = broadcast_to(source, sizes);
   std::shared_ptr<VTensor> taken = share_tensor(source);
-  if (grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
+  if (modes.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
     break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
   ValueId id = current(*taken);
   if (target->view) {
@@ -465,13 +465,13 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
     const ValueId operands[] = {root->id, id};
     bool root_grad = root->requires_grad;
     root->id = builder_.op(Op::store, operands, scalars, {});
-    if (!grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
+    if (!modes.grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
   } else {
     root->id = id;
   }
   ++root->version;
   root->view.reset();
-  if (grad_enabled && taken->requires_grad) {
+  if (modes.grad_enabled && taken->requires_grad) {
     root->requires_grad = true;
     root->leaf = false;
     take_views_anew(*root);

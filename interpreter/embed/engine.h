@@ -70,7 +70,7 @@ struct tsc_engine {
   std::atomic<const void*> owner{nullptr};
   int depth = 0;
   bool limit_reported = false;  // a status of the entry that runs says TSC_LIMIT
-  bool grad_enabled = true;     // at the beginning of the entry, for when it is cut short
+  tsc::interp::Modes modes;     // at the beginning of the entry, for when it is cut short
   bool cut_short = false;       // a limit, an interrupt or a lack of memory ended the entry that runs
   bool recovering = false;      // a memory limit ended an entry, and most of it is still in use
   bool armed = false;           // the watchdog waits for the end of this entry's time

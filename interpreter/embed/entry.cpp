@@ -61,7 +61,7 @@ void recover(tsc_engine& engine) {
 void begin(tsc_engine& engine) {
   if (engine.has_dropped.load(std::memory_order_relaxed)) drop_values(engine);
   engine.limit_reported = engine.cut_short = false;
-  engine.grad_enabled = interp::tensor_state(*engine.vm).grad_enabled;
+  engine.modes = interp::tensor_state(*engine.vm).modes;
   engine.vm->begin_entry();
   if (engine.recovering) recover(engine);
   const int64_t limit = engine.time_limit.load(std::memory_order_relaxed);
@@ -92,8 +92,12 @@ void end(tsc_engine& engine) {
   publish_counts(engine);
   if (engine.armed) engine.watchdog.disarm();
   engine.armed = false;
-  // What ends a script anywhere may have ended it between a no_grad's __enter__ and its __exit__.
-  if (engine.cut_short) interp::tensor_state(*engine.vm).grad_enabled = engine.grad_enabled;
+  // What ends a script anywhere may have ended it between a no_grad's or autocast's __enter__ and its __exit__.
+  if (engine.cut_short) {
+    interp::Modes& modes = interp::tensor_state(*engine.vm).modes;
+    modes.grad_enabled = engine.modes.grad_enabled;
+    modes.autocast = engine.modes.autocast;
+  }
   const StopCause cause = engine.device.stop.cause();
   if (cause == StopCause::None || (cause == StopCause::Host && !engine.limit_reported)) return;
   engine.vm->end_entry();

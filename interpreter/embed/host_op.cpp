@@ -69,9 +69,9 @@ class HostOpNode : public jit::TapeNode {
     struct GradMode {
       TensorState& state;
       bool before;
-      ~GradMode() { state.grad_enabled = before; }
-    } mode{state, state.grad_enabled};
-    state.grad_enabled = create_graph;
+      ~GradMode() { state.modes.grad_enabled = before; }
+    } mode{state, state.modes.grad_enabled};
+    state.modes.grad_enabled = create_graph;
     std::vector<tsc_value> values;
     std::vector<tsc_value*> handles;
     for (const Value& value : saved_) values.push_back({binding_.engine, value});
@@ -134,7 +134,7 @@ void record(Vm& vm, const tsc_host_binding& binding, std::span<const Value> argu
     const TensorObject* tensor = cast<TensorObject>(value);
     wanted |= tensor->needs_grad() || tensor->view;
   }
-  if (!wanted || !tensor_state(vm).grad_enabled || !is_floating(result->tensor.dtype())) return;
+  if (!wanted || !tensor_state(vm).modes.grad_enabled || !is_floating(result->tensor.dtype())) return;
   std::vector<jit::TapeNode::Edge> edges;
   bool any = false;
   for (const Value& value : arguments) {

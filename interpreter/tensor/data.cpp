@@ -55,7 +55,7 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
       raise_value_error(vm, "only tensors of one element can be elements of a list; use torch.stack");
     widen(shape, t->tensor.dtype());
   } else if (number_of(v, &number)) {
-    widen(shape, number.kind == Scalar::Kind::Float  ? state.default_dtype
+    widen(shape, number.kind == Scalar::Kind::Float  ? state.modes.default_dtype
                  : number.kind == Scalar::Kind::Bool ? DType::Bool
                                                      : DType::I64);
   } else {
@@ -114,7 +114,7 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
   }
   DataShape shape;
   measure(vm, data, 0, true, &shape);
-  DType found = shape.any ? shape.dtype : tensor_state(vm).default_dtype;
+  DType found = shape.any ? shape.dtype : tensor_state(vm).modes.default_dtype;
   DType wanted = dtype.value_or(found);
   if (is_floating(found)) {
     Tensor out = Tensor::empty(DType::F64, shape.sizes);

@@ -1,5 +1,6 @@
 #include "interpreter/tensor/eager.h"
 
+#include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/elementwise.h"
 #include "runtime/kernels/run_op.h"
 
@@ -11,6 +12,13 @@ class ScriptLeaf : public jit::LeafSink {
  public:
   explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
   void accumulate(const jit::TapeTensor& gradient) override {
+    if (!object_->hooks) return add(gradient);
+    add(call_leaf_hooks(vm_, object_.get(), gradient));
+    if (object_->hooks) call_post_hooks(vm_, object_.get());
+  }
+
+ private:
+  void add(const jit::TapeTensor& gradient) {
     TensorObject* existing = as_tensor(tensor_state(vm_), object_->grad);
     if (!existing) {
       // Its own memory: the same gradient may have gone to other leaves, or be an expanded view.
@@ -32,7 +40,6 @@ class ScriptLeaf : public jit::LeafSink {
     ++existing->tensor.storage()->version;
   }
 
- private:
   Vm& vm_;
   Local<TensorObject> object_;
 };
@@ -220,7 +227,7 @@ EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes) {
   bool view = op_row(op).flags & kView;
   EagerResults out;
-  if (!tensor_state(vm).grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
+  if (!tensor_state(vm).modes.grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
     out = run_unrecorded(vm, op, tensors, scalars, attributes);
   } else {
     std::vector<jit::TapeTensor> inputs;
@@ -301,7 +308,7 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
       kinds.push_back({t->tensor.rank() ? Level::Dimensioned : Level::ZeroDim, t->tensor.dtype()});
     } else if (number_of(operands[i], &numbers[i])) {
       Scalar::Kind kind = numbers[i].kind;
-      kinds.push_back({Level::Number, kind == Scalar::Kind::Float  ? state.default_dtype
+      kinds.push_back({Level::Number, kind == Scalar::Kind::Float  ? state.modes.default_dtype
                                       : kind == Scalar::Kind::Bool ? DType::Bool
                                                                    : DType::I64});
     } else {
@@ -309,7 +316,7 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     }
   }
   bool identity = false;
-  DType dtype = compute_dtype(op, kinds, state.default_dtype, &identity);
+  DType dtype = compute_dtype(op, kinds, state.modes.default_dtype, &identity);
   if (identity) return operands[0];
   SmallVector<TensorObject*, 3> arguments;
   Local<TensorObject> held[3];
@@ -352,8 +359,8 @@ void assign(Vm& vm, TensorObject* x, const Value& value) {
   } else {
     raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");
   }
-  bool recording = state.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
-  check_assignable(vm, x, state.grad_enabled);
+  bool recording = state.modes.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
+  check_assignable(vm, x, state.modes.grad_enabled);
   source = cast_to(vm, source, x->tensor.dtype());
   if (source->tensor.rank() > x->tensor.rank()) {
     // Leading axes of size 1 are dropped, as a broadcast the other way round would allow.

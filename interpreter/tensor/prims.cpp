@@ -1,8 +1,10 @@
 // Module `_prims`: every row of the op table as a function, and the few functions that need the tensor
 // object itself (in-place assignment, history, random state, data in and out).
+#include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/prim_signature.h"
+#include "runtime/device/device.h"
 
 namespace tsc::interp {
 namespace {
@@ -96,18 +98,33 @@ Value prim_contiguous(Vm& vm, Args& args) {
 
 Value prim_in_place_operand(Vm& vm, Args& args) {
   TensorObject* x = expect_tensor(vm, args[0], "x");
-  if (!tensor_state(vm).grad_enabled || !tape_tensor(vm, x).needs_grad()) return args[0];
+  if (!tensor_state(vm).modes.grad_enabled || !tape_tensor(vm, x).needs_grad()) return args[0];
   return in_place_operand(vm, x).take();
 }
 
 Value prim_set_grad_enabled(Vm& vm, Args& args) {
   TensorState& state = tensor_state(vm);
-  bool before = state.grad_enabled;
-  state.grad_enabled = truth(vm, args[0]);
+  bool before = state.modes.grad_enabled;
+  state.modes.grad_enabled = truth(vm, args[0]);
   return Value::boolean(before);
 }
 
-Value prim_grad_enabled(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).grad_enabled); }
+Value prim_grad_enabled(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).modes.grad_enabled); }
+
+Value autocast_value(const TensorState& state) {
+  return state.modes.autocast ? dtype_value(state, *state.modes.autocast) : Value::none();
+}
+
+// set_autocast(dtype or None): gives what was set before.
+Value prim_set_autocast(Vm& vm, Args& args) {
+  TensorState& state = tensor_state(vm);
+  const Value before = autocast_value(state);
+  if (args[0].is_none()) state.modes.autocast.reset();
+  else state.modes.autocast = expect_dtype(vm, args[0], "dtype");
+  return before;
+}
+
+Value prim_autocast(Vm& vm, Args&) { return autocast_value(tensor_state(vm)); }
 
 Value prim_manual_seed(Vm& vm, Args& args) {
   tensor_state(vm).rng = {static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
@@ -169,13 +186,36 @@ Value prim_is_set_to(Vm& vm, Args& args) {
 Value prim_set_default_dtype(Vm& vm, Args& args) {
   DType dtype = expect_dtype(vm, args[0], "dtype");
   if (!is_floating(dtype)) raise_type_error(vm, "the default dtype must be a floating point dtype");
-  tensor_state(vm).default_dtype = dtype;
+  tensor_state(vm).modes.default_dtype = dtype;
   return Value::none();
 }
 
 Value prim_default_dtype(Vm& vm, Args&) {
   TensorState& state = tensor_state(vm);
-  return dtype_value(state, state.default_dtype);
+  return dtype_value(state, state.modes.default_dtype);
+}
+
+// At most what the host gave: a script may give threads back, not take more.
+Value prim_set_thread_count(Vm& vm, Args& args) {
+  Threads& threads = current_device().threads;
+  int& most = tensor_state(vm).most_threads;
+  if (most == 0) most = threads.count();
+  threads.set_count(static_cast<int>(std::clamp<int64_t>(to_index(vm, args[0], "count"), 1, most)));
+  return Value::none();
+}
+
+Value prim_thread_count(Vm&, Args&) { return Value::integer(current_device().threads.count()); }
+
+// set_print_options(precision, threshold, edge_items, line_width, scientific: None, False or True)
+Value prim_set_print_options(Vm& vm, Args& args) {
+  PrintOptions& options = tensor_state(vm).print_options;
+  options.precision = static_cast<int>(std::clamp<int64_t>(to_index(vm, args[0], "precision"), 0, 100));
+  options.threshold = std::max<int64_t>(to_index(vm, args[1], "threshold"), 0);
+  options.edge_items = std::max<int64_t>(to_index(vm, args[2], "edgeitems"), 0);
+  options.line_width = std::max<int64_t>(to_index(vm, args[3], "linewidth"), 1);
+  options.scientific.reset();
+  if (!args[4].is_none()) options.scientific = truth(vm, args[4]);
+  return Value::none();
 }
 
 Value prim_promote_types(Vm& vm, Args& args) {
@@ -251,6 +291,11 @@ constexpr PrimFunction kFunctions[] = {
     {"rng_bits", "sizes, dtype", prim_rng_bits},
     {"set_grad_enabled", "mode", prim_set_grad_enabled},
     {"grad_enabled", "", prim_grad_enabled},
+    {"set_autocast", "dtype", prim_set_autocast},
+    {"autocast", "", prim_autocast},
+    {"thread_count", "", prim_thread_count},
+    {"set_thread_count", "count", prim_set_thread_count},
+    {"set_print_options", "precision, threshold, edge_items, line_width, scientific", prim_set_print_options},
     {"manual_seed", "seed", prim_manual_seed},
     {"rng_state", "", prim_rng_state},
     {"set_rng_state", "state", prim_set_rng_state},
@@ -289,6 +334,7 @@ Local<ModuleObject> make_prims(Vm& vm) {
     module.value(row.name, function.take());
   }
   for (const PrimFunction& f : kFunctions) module.function(f.name, f.signature, f.code);
+  for (const GradientPrim& f : gradient_prims()) module.function(f.name, f.signature, f.code);
   TensorState& state = tensor_state(vm);
   for (int i = 0; i < kDTypeCount; ++i)
     module.value(dtype_name(static_cast<DType>(i)), state.dtypes[i].value());

@@ -12,7 +12,9 @@ std::string tensor_text(Vm& vm, TensorObject* object) {
     extra = "grad_fn=<" + std::string(taped.history.node->name(taped.history.output)) + ">";
   else if (object->requires_grad)
     extra = "requires_grad=True";
-  std::string text = tensor_repr(object->tensor, extra);
+  PrintOptions options = tensor_state(vm).print_options;
+  options.default_dtype = tensor_state(vm).modes.default_dtype;
+  std::string text = tensor_repr(object->tensor, extra, options);
   if (object->type->name == "Parameter") return "Parameter containing:\n" + text;
   return text;
 }

@@ -4,17 +4,20 @@
 // runtime/ops/ops.def; this room binds them (module `_prims`), the methods are stdlib/torch/_tensor.tsc.
 // Keeps: an op never changes its operands' TensorObjects, except `assign_`, the one in-place write.
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "interpreter/vm/native.h"
 #include "jit/autodiff/tape.h"
 #include "jit/executable.h"
 #include "runtime/ops/op.h"
+#include "runtime/tensor/print.h"
 #include "runtime/tensor/tensor.h"
 
 namespace tsc::interp {
 
 struct TensorObject;
+struct LeafHooks;  // custom_gradient.h
 
 // How a view was made, so that its history can be made again after its base was written in place.
 struct ViewOrigin {
@@ -37,6 +40,8 @@ struct TensorObject : Instance {
   Value grad;                    // Undefined: None
   std::unique_ptr<ViewOrigin> view;
   std::weak_ptr<jit::LeafSink> leaf;  // alive while a tape refers to this leaf
+  std::shared_ptr<LeafHooks> hooks;   // of leaves; null: none
+  std::shared_ptr<TensorObject*> alive;  // retain_grad(): lets the history know that this object lives
   TensorObject() : Instance(Kind::Native) {}
 
   bool needs_grad() const { return requires_grad || history.node; }
@@ -53,15 +58,25 @@ struct DTypeObject : Object {
   explicit DTypeObject(DType d) : Object(Kind::Native), dtype(d) {}
 };
 
+// What decides how an operation is carried out, apart from its operands. A compiled region is made for
+// one combination.
+struct Modes {
+  bool grad_enabled = true;          // operations are recorded for gradients
+  DType default_dtype = DType::F32;  // of tensors made of floats
+  std::optional<DType> autocast;     // matrix products compute in this dtype
+  bool operator==(const Modes&) const = default;
+};
+
 // What this room keeps per Vm.
 struct TensorState {
   Type* tensor_type = nullptr;
   Type* dtype_type = nullptr;
   Type* size_type = nullptr;  // torch.Size, a tuple
   Local<DTypeObject> dtypes[kDTypeCount];
-  DType default_dtype = DType::F32;
-  bool grad_enabled = true;
+  Modes modes;
   jit::RngState rng;
+  PrintOptions print_options;  // torch.set_printoptions; the default dtype is that of `modes`
+  int most_threads = 0;        // what the host gave, once a script has asked for fewer; 0: it has not
 };
 
 // Registers module `_prims` and the types. Called once per Vm, before scripts run.

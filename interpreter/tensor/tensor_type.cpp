@@ -2,6 +2,7 @@
 // Everything else that a tensor can do is a script function of stdlib/torch/_tensor.tsc.
 #include <cstring>
 
+#include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
@@ -38,7 +39,7 @@ Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, 
 
 // Whether the gradient of `x op other` reads the elements of x.
 bool saves_left_operand(Vm& vm, BinaryOp op, TensorObject* x, TensorObject* other) {
-  if (!tensor_state(vm).grad_enabled) return false;
+  if (!tensor_state(vm).modes.grad_enabled) return false;
   const bool wanted[] = {tape_tensor(vm, x).needs_grad(),
                          other != nullptr && tape_tensor(vm, other).needs_grad()};
   if (!wanted[0] && !wanted[1]) return false;
@@ -157,6 +158,9 @@ void traverse_tensor(Object* object, Visitor& visit) {
   TensorObject* x = static_cast<TensorObject*>(object);
   visit(x->grad);
   if (x->view) visit(x->view->parent.get());
+  if (!x->hooks) return;
+  for (const LeafHooks::Entry& entry : x->hooks->before) visit(entry.function);
+  for (const LeafHooks::Entry& entry : x->hooks->after) visit(entry.function);
 }
 
 void clear_tensor(Vm& vm, Object* object) {
@@ -164,17 +168,29 @@ void clear_tensor(Vm& vm, Object* object) {
   TensorObject* x = static_cast<TensorObject*>(object);
   x->grad.reset();
   x->view.reset();
+  x->hooks.reset();
+  x->alive.reset();
 }
 
-// Tensor(data) and its script subclasses (Parameter): shares a tensor's memory, cut from its history.
+// Tensor(data) and its script subclasses (Parameter): shares a tensor's memory, cut from its history. Of a
+// list the elements in the default dtype; of integers or a Size a tensor of that shape, of zeros.
 Value construct_tensor(Vm& vm, Type* type, Args& args) {
   Local<TensorObject> object = vm.heap().make<TensorObject>(type);
   if (args.count == 0) {
-    object->tensor = Tensor::empty(tensor_state(vm).default_dtype, Sizes{0});
+    object->tensor = Tensor::empty(tensor_state(vm).modes.default_dtype, Sizes{0});
   } else if (TensorObject* source = as_tensor(tensor_state(vm), args[0])) {
     object->tensor = source->tensor;
+  } else if (args[0].is_int() || is_instance(vm, args[0], tensor_state(vm).size_type)) {
+    SmallVector<Scalar, 6> scalars = {Scalar::of_float(0)};
+    if (args[0].is_int())
+      for (size_t i = 0; i < args.count; ++i) scalars.push_back(Scalar::of_int(to_index(vm, args[i], "size")));
+    else
+      for (int64_t size : expect_sizes(vm, args[0], "size")) scalars.push_back(Scalar::of_int(size));
+    OpAttributes attributes;
+    attributes.dtype = tensor_state(vm).modes.default_dtype;
+    object->tensor = run_op(Op::full, {}, scalars, attributes).first;
   } else {
-    object->tensor = tensor_from_data(vm, args[0], std::nullopt);
+    object->tensor = tensor_from_data(vm, args[0], tensor_state(vm).modes.default_dtype);
   }
   return object.take();
 }

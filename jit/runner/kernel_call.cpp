@@ -245,18 +245,13 @@ class BlockLauncher {
       : lowered_(lowered), launch_(launch), function_(launch.kernel->function) {}
 
   void operator()(int64_t outer, int64_t row, int64_t rows, int64_t col, int64_t cols) const {
-    OperandArgument few[64];
-    std::vector<OperandArgument> many;
-    OperandArgument* arguments = few;
-    if (launch_.arguments.size() > std::size(few)) {
-      many.resize(launch_.arguments.size());
-      arguments = many.data();
-    }
+    ArgumentList arguments(launch_.arguments.size());
     for (size_t o = 0; o < launch_.arguments.size(); ++o)
       arguments[o] = shifted_argument(lowered_, launch_, o, outer, row, col);
     Ref<Storage> memory;
     if (launch_.has_scratch) memory = Storage::allocate(scratch_bytes(lowered_.program, cols));
-    function_(arguments, launch_.parameters.data(), rows, cols, memory ? memory->data() : nullptr);
+    function_(arguments.data(), launch_.parameters.data(), rows, cols,
+              memory ? memory->data() : nullptr);
   }
 
  private:

@@ -48,6 +48,19 @@ struct CompiledKernels::Launch {
   uint64_t form() const;  // of accesses and streams: what a compiled form depends on
 };
 
+// Memory for a kernel's arguments: on the stack while they are few.
+class ArgumentList {
+ public:
+  explicit ArgumentList(size_t count) : many_(count > kFew ? count : 0) {}
+  OperandArgument* data() { return many_.empty() ? few_ : many_.data(); }
+  OperandArgument& operator[](size_t o) { return data()[o]; }
+
+ private:
+  static constexpr size_t kFew = 64;
+  OperandArgument few_[kFew];
+  std::vector<OperandArgument> many_;
+};
+
 // The argument of operand `o` from a row of an outer plane and a column on.
 OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
                                  size_t o, int64_t outer, int64_t row, int64_t col);

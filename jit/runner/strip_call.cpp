@@ -19,14 +19,14 @@ struct Weigher {
   int64_t rows;  // of a batch
 
   static void run(void* context, void* products, void* weights, int64_t stride, int64_t batch,
-                  int64_t row0, int64_t count, int64_t columns) {
+                  int64_t row0, int64_t count, int64_t columns, void* scratch) {
     const Weigher& self = *static_cast<const Weigher*>(context);
     int64_t line = batch * self.rows + row0;
     const int64_t size = dtype_size(self.lowered.program.operands[self.lowered.strips.weights].dtype);
     while (count > 0) {
       const int64_t plane_row = line % self.launch.rows;
       const int64_t some = std::min(count, self.launch.rows - plane_row);
-      self.weigh(products, weights, stride, line / self.launch.rows, plane_row, some, columns);
+      self.weigh(products, weights, stride, line / self.launch.rows, plane_row, some, columns, scratch);
       products = static_cast<std::byte*>(products) + some * stride * size;
       weights = static_cast<std::byte*>(weights) + some * stride * size;
       line += some;
@@ -35,23 +35,24 @@ struct Weigher {
   }
 
   void weigh(void* products, void* weights, int64_t stride, int64_t outer, int64_t row,
-             int64_t count, int64_t columns) const {
-    std::vector<OperandArgument> arguments(launch.arguments.size());
-    for (size_t o = 0; o < arguments.size(); ++o) {
+             int64_t count, int64_t columns, void* scratch) const {
+    ArgumentList arguments(launch.arguments.size());
+    for (size_t o = 0; o < launch.arguments.size(); ++o) {
       const bool from = static_cast<int>(o) == lowered.strips.products;
       if (from || static_cast<int>(o) == lowered.strips.weights)
         arguments[o] = {from ? products : weights, stride, launch.arguments[o].col_stride};
       else
         arguments[o] = shifted_argument(lowered, launch, o, outer, row, 0);
     }
-    Ref<Storage> memory;
-    if (launch.has_scratch) memory = Storage::allocate(scratch_bytes(lowered.program, columns));
-    launch.kernel->function(arguments.data(), launch.parameters.data(), count, columns,
-                            memory ? memory->data() : nullptr);
+    launch.kernel->function(arguments.data(), launch.parameters.data(), count, columns, scratch);
   }
 };
 
-// The column behind the last one that any row of each strip sees, in whole lanes; empty: every column counts.
+// Columns that the ends of groups are rounded to: a vector of the widest tiles. A column that no row sees is
+// the identity of both reductions of a row (jit/passes/strips.cpp), so any rounding gives the same bits.
+constexpr int64_t kEndColumns = 16;
+
+// The column behind the last one that any row of each group sees; empty: every column counts.
 std::vector<int64_t> find_ends(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,
                                const Registers& registers, int64_t rows) {
   const StripProducts& strips = lowered.strips;
@@ -63,14 +64,14 @@ std::vector<int64_t> find_ends(const LoweredKernel& lowered, const CompiledKerne
   const OperandArgument& mask = launch.arguments[strips.mask];
   if (mask.col_stride != 1) return {};
   std::vector<int64_t> ends;
-  for (int64_t row0 = 0; row0 < rows; row0 += kStripRows) {
+  for (int64_t row0 = 0; row0 < rows; row0 += kGroupRows) {
     int64_t end = 0;
-    for (int64_t row = row0; row < std::min(rows, row0 + kStripRows); ++row) {
+    for (int64_t row = row0; row < std::min(rows, row0 + kGroupRows); ++row) {
       const std::byte* line = static_cast<const std::byte*>(mask.base) + row * mask.row_stride;
       const void* last = memrchr(line + end, 1, static_cast<size_t>(launch.cols - end));
       if (last) end = static_cast<const std::byte*>(last) - line + 1;
     }
-    const int64_t whole = (end + kReductionLanes - 1) / kReductionLanes * kReductionLanes;
+    const int64_t whole = (end + kEndColumns - 1) / kEndColumns * kEndColumns;
     ends.push_back(end == 0 ? launch.cols : std::min(whole, launch.cols));
   }
   return ends;
@@ -92,6 +93,7 @@ void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& lau
   args.a = operand(left), args.b = operand(right), args.v = operand(values);
   args.weigh = Weigher::run;
   args.context = &weigher;
+  if (launch.has_scratch) args.scratch_bytes = scratch_bytes(lowered.program, launch.cols);
   const std::vector<int64_t> ends = find_ends(lowered, launch, registers, args.rows);
   if (!ends.empty()) args.ends = ends.data();
   Tensor result = Tensor::empty(args.dtype, {args.batch, args.rows, args.width});

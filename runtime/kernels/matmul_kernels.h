@@ -25,6 +25,13 @@ template <class T>
 using PackKernel = void (*)(T* dst, int64_t dst_stride, const void* src, int64_t row_stride,
                             int64_t column_stride, int64_t rows, int64_t columns);
 
+// What forbids leaving out products with zero.
+template <class T>
+struct FloatChecks {
+  bool (*all_finite)(const T* x, int64_t n) = nullptr;
+  bool (*holds_negative_zero)(const T* x, int64_t n) = nullptr;
+};
+
 template <class T>
 struct TileKernels {
   int lanes = 0;                       // columns of a vector; 0: this instruction set has no tiles
@@ -42,6 +49,8 @@ struct MatmulKernels {
   TileKernels<double> f64;
   PackKernel<float> pack_f32, pack_bf16;
   PackKernel<double> pack_f64;
+  FloatChecks<float> checks_f32;
+  FloatChecks<double> checks_f64;
   RowKernel row[kDTypeCount];  // null for bool
 };
 

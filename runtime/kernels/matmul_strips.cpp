@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "runtime/kernels/matmul_kernels.h"
 #include "runtime/kernels/scratch.h"
@@ -11,6 +10,11 @@ namespace tsc {
 namespace {
 
 constexpr int64_t kPadding = 16;  // elements; keeps rows off one cache set
+// Right operands that stay in the second-level cache are read anew for each group, whose products and weights
+// then stay in the first; larger ones serve more rows at a time.
+constexpr int64_t kNearBytes = 768 << 10;
+constexpr int64_t kMostGroups = 4;
+constexpr int64_t kLeastTaskRows = 96;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
@@ -21,67 +25,25 @@ const T* element(const MatmulOperand& x, int64_t batch, int64_t row, int64_t col
          column * x.column_stride;
 }
 
-// The bits of floats, eight bytes at a time.
-template <class T>
-struct Bits;
-template <>
-struct Bits<float> {
-  static constexpr uint64_t kExponent = 0x7F8000007F800000, kExponentUnit = 0x0080000000800000;
-  static constexpr uint64_t kSign = 0x8000000080000000, kOne = 0x0000000100000001;
-};
-template <>
-struct Bits<double> {
-  static constexpr uint64_t kExponent = 0x7FF0000000000000, kExponentUnit = 0x0010000000000000;
-  static constexpr uint64_t kSign = 0x8000000000000000, kOne = 1;
-};
-
-// Whether visit(word) leaves a sign bit for any word; a last single float stands twice in its word.
-template <class T, class Visit>
-bool any_sign(const T* x, int64_t n, Visit visit) {
-  constexpr int64_t kStep = sizeof(uint64_t) / sizeof(T);
-  uint64_t found = 0, word;
-  int64_t i = 0;
-  for (; i + kStep <= n; i += kStep) {
-    std::memcpy(&word, x + i, sizeof word);
-    found |= visit(word);
-  }
-  if (i < n) {
-    T twice[kStep];
-    std::fill(twice, twice + kStep, x[i]);
-    std::memcpy(&word, twice, sizeof word);
-    found |= visit(word);
-  }
-  return (found & Bits<T>::kSign) != 0;
-}
-
-// A full exponent, and nothing less, runs over into the sign.
-template <class T>
-bool all_finite(const T* x, int64_t n) {
-  return !any_sign(x, n, [](uint64_t word) {
-    return (word & Bits<T>::kExponent) + Bits<T>::kExponentUnit;
-  });
-}
-
-// True when some element is -0, and seldom when none is (a borrow from a -0 below).
-template <class T>
-bool holds_negative_zero(const T* x, int64_t n) {
-  return any_sign(x, n, [](uint64_t word) {
-    const uint64_t flipped = word ^ Bits<T>::kSign;
-    return (flipped - Bits<T>::kOne) & ~flipped;
-  });
-}
-
 template <class T>
 class Strips {
  public:
   Strips(const StripArgs& args, const TileKernels<T>& tiles, RowKernel row_kernel,
-         PackKernel<T> pack, Device& device)
-      : args_(args), tiles_(tiles), row_kernel_(row_kernel), pack_(pack), device_(device) {
+         PackKernel<T> pack, const FloatChecks<T>& checks, Device& device)
+      : args_(args),
+        tiles_(tiles),
+        row_kernel_(row_kernel),
+        pack_(pack),
+        checks_(checks),
+        device_(device) {
     panel_ = tiles.lanes ? static_cast<int64_t>(tiles.lanes) * tiles.vectors : 0;
     pack_left_ = args.a.column_stride != 1;
+    const int64_t right_bytes =
+        args.columns * (args.depth + args.width) * static_cast<int64_t>(sizeof(T));
+    strip_rows_ = kGroupRows * (right_bytes <= kNearBytes ? 1 : kMostGroups);
     // A task packs its batch's B and V anew, so it has many rows unless threads would have nothing to do.
     const int64_t pieces = ceil_div(4 * device.threads.count(), args.batch);
-    task_rows_ = round_up(std::max(ceil_div(args.rows, pieces), 4 * kStripRows), kStripRows);
+    task_rows_ = round_up(std::max(ceil_div(args.rows, pieces), kLeastTaskRows), strip_rows_);
   }
 
   void run() {
@@ -102,10 +64,17 @@ class Strips {
     Buffers(const Strips& s, CachingAllocator& allocator)
         : b(allocator, s.args_.depth * s.padded(s.args_.columns)),
           v(allocator, s.args_.columns * s.padded(s.args_.width)),
-          products(allocator, kStripRows * s.strip_stride()),
-          weights(allocator, kStripRows * s.strip_stride()),
-          left(allocator, s.pack_left_ ? kStripRows * (s.args_.depth + kPadding) : 0) {}
+          products(allocator, s.strip_rows_ * s.strip_stride()),
+          weights(allocator, s.strip_rows_ * s.strip_stride()),
+          left(allocator, s.pack_left_ ? s.strip_rows_ * (s.args_.depth + kPadding) : 0),
+          scratch(allocator, s.args_.scratch_bytes) {}
     Scratch<T> b, v, products, weights, left;
+    Scratch<std::byte> scratch;
+  };
+  // Some rows of one batch: the groups' own ends, or all columns.
+  struct Strip {
+    int64_t batch, row0, rows;
+    const int64_t* ends;  // of the first group; null: all columns
   };
   // A right operand: for tiles in panels of columns, else in rows.
   struct Packed {
@@ -123,21 +92,32 @@ class Strips {
     const Packed v = pack_right(buffers.v.data(), element<T>(args_.v, batch, 0, 0),
                                 args_.v.row_stride, args_.v.column_stride, args_.columns, args_.width);
     const bool may_skip = args_.ends && values_finite(batch);
-    for (int64_t row = row0; row < row_end; row += kStripRows) {
+    for (int64_t row = row0; row < row_end; row += strip_rows_) {
       device_.stop.poll();
-      const int64_t count = std::min(kStripRows, row_end - row);
-      const int64_t end = may_skip ? args_.ends[row / kStripRows] : args_.columns;
-      run_strip(batch, row, count, end, b, v, buffers);
-      if (end < args_.columns && holds_negative_zero(out_row(batch, row), count * args_.width))
-        run_strip(batch, row, count, args_.columns, b, v, buffers);
+      const int64_t rows = std::min(strip_rows_, row_end - row);
+      const Strip strip{batch, row, rows, may_skip ? args_.ends + row / kGroupRows : nullptr};
+      run_strip(strip, b, v, buffers);
+      if (skips(strip) &&
+          checks_.holds_negative_zero(out_row(batch, row), rows * args_.width))
+        run_strip({batch, row, rows, nullptr}, b, v, buffers);
     }
+  }
+
+  // The column behind the last that group `group` of the strip needs.
+  int64_t end_of(const Strip& strip, int64_t group) const {
+    return strip.ends ? strip.ends[group] : args_.columns;
+  }
+  bool skips(const Strip& strip) const {
+    for (int64_t group = 0; group < group_count(strip.rows); ++group)
+      if (end_of(strip, group) < args_.columns) return true;
+    return false;
   }
 
   bool values_finite(int64_t batch) const {
     for (int64_t row = 0; row < args_.columns; ++row) {
       const T* from = element<T>(args_.v, batch, row, 0);
       if (args_.v.column_stride == 1) {
-        if (!all_finite(from, args_.width)) return false;
+        if (!checks_.all_finite(from, args_.width)) return false;
         continue;
       }
       for (int64_t i = 0; i < args_.width; ++i)
@@ -162,46 +142,72 @@ class Strips {
     return {to, depth, columns};
   }
 
-  void run_strip(int64_t batch, int64_t row0, int64_t count, int64_t end, const Packed& b,
-                 const Packed& v, const Buffers& buffers) const {
-    const T* left = element<T>(args_.a, batch, row0, 0);
+  void run_strip(const Strip& strip, const Packed& b, const Packed& v, const Buffers& buffers) const {
+    const T* left = element<T>(args_.a, strip.batch, strip.row0, 0);
     int64_t left_stride = args_.a.row_stride;
     if (pack_left_) {
       left_stride = args_.depth + kPadding;
-      pack_(buffers.left.data(), left_stride, left, args_.a.row_stride, args_.a.column_stride, count,
-            args_.depth);
+      pack_(buffers.left.data(), left_stride, left, args_.a.row_stride, args_.a.column_stride,
+            strip.rows, args_.depth);
       left = buffers.left.data();
     }
-    product(left, left_stride, count, b, args_.depth, end, buffers.products.data(), strip_stride());
-    args_.weigh(args_.context, buffers.products.data(), buffers.weights.data(), strip_stride(), batch,
-                row0, count, end);
-    product(buffers.weights.data(), strip_stride(), count, v, end, args_.width,
-            out_row(batch, row0), args_.width);
+    const int64_t stride = strip_stride();
+    T *products = buffers.products.data(), *weights = buffers.weights.data();
+    for (int64_t column = 0; column < args_.columns; column += step_columns(args_.columns))
+      for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
+        product(left + row * left_stride, left_stride, rows, b, args_.depth, column,
+                std::min(end, column + step_columns(args_.columns)), products + row * stride, stride);
+      });
+    for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
+      args_.weigh(args_.context, products + row * stride, weights + row * stride, stride, strip.batch,
+                  strip.row0 + row, rows, end, buffers.scratch.data());
+    });
+    T* out = out_row(strip.batch, strip.row0);
+    for (int64_t column = 0; column < args_.width; column += step_columns(args_.width))
+      for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
+        product(weights + row * stride, stride, rows, v, end, column,
+                std::min(args_.width, column + step_columns(args_.width)),
+                out + row * args_.width, args_.width);
+      });
   }
 
-  // out = left (rows x depth) * the first `columns` columns of the first `depth` rows of `right`.
+  // visit(first row, rows, end) for each group of the strip; rows count from the strip's first.
+  template <class Visit>
+  void for_each_group(const Strip& strip, Visit visit) const {
+    for (int64_t row = 0; row < strip.rows; row += kGroupRows)
+      visit(row, std::min(kGroupRows, strip.rows - row), end_of(strip, row / kGroupRows));
+  }
+
+  // A product makes so many columns at a time: a panel, or without tiles all.
+  int64_t step_columns(int64_t all) const { return panel_ ? panel_ : all; }
+
+  // Columns [column, column_end) of out = left (rows x depth) * the first `depth` rows of `right`, within one
+  // panel; none where the end is not behind the first.
   void product(const T* left, int64_t left_stride, int64_t rows, const Packed& right, int64_t depth,
-               int64_t columns, T* out, int64_t out_stride) const {
+               int64_t column, int64_t column_end, T* out, int64_t out_stride) const {
+    const int64_t width = column_end - column;
+    if (width <= 0) return;
     if (!panel_) {
       for (int64_t i = 0; i < rows; ++i)
         row_kernel_(out + i * out_stride, left + i * left_stride, 1, right.data, right.columns, 1,
-                    depth, columns);
+                    depth, width);
       return;
     }
-    for (int64_t column = 0; column < columns; column += panel_) {
-      const int64_t width = std::min(panel_, columns - column);
-      const int64_t vectors = ceil_div(width, tiles_.lanes);
-      const int last = static_cast<int>(width - (vectors - 1) * tiles_.lanes);
-      const int64_t step = tiles_.rows[vectors];
-      for (int64_t k = 0; k < depth; k += kMatmulBlock) {
-        const T* panel = right.data + right.depth * column + k * panel_;
-        const int64_t block = std::min(kMatmulBlock, depth - k);
-        for (int64_t row = 0; row < rows; row += step) {
-          const T* from = left + row * left_stride + k;
-          tiles_.tile[vectors][std::min(step, rows - row)](
-              from, left_stride, panel, panel_, out + row * out_stride + column, out_stride, block,
-              last, k > 0, reinterpret_cast<const char*>(from), 0);
-        }
+    int64_t vectors = tiles_.vectors;
+    int last = tiles_.lanes;
+    if (width < panel_) {
+      vectors = ceil_div(width, tiles_.lanes);
+      last = static_cast<int>(width - (vectors - 1) * tiles_.lanes);
+    }
+    const int64_t step = tiles_.rows[vectors];
+    for (int64_t k = 0; k < depth; k += kMatmulBlock) {
+      const T* panel = right.data + right.depth * column + k * panel_;
+      const int64_t block = std::min(kMatmulBlock, depth - k);
+      for (int64_t row = 0; row < rows; row += step) {
+        const T* from = left + row * left_stride + k;
+        tiles_.tile[vectors][std::min(step, rows - row)](
+            from, left_stride, panel, panel_, out + row * out_stride + column, out_stride, block, last,
+            k > 0, reinterpret_cast<const char*>(from), 0);
       }
     }
   }
@@ -210,8 +216,9 @@ class Strips {
   const TileKernels<T>& tiles_;
   const RowKernel row_kernel_;
   const PackKernel<T> pack_;
+  const FloatChecks<T>& checks_;
   Device& device_;
-  int64_t panel_, task_rows_;
+  int64_t panel_, strip_rows_, task_rows_;
   bool pack_left_;
 };
 
@@ -222,9 +229,9 @@ void matmul_strips(const StripArgs& args) {
   const MatmulKernels& kernels = matmul_kernels(device.isa);
   const RowKernel row_kernel = kernels.row[static_cast<int>(args.dtype)];
   if (args.dtype == DType::F32)
-    Strips<float>(args, kernels.f32, row_kernel, kernels.pack_f32, device).run();
+    Strips<float>(args, kernels.f32, row_kernel, kernels.pack_f32, kernels.checks_f32, device).run();
   else
-    Strips<double>(args, kernels.f64, row_kernel, kernels.pack_f64, device).run();
+    Strips<double>(args, kernels.f64, row_kernel, kernels.pack_f64, kernels.checks_f64, device).run();
 }
 
 }  // namespace tsc

@@ -1,10 +1,10 @@
 #pragma once
 // Two matrix products one after the other, strip by strip: a few rows of A x B are made, the caller turns them
-// into rows of weights while they are in cache, and those are multiplied by V. What lies between the products
+// into rows of weights while they are in cache, and those are multiplied by V. Rows go to the caller in groups. What lies between the products
 // is never whole in memory: attention. Every element has the bits that two calls of matmul() and the caller's
 // function over whole rows would give it.
 //
-// Where the caller knows that a strip's weights are zeros from some column on (a causal mask), neither product
+// Where the caller knows that a group's weights are zeros from some column on (a causal mask), neither product
 // goes there. A product with zero changes nothing unless the value is not finite or the sum is -0: such strips
 // run again over all columns.
 // Knows raw memory only. f32 and f64.
@@ -12,7 +12,7 @@
 
 namespace tsc {
 
-inline constexpr int64_t kStripRows = 24;  // a multiple of most tiles' rows; changes no bit
+inline constexpr int64_t kGroupRows = 6;  // the rows of the widest tiles; changes no bit
 
 struct StripArgs {
   DType dtype = DType::F32;
@@ -21,15 +21,17 @@ struct StripArgs {
   MatmulOperand b;      // (batch, depth, columns)
   MatmulOperand v;      // (batch, columns, width)
   void* out = nullptr;  // (batch, rows, width), contiguous
-  // Weights from products, both `count` rows of `columns` elements, `stride` elements apart. Any thread.
+  // Weights from products, both `count` rows of `columns` elements, `stride` elements apart: those of a group.
+  // Any thread; `scratch` are scratch_bytes bytes that no other thread uses.
   void (*weigh)(void* context, void* products, void* weights, int64_t stride, int64_t batch,
-                int64_t row0, int64_t count, int64_t columns) = nullptr;
+                int64_t row0, int64_t count, int64_t columns, void* scratch) = nullptr;
   void* context = nullptr;
-  // For each strip: from which column on its weights are zero where its products are not nan. Null: unknown.
+  int64_t scratch_bytes = 0;
+  // For each group: from which column on its weights are zero where its products are not nan. Null: unknown.
   const int64_t* ends = nullptr;
 };
 
-inline int64_t strip_count(int64_t rows) { return (rows + kStripRows - 1) / kStripRows; }
+inline int64_t group_count(int64_t rows) { return (rows + kGroupRows - 1) / kGroupRows; }
 
 // Uses the current device's threads, allocator and instruction set. No size is zero.
 void matmul_strips(const StripArgs& args);

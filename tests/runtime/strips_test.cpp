@@ -22,7 +22,7 @@ struct Case {
 // Row i sees the columns up to i: others become zero. Halving keeps the rest exact.
 template <class T>
 void weigh(void*, void* products, void* weights, int64_t stride, int64_t, int64_t row0,
-           int64_t count, int64_t columns) {
+           int64_t count, int64_t columns, void*) {
   for (int64_t i = 0; i < count; ++i)
     for (int64_t j = 0; j < columns; ++j) {
       const T product = static_cast<T*>(products)[i * stride + j];
@@ -77,13 +77,13 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
   matmul(product(dtype, c.batch, c.rows, c.columns, c.depth, args.a, args.b, &between));
   for (int64_t i = 0; i < c.batch; ++i) {
     T* rows = between.data() + i * c.rows * c.columns;
-    weigh<T>(nullptr, rows, rows, c.columns, i, 0, c.rows, c.columns);
+    weigh<T>(nullptr, rows, rows, c.columns, i, 0, c.rows, c.columns, nullptr);
   }
   matmul(product(dtype, c.batch, c.rows, c.width, c.columns,
                  matrices(between, c.rows, c.columns, false), args.v, &expected));
   std::vector<int64_t> ends;
-  for (int64_t strip = 0; strip < strip_count(c.rows); ++strip)
-    ends.push_back(std::min(c.columns, (strip + 1) * kStripRows));
+  for (int64_t group = 0; group < group_count(c.rows); ++group)
+    ends.push_back(std::min(c.columns, (group + 1) * kGroupRows));
   for (bool known : {false, true}) {
     std::vector<T> out(expected.size(), T(7));
     args.ends = known ? ends.data() : nullptr;
@@ -102,7 +102,8 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
 
 TEST_CASE("strips have the bits of two products") {
   const Case cases[] = {{1, 1, 1, 1, 1},     {2, 24, 64, 24, 64}, {3, 25, 7, 70, 130},
-                        {1, 100, 5, 513, 3}, {2, 49, 513, 65, 17}, {1, 300, 16, 300, 64}};
+                        {1, 100, 5, 513, 3}, {2, 49, 513, 65, 17}, {1, 300, 16, 300, 64},
+                        {1, 7, 64, 30, 16},  {1, 55, 800, 130, 900}};
   for (int threads : {1, 3})
     for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512}) {
       if (isa > best_isa()) continue;

@@ -1,3 +1,4 @@
+#include "runtime/kernels/vector/matmul_checks.h"
 #include "runtime/kernels/vector/matmul_pack.h"
 #include "runtime/kernels/vector/matmul_tile.h"
 
@@ -13,6 +14,7 @@ void fill_matmul_f32(MatmulKernels& table) {
   fill_tiles<float, 2, 6>(table.f32);
   fill_tiles<float, 1, 12>(table.f32);
 #endif
+  table.checks_f32 = float_checks<float>();
   table.pack_f32 = pack<float, float>;
   table.pack_bf16 = pack<BFloat16, float>;
 }

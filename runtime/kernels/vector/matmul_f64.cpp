@@ -1,3 +1,4 @@
+#include "runtime/kernels/vector/matmul_checks.h"
 #include "runtime/kernels/vector/matmul_pack.h"
 #include "runtime/kernels/vector/matmul_tile.h"
 
@@ -13,6 +14,7 @@ void fill_matmul_f64(MatmulKernels& table) {
   fill_tiles<double, 2, 6>(table.f64);
   fill_tiles<double, 1, 12>(table.f64);
 #endif
+  table.checks_f64 = float_checks<double>();
   table.pack_f64 = pack<double, double>;
 }
 

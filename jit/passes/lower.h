@@ -21,12 +21,16 @@ struct TileProduct {
   int output = -1;  // the operand that may take the product's memory: every element is read before
 };
 
-// Two matrix products with the kernel's rows between them (jit/passes/strips.h).
+// Matrix products around the kernel's rows (jit/passes/strips.h).
 struct StripProducts {
   ValueId left = kNoValue, right = kNoValue;  // (batch, rows, depth) and (batch, depth, columns); none: no strips
   int products = -1, weights = -1;            // the operands that read the first and make the left of the second
+  bool stored = false;                        // the second product is not the only reader of the weights
+  bool writes_memory = false;                 // so or by other outputs: the kernel has all columns of its rows
   ValueId values = kNoValue;                  // (batch, columns, width)
   ValueId result = kNoValue;                  // (batch, rows, width)
+  ValueId across_left = kNoValue;             // (batch, height, rows); none: no third product
+  ValueId across = kNoValue;                  // (batch, height, columns), across_left x weights
   // Where the bool operand `mask` is false the weights are zeros, or nan as their whole row is, if the scalar
   // `lowest` is -inf. -1: no such mask.
   int mask = -1;

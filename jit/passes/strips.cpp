@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/region/liveness.h"
 
@@ -17,11 +18,10 @@ bool is_op(const Instruction& instruction, Op op) {
 // Where the mask is false and `lowest` is -inf the result is 0, or nan as the whole row is.
 class MaskedSoftmax {
  public:
-  MaskedSoftmax(const Block& block) {
+  MaskedSoftmax(const Block& block, ValueId result) {
     for (const Instruction& instruction : block.instructions)
       if (instruction.code == Code::Op) makers_[instruction.results[0]] = &instruction;
-    const Instruction& yield = block.instructions.back();
-    const Instruction* divided = maker(yield.operands[0], Op::div);
+    const Instruction* divided = maker(result, Op::div);
     const Instruction* raised = divided ? maker(divided->operands[0], Op::exp) : nullptr;
     const Instruction* lowered = raised ? maker(raised->operands[0], Op::sub) : nullptr;
     const Instruction* masked = lowered ? maker(lowered->operands[0], Op::select) : nullptr;
@@ -57,9 +57,13 @@ class MaskedSoftmax {
 
 // The instructions that become one, by place.
 struct Chain {
-  std::vector<size_t> places;  // ascending; the kernel among them, the second product last
-  size_t kernel = 0;
+  static constexpr size_t kNone = SIZE_MAX;
+  std::vector<size_t> places;  // ascending
+  size_t kernel = 0, first = kNone, second = kNone, across = kNone;
+  std::vector<size_t> delayed;  // read what the chain makes before its last place
   int products = -1, weights = -1;
+  size_t result = 0;    // the weights' place among the kernel's results
+  bool stored = false;  // others read the weights too
 };
 
 class Joiner {
@@ -83,18 +87,26 @@ class Joiner {
       Chain chain;
       chain.kernel = i;
       if (!find(&chain)) continue;
-      if (std::any_of(chain.places.begin(), chain.places.end(), [&](size_t p) { return gone[p]; }))
+      const auto is_gone = [&](size_t place) { return gone[place]; };
+      if (std::any_of(chain.places.begin(), chain.places.end(), is_gone) ||
+          std::any_of(chain.delayed.begin(), chain.delayed.end(), is_gone))
         continue;
       for (size_t place : chain.places) gone[place] = true;
+      for (size_t place : chain.delayed) gone[place] = true;
       chains.push_back(std::move(chain));
     }
     if (chains.empty()) return;
-    std::unordered_map<size_t, Instruction> joined;  // by the second product's place
-    for (const Chain& chain : chains) joined.emplace(chain.places.back(), join(chain));
+    std::unordered_map<size_t, std::pair<const Chain*, Instruction>> joined;  // by the last place
+    for (const Chain& chain : chains)
+      joined.emplace(chain.places.back(), std::make_pair(&chain, join(chain)));
     std::vector<Instruction> out;
     for (size_t i = 0; i < code_.size(); ++i) {
-      if (auto found = joined.find(i); found != joined.end()) out.push_back(std::move(found->second));
-      else if (!gone[i]) out.push_back(std::move(code_[i]));
+      if (auto found = joined.find(i); found != joined.end()) {
+        out.push_back(std::move(found->second.second));
+        for (size_t place : found->second.first->delayed) out.push_back(std::move(code_[place]));
+      } else if (!gone[i]) {
+        out.push_back(std::move(code_[i]));
+      }
     }
     code_ = std::move(out);
   }
@@ -111,47 +123,105 @@ class Joiner {
       return false;
     for (ValueId target : kernel.in_place)
       if (target != kNoValue) return false;
-    for (size_t o = 0; o < kernel.bindings.size(); ++o) {
-      if (kernel.program.operands[o].kind != Operand::Kind::Output) continue;
-      if (chain->weights >= 0 || kernel.bindings[o].space != KernelBinding::Space::Element) return false;
-      chain->weights = static_cast<int>(o);
-    }
-    const size_t second = second_product(*chain, kernel);
-    if (second == SIZE_MAX) return false;
+    const std::vector<size_t> path = path_to_product(kernel, chain);
+    if (path.empty()) return false;
+    chain->second = path.back();
     for (size_t o = 0; o < kernel.bindings.size(); ++o)
       if (kernel.program.operands[o].kind == Operand::Kind::Input &&
           kernel.bindings[o].space == KernelBinding::Space::Element &&
-          first_product(o, code_[second], kernel, chain))
+          first_product(o, code_[chain->second], kernel, chain))
         break;
     if (chain->products < 0) return false;
-    ValueId value = code_[chain->kernel].results[0];
     chain->places.push_back(chain->kernel);
-    for (size_t place = SIZE_MAX; place != second; value = code_[place].results[0]) {
-      place = users_.at(value)[0];
-      chain->places.push_back(place);
-    }
+    chain->places.insert(chain->places.end(), path.begin(), path.end());
+    if (chain->across != Chain::kNone) chain->places.push_back(chain->across);
     std::sort(chain->places.begin(), chain->places.end());
-    return chain->places.back() == second;
+    return others_wait(chain);
   }
 
-  // Follows the kernel's result through reshapes that nobody else reads; SIZE_MAX: not to a product.
-  size_t second_product(const Chain& chain, const LoweredKernel& kernel) const {
-    ValueId value = code_[chain.kernel].results[0];
-    for (;;) {
-      const auto users = users_.find(value);
-      if (users == users_.end() || users->second.size() != 1) return SIZE_MAX;
-      const size_t place = users->second[0];
-      const Instruction& user = code_[place];
-      if (is_op(user, Op::reshape)) {
-        value = user.results[0];
+  // From an output of the kernel to the product that reads it.
+  std::vector<size_t> path_to_product(const LoweredKernel& kernel, Chain* chain) const {
+    const Instruction& made = code_[chain->kernel];
+    for (size_t o = 0; o < kernel.bindings.size(); ++o) {
+      if (kernel.program.operands[o].kind != Operand::Kind::Output ||
+          kernel.bindings[o].space != KernelBinding::Space::Element)
         continue;
+      const ValueId value = kernel.bindings[o].value;
+      const auto users = users_.find(value);
+      if (users == users_.end()) continue;
+      for (size_t first : users->second) {
+        std::vector<size_t> path = second_product(value, first, kernel.shape.sizes.back(), chain);
+        if (path.empty()) continue;
+        chain->weights = static_cast<int>(o);
+        chain->result = static_cast<size_t>(
+            std::find(made.results.begin(), made.results.end(), value) - made.results.begin());
+        return path;
       }
-      const bool multiplies = is_op(user, Op::dot) && user.operands[0] == value &&
-                              user.operands[1] != value &&
-                              sizes(value)[2] == kernel.shape.sizes.back();
-      const DType dtype = region_.type(value).dtype;
-      return multiplies && (dtype == DType::F32 || dtype == DType::F64) ? place : SIZE_MAX;
     }
+    return {};
+  }
+
+  // The chain's results appear at its last place, and its operands are read there: views and the like that read a
+  // result before are delayed, kernels that do or that write into an input's memory forbid it.
+  bool others_wait(Chain* chain) const {
+    const Instruction& kernel = code_[chain->kernel];
+    const ValueId weights = kernel.results[chain->result];
+    std::unordered_set<ValueId> late(kernel.results.begin(), kernel.results.end());
+    late.insert(code_[chain->second].results[0]);
+    if (chain->across != Chain::kNone) late.insert(code_[chain->across].results[0]);
+    const auto is_in = [&](size_t place) {
+      return std::binary_search(chain->places.begin(), chain->places.end(), place);
+    };
+    for (size_t user : users_.at(weights)) chain->stored = chain->stored || !is_in(user);
+    for (size_t i = chain->places.front(); i < chain->places.back(); ++i) {
+      if (is_in(i)) continue;
+      bool reads = false;
+      for_each_use(code_[i], [&](ValueId value) { reads = reads || late.count(value) != 0; });
+      if (code_[i].code == Code::Kernel && writes_input(kernels_[code_[i].id])) return false;
+      if (!reads) continue;
+      if (code_[i].code != Code::Op || code_[i].op == Op::dot) return false;
+      chain->delayed.push_back(i);
+      late.insert(code_[i].results.begin(), code_[i].results.end());
+    }
+    return true;
+  }
+  static bool writes_input(const LoweredKernel& kernel) {
+    return std::any_of(kernel.in_place.begin(), kernel.in_place.end(),
+                       [](ValueId target) { return target != kNoValue; });
+  }
+
+  // Follows the kernel's result, from its user at `place` on, through reshapes that nobody else reads; empty: not
+  // to a product. Notes a product that has the same value as its right operand.
+  std::vector<size_t> second_product(ValueId value, size_t place, ValueId columns, Chain* chain) const {
+    std::vector<size_t> path;
+    for (;;) {
+      path.push_back(place);
+      const Instruction& user = code_[place];
+      if (!is_op(user, Op::reshape)) {
+        const DType dtype = region_.type(value).dtype;
+        if (!multiplies(place, value, 0) || sizes(value)[2] != columns ||
+            (dtype != DType::F32 && dtype != DType::F64))
+          return {};
+        const std::vector<size_t>& users = users_.at(value);
+        for (size_t other : users)
+          if (users.size() == 2 && multiplies(other, value, 1)) chain->across = other;
+        return path;
+      }
+      value = user.results[0];
+      const auto users = users_.find(value);
+      if (users == users_.end() || users->second.size() > 2) return {};
+      place = users->second[0];
+      if (users->second.size() == 1) continue;
+      size_t other = users->second[1];
+      if (!multiplies(place, value, 0)) std::swap(place, other);
+      if (!multiplies(other, value, 1)) return {};
+    }
+  }
+  // Whether the instruction is a product with the value as that operand, and only there.
+  bool multiplies(size_t place, ValueId value, size_t operand) const {
+    const Instruction& user = code_[place];
+    return is_op(user, Op::dot) && user.operands[operand] == value &&
+           user.operands[1 - operand] != value;
   }
 
   // Whether operand `o` is a product of the same rows that only the kernel reads.
@@ -164,6 +234,7 @@ class Joiner {
       if (maker == makers_.end() || users_.at(value) != std::vector<size_t>{reader}) return false;
       const Instruction& made = code_[maker->second];
       places.push_back(maker->second);
+      chain->first = maker->second;
       if (is_op(made, Op::dot)) break;
       if (!is_op(made, Op::reshape)) return false;
       reader = maker->second;
@@ -187,48 +258,57 @@ class Joiner {
     joined.blocks.push_back(std::make_unique<Block>());
     std::vector<Instruction>& block = joined.blocks[0]->instructions;
     LoweredKernel& kernel = kernels_[joined.id];
-    note_mask(*code_[chain.kernel].blocks[0], &kernel);
+    const Instruction& row_kernel = code_[chain.kernel];
+    const ValueList yielded = row_kernel.blocks[0]->instructions.back().operands;
+    note_mask(*row_kernel.blocks[0], yielded[chain.result], &kernel);
     std::unordered_map<ValueId, ValueId> renamed;
+    for (size_t i = 0; i < yielded.size(); ++i) renamed[row_kernel.results[i]] = yielded[i];
     for (size_t place : chain.places) {
       if (place != chain.kernel) {
         block.push_back(clone_instruction(code_[place]));
         continue;
       }
-      for (const Instruction& inner : code_[place].blocks[0]->instructions) {
-        if (inner.code == Code::Yield) renamed[code_[place].results[0]] = inner.operands[0];
-        else block.push_back(clone_instruction(inner));
-      }
+      for (const Instruction& inner : row_kernel.blocks[0]->instructions)
+        if (inner.code != Code::Yield) block.push_back(clone_instruction(inner));
     }
     for (Instruction& instruction : block)
       for (ValueId& operand : instruction.operands)
         if (auto found = renamed.find(operand); found != renamed.end()) operand = found->second;
-    Instruction& second = block.back();
     StripProducts& strips = kernel.strips;
-    const Instruction& first = first_of(chain);
+    const Instruction &first = code_[chain.first], &second = code_[chain.second];
     strips.left = first.operands[0], strips.right = first.operands[1];
     strips.products = chain.products, strips.weights = chain.weights;
     strips.values = second.operands[1], strips.result = second.results[0];
-    joined.results.push_back(strips.result);
-    const ValueId inside = region_.add_value(Type(region_.type(strips.result)));
-    second.results[0] = inside;
+    strips.stored = chain.stored;
+    strips.writes_memory = chain.stored || yielded.size() > 1;
     Instruction yield;
     yield.code = Code::Yield;
-    yield.operands.push_back(inside);
+    for (size_t i = 0; i < yielded.size(); ++i) {
+      if (i == chain.result && !chain.stored) continue;
+      joined.results.push_back(row_kernel.results[i]);
+      yield.operands.push_back(yielded[i]);
+    }
+    give_result(strips.result, &joined, &yield);
+    if (chain.across != Chain::kNone) {
+      strips.across_left = code_[chain.across].operands[0];
+      strips.across = code_[chain.across].results[0];
+      give_result(strips.across, &joined, &yield);
+    }
     block.push_back(std::move(yield));
     return joined;
   }
 
-  const Instruction& first_of(const Chain& chain) const {
-    return *std::find_if(code_.begin() + static_cast<std::ptrdiff_t>(chain.places[0]), code_.end(),
-                         [&](const Instruction& i) { return is_op(i, Op::dot) && leads_to(i, chain); });
-  }
-  bool leads_to(const Instruction& dot, const Chain& chain) const {
-    const size_t place = static_cast<size_t>(&dot - code_.data());
-    return std::find(chain.places.begin(), chain.places.end(), place) != chain.places.end();
+  // A product's result becomes one of the joined kernel; its block has a value of its own for it.
+  void give_result(ValueId result, Instruction* joined, Instruction* yield) {
+    const ValueId inside = region_.add_value(Type(region_.type(result)));
+    for (Instruction& instruction : joined->blocks[0]->instructions)
+      if (instruction.results[0] == result) instruction.results[0] = inside;
+    joined->results.push_back(result);
+    yield->operands.push_back(inside);
   }
 
-  static void note_mask(const Block& block, LoweredKernel* kernel) {
-    const MaskedSoftmax softmax(block);
+  static void note_mask(const Block& block, ValueId result, LoweredKernel* kernel) {
+    const MaskedSoftmax softmax(block, result);
     if (softmax.mask == kNoValue) return;
     for (size_t o = 0; o < kernel->bindings.size(); ++o)
       if (kernel->bindings[o].value == softmax.mask &&

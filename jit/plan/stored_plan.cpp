@@ -66,9 +66,12 @@ class Writer {
     kernels_.difference(output);
   }
   void write_strips(const StripProducts& strips) {
-    const auto& [left, right, products, weights, values, result, mask, lowest] = strips;
-    for (ValueId one : {left, right, values, result, lowest}) write_value(one, kernels_);
+    const auto& [left, right, products, weights, stored, writes_memory, values, result, across_left,
+                 across, mask, lowest] = strips;
+    for (ValueId one : {left, right, values, result, across_left, across, lowest})
+      write_value(one, kernels_);
     for (int operand : {products, weights, mask}) kernels_.difference(operand);
+    for (bool flag : {stored, writes_memory}) kernels_.byte(flag);
   }
 
   std::unordered_map<std::string, size_t> numbers_;
@@ -152,18 +155,24 @@ class Reader {
   }
 
   void read_strips(size_t operands, StripProducts* strips) {
-    for (ValueId* one : {&strips->left, &strips->right, &strips->values, &strips->result})
+    for (ValueId* one : {&strips->left, &strips->right, &strips->values, &strips->result,
+                         &strips->across_left, &strips->across})
       *one = tensor(true);
     strips->lowest = read_value(in_, region_.value_count(), true);
     check_scalar(strips->lowest);
     for (int* one : {&strips->products, &strips->weights, &strips->mask}) *one = place(operands);
+    for (bool* flag : {&strips->stored, &strips->writes_memory}) *flag = read_enum(in_, true);
     const bool is_none = strips->left == kNoValue;
     for (ValueId one : {strips->right, strips->values, strips->result})
       if (is_none != (one == kNoValue)) in_.fail("half a pair of matrix products");
+    if ((strips->across_left == kNoValue) != (strips->across == kNoValue) ||
+        (is_none && strips->across != kNoValue))
+      in_.fail("half a third matrix product");
     if (is_none != (strips->products < 0) || is_none != (strips->weights < 0) ||
         (strips->mask >= 0) != (strips->lowest != kNoValue))
       in_.fail("strips without their operands");
-    check_matrices({strips->left, strips->right, strips->values, strips->result});
+    check_matrices({strips->left, strips->right, strips->values, strips->result, strips->across_left,
+                    strips->across});
   }
 
   void check_matrices(std::initializer_list<ValueId> values) {

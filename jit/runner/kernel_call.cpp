@@ -160,6 +160,11 @@ std::vector<KernelCache::Wanted> CompiledKernels::foreseen(const Region& region,
       const Tensor& left = registers.tensor(strips.left);
       const Sizes sizes{left.size(0), left.size(1), registers.tensor(strips.values).size(2)};
       registers.put(strips.result, Tensor::empty(left.dtype(), sizes));
+      if (strips.across != kNoValue)
+        registers.put(strips.across,
+                      Tensor::empty(left.dtype(), {left.size(0),
+                                                   registers.tensor(strips.across_left).size(1),
+                                                   registers.tensor(strips.right).size(2)}));
     }
     return true;
   });

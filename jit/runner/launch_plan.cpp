@@ -89,8 +89,9 @@ class Planner {
     } else if (product.value != kNoValue && (binding.value == product.value ||
                                              static_cast<int>(o) == product.output)) {
       fresh(OperandPlan::Source::Product, sizes_, &plan);
-    } else if (lowered_.strips.left != kNoValue && (static_cast<int>(o) == lowered_.strips.products ||
-                                                    static_cast<int>(o) == lowered_.strips.weights)) {
+    } else if (lowered_.strips.left != kNoValue &&
+               (static_cast<int>(o) == lowered_.strips.products ||
+                (static_cast<int>(o) == lowered_.strips.weights && !lowered_.strips.stored))) {
       plan.source = OperandPlan::Source::Strip;
       expand(binding.space, sizes_, contiguous_strides(sizes_));
     } else if (!plan.output) {
@@ -209,6 +210,7 @@ bool Planner::streams(size_t o) const {
   const OperandPlan& plan = launch_.operands[o];
   if (!plan.output || plan.source != OperandPlan::Source::Fresh || lowered_.shape.column ||
       lowered_.product.left != kNoValue || lowered_.in_place[o] != kNoValue ||
+      static_cast<int>(o) == lowered_.strips.weights ||  // a product reads them at once
       launch_.accesses[o] != Access::Contiguous)
     return false;
   const int64_t size = dtype_size(plan.dtype);

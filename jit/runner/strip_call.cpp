@@ -18,33 +18,34 @@ struct Weigher {
   const CompiledKernels::Launch& launch;
   int64_t rows;  // of a batch
 
-  static void run(void* context, void* products, void* weights, int64_t stride, int64_t batch,
-                  int64_t row0, int64_t count, int64_t columns, void* scratch) {
+  static void run(void* context, const StripRows& rows, void* scratch) {
     const Weigher& self = *static_cast<const Weigher*>(context);
-    int64_t line = batch * self.rows + row0;
     const int64_t size = dtype_size(self.lowered.program.operands[self.lowered.strips.weights].dtype);
-    while (count > 0) {
+    StripRows left = rows;
+    int64_t line = rows.batch * self.rows + rows.row0;
+    for (int64_t done = 0; done < rows.count; done += left.count) {
       const int64_t plane_row = line % self.launch.rows;
-      const int64_t some = std::min(count, self.launch.rows - plane_row);
-      self.weigh(products, weights, stride, line / self.launch.rows, plane_row, some, columns, scratch);
-      products = static_cast<std::byte*>(products) + some * stride * size;
-      weights = static_cast<std::byte*>(weights) + some * stride * size;
-      line += some;
-      count -= some;
+      left.count = std::min(rows.count - done, self.launch.rows - plane_row);
+      self.weigh(left, line / self.launch.rows, plane_row, scratch);
+      left.products = static_cast<std::byte*>(left.products) + left.count * rows.products_stride * size;
+      left.weights = static_cast<std::byte*>(left.weights) + left.count * rows.weights_stride * size;
+      line += left.count;
     }
   }
 
-  void weigh(void* products, void* weights, int64_t stride, int64_t outer, int64_t row,
-             int64_t count, int64_t columns, void* scratch) const {
+  void weigh(const StripRows& rows, int64_t outer, int64_t row, void* scratch) const {
     ArgumentList arguments(launch.arguments.size());
     for (size_t o = 0; o < launch.arguments.size(); ++o) {
-      const bool from = static_cast<int>(o) == lowered.strips.products;
-      if (from || static_cast<int>(o) == lowered.strips.weights)
-        arguments[o] = {from ? products : weights, stride, launch.arguments[o].col_stride};
+      const int64_t col_stride = launch.arguments[o].col_stride;
+      if (static_cast<int>(o) == lowered.strips.products)
+        arguments[o] = {rows.products, rows.products_stride, col_stride};
+      else if (static_cast<int>(o) == lowered.strips.weights)
+        arguments[o] = {rows.weights, rows.weights_stride, col_stride};
       else
         arguments[o] = shifted_argument(lowered, launch, o, outer, row, 0);
     }
-    launch.kernel->function(arguments.data(), launch.parameters.data(), count, columns, scratch);
+    launch.kernel->function(arguments.data(), launch.parameters.data(), rows.count, rows.columns,
+                            scratch);
   }
 };
 
@@ -92,18 +93,31 @@ void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& lau
   args.columns = right.size(2), args.width = values.size(2);
   args.a = operand(left), args.b = operand(right), args.v = operand(values);
   args.weigh = Weigher::run;
+  // Whoever else reads what the kernel writes reads all columns.
+  args.whole_rows = strips.writes_memory;
+  if (strips.stored)
+    args.weights = registers.tensor(lowered.bindings[strips.weights].value).data();
   args.context = &weigher;
   if (launch.has_scratch) args.scratch_bytes = scratch_bytes(lowered.program, launch.cols);
   const std::vector<int64_t> ends = find_ends(lowered, launch, registers, args.rows);
   if (!ends.empty()) args.ends = ends.data();
   Tensor result = Tensor::empty(args.dtype, {args.batch, args.rows, args.width});
   args.out = result.data();
+  Tensor across;
+  if (strips.across != kNoValue) {
+    const Tensor& l = registers.tensor(strips.across_left);
+    args.l = operand(l), args.height = l.size(1);
+    across = Tensor::empty(args.dtype, {args.batch, args.height, args.columns});
+    args.across = across.data();
+  }
   matmul_strips(args);
+  if (across.defined()) registers.put(strips.across, std::move(across));
   registers.put(strips.result, std::move(result));
 }
 
 bool CompiledKernels::fits_strips(const LoweredKernel& lowered, const Registers& registers) {
   const StripProducts& strips = lowered.strips;
+  if (strips.across != kNoValue && registers.tensor(strips.across_left).size(1) == 0) return false;
   return registers.tensor(strips.left).size(2) > 0 && registers.tensor(strips.values).size(2) > 0;
 }
 

@@ -228,7 +228,8 @@ class TiledMatmul {
       const int64_t count = std::min(step, tile.rows - row);
       kernels_.tile[vectors][count](left + row * left_stride, left_stride, right, right_stride,
                                     result + row * result_stride, result_stride, depth,
-                                    last_columns, k > 0, next, next_step);
+                                    last_columns, k > 0 ? TileSum::Add : TileSum::Store, next,
+                                    next_step);
       next += next_step * depth;
     }
   }

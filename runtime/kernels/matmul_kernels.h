@@ -11,13 +11,16 @@ namespace tsc {
 inline constexpr int kMaxTileVectors = 4;
 inline constexpr int kMaxTileRows = 14;
 
-// One tile of C, for one block of k: rows x (vectors * lanes) columns, the last vector holding only
-// `last_columns` of them. Stores the chains from 0, or adds them to C. Each step of k
+// What a tile makes of C: the chains from 0, C plus these, or C's own chains and how they go on.
+enum class TileSum : uint8_t { Store, Add, Continue };
+
+// One tile of C, for one block of k or a part of it: rows x (vectors * lanes) columns, the last vector holding
+// only `last_columns` of them. Each step of k
 // asks for the cache line at `next`, which then moves by next_step bytes: what later tiles will
 // need.
 template <class T>
 using TileKernel = void (*)(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride,
-                            T* c, int64_t c_row_stride, int64_t k, int last_columns, bool add,
+                            T* c, int64_t c_row_stride, int64_t k, int last_columns, TileSum mode,
                             const char* next, int64_t next_step);
 
 // dst[i * dst_stride + j] = src[i * row_stride + j * column_stride], converted, for rows x columns.

@@ -15,6 +15,8 @@ constexpr int64_t kPadding = 16;  // elements; keeps rows off one cache set
 constexpr int64_t kNearBytes = 768 << 10;
 constexpr int64_t kMostGroups = 4;
 constexpr int64_t kLeastTaskRows = 96;
+// The third product loads and stores its sums for each strip, so strips are higher.
+constexpr int64_t kAcrossRows = 48;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
@@ -41,8 +43,10 @@ class Strips {
     const int64_t right_bytes =
         args.columns * (args.depth + args.width) * static_cast<int64_t>(sizeof(T));
     strip_rows_ = kGroupRows * (right_bytes <= kNearBytes ? 1 : kMostGroups);
+    if (args.across) strip_rows_ = kAcrossRows;
     // A task packs its batch's B and V anew, so it has many rows unless threads would have nothing to do.
-    const int64_t pieces = ceil_div(4 * device.threads.count(), args.batch);
+    // The third product's sums go through all rows of a batch.
+    const int64_t pieces = args.across ? 1 : ceil_div(4 * device.threads.count(), args.batch);
     task_rows_ = round_up(std::max(ceil_div(args.rows, pieces), kLeastTaskRows), strip_rows_);
   }
 
@@ -65,10 +69,14 @@ class Strips {
         : b(allocator, s.args_.depth * s.padded(s.args_.columns)),
           v(allocator, s.args_.columns * s.padded(s.args_.width)),
           products(allocator, s.strip_rows_ * s.strip_stride()),
-          weights(allocator, s.strip_rows_ * s.strip_stride()),
+          weights(allocator, s.args_.weights ? 0 : s.strip_rows_ * s.strip_stride()),
           left(allocator, s.pack_left_ ? s.strip_rows_ * (s.args_.depth + kPadding) : 0),
+          across_left(allocator, s.args_.across ? s.args_.height * s.across_stride() : 0),
+          chains(allocator, s.args_.across && s.args_.rows > kMatmulBlock
+                                ? s.args_.height * s.args_.columns
+                                : 0),
           scratch(allocator, s.args_.scratch_bytes) {}
-    Scratch<T> b, v, products, weights, left;
+    Scratch<T> b, v, products, weights, left, across_left, chains;
     Scratch<std::byte> scratch;
   };
   // Some rows of one batch: the groups' own ends, or all columns.
@@ -83,6 +91,7 @@ class Strips {
   };
 
   int64_t padded(int64_t columns) const { return panel_ ? round_up(columns, panel_) : columns; }
+  int64_t across_stride() const { return strip_rows_ + kPadding; }
   int64_t strip_stride() const { return padded(args_.columns) + kPadding; }
 
   void run_task(int64_t batch, int64_t row0, const Buffers& buffers) const {
@@ -91,10 +100,11 @@ class Strips {
                                 args_.b.row_stride, args_.b.column_stride, args_.depth, args_.columns);
     const Packed v = pack_right(buffers.v.data(), element<T>(args_.v, batch, 0, 0),
                                 args_.v.row_stride, args_.v.column_stride, args_.columns, args_.width);
-    const bool may_skip = args_.ends && values_finite(batch);
-    for (int64_t row = row0; row < row_end; row += strip_rows_) {
+    const bool may_skip = args_.ends && !args_.across && values_finite(batch);
+    for (int64_t row = row0, rows = 0; row < row_end; row += rows) {
       device_.stop.poll();
-      const int64_t rows = std::min(strip_rows_, row_end - row);
+      rows = std::min(strip_rows_, row_end - row);
+      if (args_.across) rows = std::min(rows, kMatmulBlock - row % kMatmulBlock);
       const Strip strip{batch, row, rows, may_skip ? args_.ends + row / kGroupRows : nullptr};
       run_strip(strip, b, v, buffers);
       if (skips(strip) &&
@@ -153,22 +163,52 @@ class Strips {
     }
     const int64_t stride = strip_stride();
     T *products = buffers.products.data(), *weights = buffers.weights.data();
+    const int64_t weights_stride = args_.weights ? args_.columns : stride;
+    if (args_.weights)
+      weights = static_cast<T*>(args_.weights) +
+                (strip.batch * args_.rows + strip.row0) * args_.columns;
     for (int64_t column = 0; column < args_.columns; column += step_columns(args_.columns))
       for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
         product(left + row * left_stride, left_stride, rows, b, args_.depth, column,
                 std::min(end, column + step_columns(args_.columns)), products + row * stride, stride);
       });
     for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
-      args_.weigh(args_.context, products + row * stride, weights + row * stride, stride, strip.batch,
-                  strip.row0 + row, rows, end, buffers.scratch.data());
+      const int64_t columns = args_.whole_rows ? args_.columns : end;
+      args_.weigh(args_.context,
+                  {products + row * stride, weights + row * weights_stride, stride, weights_stride,
+                   strip.batch, strip.row0 + row, rows, columns},
+                  buffers.scratch.data());
     });
     T* out = out_row(strip.batch, strip.row0);
     for (int64_t column = 0; column < args_.width; column += step_columns(args_.width))
       for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
-        product(weights + row * stride, stride, rows, v, end, column,
+        product(weights + row * weights_stride, weights_stride, rows, v, end, column,
                 std::min(args_.width, column + step_columns(args_.width)),
                 out + row * args_.width, args_.width);
       });
+    if (args_.across) add_across(strip, weights, weights_stride, buffers);
+  }
+
+  // The strip's piece of the third product: the chains of its block of rows go on; those of the first block are
+  // the result, others are added to it when their block ends.
+  void add_across(const Strip& strip, const T* weights, int64_t weights_stride,
+                  const Buffers& buffers) const {
+    const MatmulOperand& l = args_.l;
+    T* left = buffers.across_left.data();
+    pack_(left, across_stride(), element<T>(l, strip.batch, 0, strip.row0), l.row_stride,
+          l.column_stride, args_.height, strip.rows);
+    const int64_t count = args_.height * args_.columns;
+    T* result = static_cast<T*>(args_.across) + strip.batch * count;
+    const bool first_block = strip.row0 < kMatmulBlock;
+    T* sums = first_block ? result : buffers.chains.data();
+    const TileSum mode = strip.row0 % kMatmulBlock == 0 ? TileSum::Store : TileSum::Continue;
+    for (int64_t column = 0; column < args_.columns; column += panel_)
+      tile_columns(left, across_stride(), args_.height, weights + column, weights_stride,
+                   sums + column, args_.columns, strip.rows,
+                   std::min(panel_, args_.columns - column), mode);
+    const int64_t behind = strip.row0 + strip.rows;
+    if (!first_block && (behind % kMatmulBlock == 0 || behind == args_.rows))
+      for (int64_t i = 0; i < count; ++i) result[i] = result[i] + sums[i];
   }
 
   // visit(first row, rows, end) for each group of the strip; rows count from the strip's first.
@@ -193,6 +233,16 @@ class Strips {
                     depth, width);
       return;
     }
+    for (int64_t k = 0; k < depth; k += kMatmulBlock)
+      tile_columns(left + k, left_stride, rows, right.data + right.depth * column + k * panel_, panel_,
+                   out + column, out_stride, std::min(kMatmulBlock, depth - k), width,
+                   k > 0 ? TileSum::Add : TileSum::Store);
+  }
+
+  // All rows of at most a panel's columns, for at most a block of k.
+  void tile_columns(const T* left, int64_t left_stride, int64_t rows, const T* right,
+                    int64_t right_stride, T* out, int64_t out_stride, int64_t k, int64_t width,
+                    TileSum mode) const {
     int64_t vectors = tiles_.vectors;
     int last = tiles_.lanes;
     if (width < panel_) {
@@ -200,15 +250,11 @@ class Strips {
       last = static_cast<int>(width - (vectors - 1) * tiles_.lanes);
     }
     const int64_t step = tiles_.rows[vectors];
-    for (int64_t k = 0; k < depth; k += kMatmulBlock) {
-      const T* panel = right.data + right.depth * column + k * panel_;
-      const int64_t block = std::min(kMatmulBlock, depth - k);
-      for (int64_t row = 0; row < rows; row += step) {
-        const T* from = left + row * left_stride + k;
-        tiles_.tile[vectors][std::min(step, rows - row)](
-            from, left_stride, panel, panel_, out + row * out_stride + column, out_stride, block, last,
-            k > 0, reinterpret_cast<const char*>(from), 0);
-      }
+    for (int64_t row = 0; row < rows; row += step) {
+      const T* from = left + row * left_stride;
+      tiles_.tile[vectors][std::min(step, rows - row)](
+          from, left_stride, right, right_stride, out + row * out_stride, out_stride, k, last, mode,
+          reinterpret_cast<const char*>(from), 0);
     }
   }
 
@@ -224,14 +270,42 @@ class Strips {
 
 }  // namespace
 
+namespace {
+
+template <class T>
+void run_strips(const StripArgs& args, const TileKernels<T>& tiles, PackKernel<T> pack,
+                const FloatChecks<T>& checks, Device& device) {
+  const RowKernel row_kernel = matmul_kernels(device.isa).row[static_cast<int>(args.dtype)];
+  if (!args.across || (tiles.lanes && args.batch >= device.threads.count()))
+    return Strips<T>(args, tiles, row_kernel, pack, checks, device).run();
+  // Without tiles no sum can go on, and with few batches threads would have nothing to do: the third product
+  // follows, on weights that stay until then.
+  StripArgs two = args;
+  two.across = nullptr;
+  const Scratch<T> weights(*device.allocator,
+                           args.weights ? 0 : args.batch * args.rows * args.columns);
+  if (!two.weights) two.weights = weights.data();
+  two.whole_rows = true;
+  Strips<T>(two, tiles, row_kernel, pack, checks, device).run();
+  MatmulArgs third;
+  third.dtype = args.dtype;
+  third.batch = args.batch, third.m = args.height, third.n = args.columns, third.k = args.rows;
+  third.a = args.l;
+  third.b = {two.weights, args.columns, 1, args.rows * args.columns};
+  third.c = args.across;
+  third.c_row_stride = args.columns, third.c_batch_stride = args.height * args.columns;
+  matmul(third);
+}
+
+}  // namespace
+
 void matmul_strips(const StripArgs& args) {
   Device& device = current_device();
   const MatmulKernels& kernels = matmul_kernels(device.isa);
-  const RowKernel row_kernel = kernels.row[static_cast<int>(args.dtype)];
   if (args.dtype == DType::F32)
-    Strips<float>(args, kernels.f32, row_kernel, kernels.pack_f32, kernels.checks_f32, device).run();
+    run_strips<float>(args, kernels.f32, kernels.pack_f32, kernels.checks_f32, device);
   else
-    Strips<double>(args, kernels.f64, row_kernel, kernels.pack_f64, kernels.checks_f64, device).run();
+    run_strips<double>(args, kernels.f64, kernels.pack_f64, kernels.checks_f64, device);
 }
 
 }  // namespace tsc

@@ -21,12 +21,12 @@ struct Case {
 
 // Row i sees the columns up to i: others become zero. Halving keeps the rest exact.
 template <class T>
-void weigh(void*, void* products, void* weights, int64_t stride, int64_t, int64_t row0,
-           int64_t count, int64_t columns, void*) {
-  for (int64_t i = 0; i < count; ++i)
-    for (int64_t j = 0; j < columns; ++j) {
-      const T product = static_cast<T*>(products)[i * stride + j];
-      static_cast<T*>(weights)[i * stride + j] = j <= row0 + i ? product / 2 : T(0);
+void weigh(void*, const StripRows& rows, void*) {
+  for (int64_t i = 0; i < rows.count; ++i)
+    for (int64_t j = 0; j < rows.columns; ++j) {
+      const T product = static_cast<T*>(rows.products)[i * rows.products_stride + j];
+      static_cast<T*>(rows.weights)[i * rows.weights_stride + j] =
+          j <= rows.row0 + i ? product / 2 : T(0);
     }
 }
 
@@ -58,6 +58,16 @@ MatmulArgs product(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, 
 }
 
 template <class T>
+size_t different(const std::vector<T>& a, const std::vector<T>& b) {
+  size_t count = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool both_nan = std::isnan(a[i]) && std::isnan(b[i]);
+    count += !both_nan && std::memcmp(&a[i], &b[i], sizeof(T)) != 0;
+  }
+  return count;
+}
+
+template <class T>
 void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
   const std::vector<T> a = numbers<T>(c.batch * c.rows * c.depth, 1);
   const std::vector<T> b = numbers<T>(c.batch * c.depth * c.columns, 2);
@@ -77,24 +87,32 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
   matmul(product(dtype, c.batch, c.rows, c.columns, c.depth, args.a, args.b, &between));
   for (int64_t i = 0; i < c.batch; ++i) {
     T* rows = between.data() + i * c.rows * c.columns;
-    weigh<T>(nullptr, rows, rows, c.columns, i, 0, c.rows, c.columns, nullptr);
+    weigh<T>(nullptr, {rows, rows, c.columns, c.columns, i, 0, c.rows, c.columns}, nullptr);
   }
   matmul(product(dtype, c.batch, c.rows, c.width, c.columns,
                  matrices(between, c.rows, c.columns, false), args.v, &expected));
+  const int64_t height = c.depth % 7 + 5;
+  const std::vector<T> l = numbers<T>(c.batch * height * c.rows, 4);
+  std::vector<T> across_expected;
+  args.height = height;
+  args.l = matrices(l, height, c.rows, transposed);
+  matmul(product(dtype, c.batch, height, c.columns, c.rows, args.l,
+                 matrices(between, c.rows, c.columns, false), &across_expected));
   std::vector<int64_t> ends;
   for (int64_t group = 0; group < group_count(c.rows); ++group)
     ends.push_back(std::min(c.columns, (group + 1) * kGroupRows));
-  for (bool known : {false, true}) {
-    std::vector<T> out(expected.size(), T(7));
-    args.ends = known ? ends.data() : nullptr;
+  for (int way = 0; way < 8; ++way) {
+    std::vector<T> out(expected.size(), T(7)), weights(between.size(), T(7));
+    std::vector<T> across(across_expected.size(), T(7));
+    args.across = way & 4 ? across.data() : nullptr;
+    args.ends = way & 1 ? ends.data() : nullptr;
+    args.weights = way & 2 ? weights.data() : nullptr;
+    args.whole_rows = way & 2;
     args.out = out.data();
     matmul_strips(args);
-    size_t different = 0;
-    for (size_t i = 0; i < out.size(); ++i) {
-      const bool both_nan = std::isnan(out[i]) && std::isnan(expected[i]);
-      different += !both_nan && std::memcmp(&out[i], &expected[i], sizeof(T)) != 0;
-    }
-    CHECK(different == 0);
+    CHECK(different(out, expected) == 0);
+    if (way & 2) CHECK(different(weights, between) == 0);
+    if (way & 4) CHECK(different(across, across_expected) == 0);
   }
 }
 
@@ -103,7 +121,8 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
 TEST_CASE("strips have the bits of two products") {
   const Case cases[] = {{1, 1, 1, 1, 1},     {2, 24, 64, 24, 64}, {3, 25, 7, 70, 130},
                         {1, 100, 5, 513, 3}, {2, 49, 513, 65, 17}, {1, 300, 16, 300, 64},
-                        {1, 7, 64, 30, 16},  {1, 55, 800, 130, 900}};
+                        {1, 7, 64, 30, 16},  {1, 55, 800, 130, 900},
+                        {4, 1050, 3, 70, 9}, {3, 513, 17, 5, 2}};
   for (int threads : {1, 3})
     for (Isa isa : {Isa::Baseline, Isa::Avx2, Isa::Avx512}) {
       if (isa > best_isa()) continue;

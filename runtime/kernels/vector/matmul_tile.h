@@ -12,7 +12,7 @@ namespace tsc::TSC_ISA {
 // Every loop over kRows or kVectors is unrolled, so that each accumulator becomes a register.
 template <class T, int kRows, int kVectors>
 void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T* c,
-          int64_t c_row_stride, int64_t k, int last_columns, bool add, const char* next,
+          int64_t c_row_stride, int64_t k, int last_columns, TileSum mode, const char* next,
           int64_t next_step) {
   using L = Lanes<T>;
   const auto mask = L::first(last_columns);
@@ -22,6 +22,15 @@ void tile(const T* a, int64_t a_row_stride, const T* b, int64_t b_row_stride, T*
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) sum[i][j] = L::zero();
+  if (mode == TileSum::Continue) {
+#pragma GCC unroll 14
+    for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kLast; ++j) sum[i][j] = L::load(c + i * c_row_stride + j * L::kCount);
+      sum[i][kLast] = L::load(c + i * c_row_stride + kLast * L::kCount, mask);
+    }
+  }
+  const bool add = mode == TileSum::Add;
   for (; k > 0; --k, ++a, b += b_row_stride, next += next_step) {
     __builtin_prefetch(next, 0, 2);
     typename L::V right[kVectors];

@@ -31,10 +31,11 @@ struct StripProducts {
   ValueId result = kNoValue;                  // (batch, rows, width)
   ValueId across_left = kNoValue;             // (batch, height, rows); none: no third product
   ValueId across = kNoValue;                  // (batch, height, columns), across_left x weights
-  // Where the bool operand `mask` is false the weights are zeros, or nan as their whole row is, if the scalar
-  // `lowest` is -inf. -1: no such mask.
-  int mask = -1;
-  ValueId lowest = kNoValue;
+  // Where the bool operand `mask` is false the weights are zeros. After a softmax: or nan as their whole row is, and
+  // if the scalar `fill` is -inf. Else: if `fill` is 0 and `factor`, which multiplies it, is finite (none: 1).
+  int mask = -1;  // -1: no such mask
+  bool softmax = false;
+  ValueId fill = kNoValue, factor = kNoValue;
 };
 
 // A reduction over the rows of a row kernel, one for each Accumulator operand in their order.

@@ -13,29 +13,51 @@ bool is_op(const Instruction& instruction, Op op) {
   return instruction.code == Code::Op && instruction.op == op;
 }
 
-// What a softmax over masked rows looks like in a kernel's block:
-//   t = select(mask, scores, lowest); e = exp(t - amax(t)); result = e / sum(e)
-// Where the mask is false and `lowest` is -inf the result is 0, or nan as the whole row is.
-class MaskedSoftmax {
+// How a kernel's block makes weights that are zeros where a mask is false.
+class MaskedWeights {
  public:
-  MaskedSoftmax(const Block& block, ValueId result) {
+  MaskedWeights(const Block& block, ValueId result) {
     for (const Instruction& instruction : block.instructions)
       if (instruction.code == Code::Op) makers_[instruction.results[0]] = &instruction;
+    if (!is_softmax(result)) is_filled(result);
+  }
+
+  ValueId mask = kNoValue, fill = kNoValue, factor = kNoValue;
+  bool softmax = false;
+
+ private:
+  //   t = select(mask, scores, fill); e = exp(t - amax(t)); result = e / sum(e)
+  // Where the mask is false and `fill` is -inf the result is 0, or nan as the whole row is.
+  bool is_softmax(ValueId result) {
     const Instruction* divided = maker(result, Op::div);
     const Instruction* raised = divided ? maker(divided->operands[0], Op::exp) : nullptr;
     const Instruction* lowered = raised ? maker(raised->operands[0], Op::sub) : nullptr;
-    const Instruction* masked = lowered ? maker(lowered->operands[0], Op::select) : nullptr;
+    if (!lowered || !reduces(divided->operands[1], Op::sum, divided->operands[0]) ||
+        !reduces(lowered->operands[1], Op::amax, lowered->operands[0]))
+      return false;
+    softmax = true;
+    return is_masked(lowered->operands[0]);
+  }
+  // Its gradient: result = select(mask, x, fill) * factor
+  void is_filled(ValueId result) {
+    if (const Instruction* product = maker(result, Op::mul)) {
+      size_t number = 0;
+      while (number < 2 && !maker(product->operands[number], Op::full)) ++number;
+      if (number == 2) return;
+      factor = maker(product->operands[number], Op::full)->operands[0];
+      result = product->operands[1 - number];
+    }
+    is_masked(result);
+  }
+  bool is_masked(ValueId value) {
+    const Instruction* masked = maker(value, Op::select);
     const Instruction* filled = masked ? maker(masked->operands[2], Op::full) : nullptr;
-    if (!filled || makers_.count(masked->operands[0]) != 0) return;
-    if (!reduces(divided->operands[1], Op::sum, divided->operands[0])) return;
-    if (!reduces(lowered->operands[1], Op::amax, lowered->operands[0])) return;
+    if (!filled || makers_.count(masked->operands[0]) != 0) return false;
     mask = masked->operands[0];
-    lowest = filled->operands[0];
+    fill = filled->operands[0];
+    return true;
   }
 
-  ValueId mask = kNoValue, lowest = kNoValue;
-
- private:
   const Instruction* maker(ValueId value, Op op) const {
     const auto found = makers_.find(value);
     return found != makers_.end() && found->second->op == op ? found->second : nullptr;
@@ -308,13 +330,15 @@ class Joiner {
   }
 
   static void note_mask(const Block& block, ValueId result, LoweredKernel* kernel) {
-    const MaskedSoftmax softmax(block, result);
-    if (softmax.mask == kNoValue) return;
+    const MaskedWeights weights(block, result);
+    if (weights.mask == kNoValue) return;
     for (size_t o = 0; o < kernel->bindings.size(); ++o)
-      if (kernel->bindings[o].value == softmax.mask &&
+      if (kernel->bindings[o].value == weights.mask &&
           kernel->bindings[o].space == KernelBinding::Space::Element) {
         kernel->strips.mask = static_cast<int>(o);
-        kernel->strips.lowest = softmax.lowest;
+        kernel->strips.softmax = weights.softmax;
+        kernel->strips.fill = weights.fill;
+        kernel->strips.factor = weights.factor;
       }
   }
 

@@ -67,11 +67,11 @@ class Writer {
   }
   void write_strips(const StripProducts& strips) {
     const auto& [left, right, products, weights, stored, writes_memory, values, result, across_left,
-                 across, mask, lowest] = strips;
-    for (ValueId one : {left, right, values, result, across_left, across, lowest})
+                 across, mask, softmax, fill, factor] = strips;
+    for (ValueId one : {left, right, values, result, across_left, across, fill, factor})
       write_value(one, kernels_);
     for (int operand : {products, weights, mask}) kernels_.difference(operand);
-    for (bool flag : {stored, writes_memory}) kernels_.byte(flag);
+    for (bool flag : {stored, writes_memory, softmax}) kernels_.byte(flag);
   }
 
   std::unordered_map<std::string, size_t> numbers_;
@@ -158,10 +158,12 @@ class Reader {
     for (ValueId* one : {&strips->left, &strips->right, &strips->values, &strips->result,
                          &strips->across_left, &strips->across})
       *one = tensor(true);
-    strips->lowest = read_value(in_, region_.value_count(), true);
-    check_scalar(strips->lowest);
+    for (ValueId* one : {&strips->fill, &strips->factor}) {
+      *one = read_value(in_, region_.value_count(), true);
+      check_scalar(*one);
+    }
     for (int* one : {&strips->products, &strips->weights, &strips->mask}) *one = place(operands);
-    for (bool* flag : {&strips->stored, &strips->writes_memory}) *flag = read_enum(in_, true);
+    for (bool* flag : {&strips->stored, &strips->writes_memory, &strips->softmax}) *flag = read_enum(in_, true);
     const bool is_none = strips->left == kNoValue;
     for (ValueId one : {strips->right, strips->values, strips->result})
       if (is_none != (one == kNoValue)) in_.fail("half a pair of matrix products");
@@ -169,7 +171,7 @@ class Reader {
         (is_none && strips->across != kNoValue))
       in_.fail("half a third matrix product");
     if (is_none != (strips->products < 0) || is_none != (strips->weights < 0) ||
-        (strips->mask >= 0) != (strips->lowest != kNoValue))
+        (strips->mask >= 0) != (strips->fill != kNoValue))
       in_.fail("strips without their operands");
     check_matrices({strips->left, strips->right, strips->values, strips->result, strips->across_left,
                     strips->across});

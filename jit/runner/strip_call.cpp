@@ -58,8 +58,10 @@ std::vector<int64_t> find_ends(const LoweredKernel& lowered, const CompiledKerne
                                const Registers& registers, int64_t rows) {
   const StripProducts& strips = lowered.strips;
   if (strips.mask < 0 || launch.rows != rows) return {};
-  const Scalar& lowest = registers.scalars[strips.lowest];
-  if (lowest.kind != Scalar::Kind::Float || lowest.f != -INFINITY) return {};
+  const double fill = registers.scalars[strips.fill].as_float();
+  if (fill != (strips.softmax ? -INFINITY : 0.0)) return {};
+  if (strips.factor != kNoValue && !std::isfinite(registers.scalars[strips.factor].as_float()))
+    return {};
   for (int64_t stride : launch.operands[strips.mask].outer_strides)
     if (stride != 0) return {};
   const OperandArgument& mask = launch.arguments[strips.mask];
@@ -93,8 +95,10 @@ void CompiledKernels::run_strips(const LoweredKernel& lowered, const Launch& lau
   args.columns = right.size(2), args.width = values.size(2);
   args.a = operand(left), args.b = operand(right), args.v = operand(values);
   args.weigh = Weigher::run;
-  // Whoever else reads what the kernel writes reads all columns.
-  args.whole_rows = strips.writes_memory;
+  // Whoever else reads what the kernel writes reads all columns, and only a softmax needs none of what its mask
+  // hides.
+  args.whole_products = !strips.softmax;
+  args.whole_rows = strips.writes_memory || !strips.softmax;
   if (strips.stored)
     args.weights = registers.tensor(lowered.bindings[strips.weights].value).data();
   args.context = &weigher;

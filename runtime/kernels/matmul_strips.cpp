@@ -100,22 +100,36 @@ class Strips {
                                 args_.b.row_stride, args_.b.column_stride, args_.depth, args_.columns);
     const Packed v = pack_right(buffers.v.data(), element<T>(args_.v, batch, 0, 0),
                                 args_.v.row_stride, args_.v.column_stride, args_.columns, args_.width);
-    const bool may_skip = args_.ends && !args_.across && values_finite(batch);
-    for (int64_t row = row0, rows = 0; row < row_end; row += rows) {
+    const int64_t* ends = args_.ends && values_finite(batch) ? args_.ends : nullptr;
+    run_rows(batch, row0, row_end, ends, b, v, buffers);
+    const int64_t count = args_.height * args_.columns;
+    if (args_.across && ends && checks_.holds_negative_zero(across_result(batch), count))
+      run_rows(batch, row0, row_end, nullptr, b, v, buffers);
+  }
+
+  void run_rows(int64_t batch, int64_t row0, int64_t row_end, const int64_t* ends, const Packed& b,
+                const Packed& v, const Buffers& buffers) const {
+    for (int64_t row = row0; row < row_end; row += strip_rows_) {
       device_.stop.poll();
-      rows = std::min(strip_rows_, row_end - row);
-      if (args_.across) rows = std::min(rows, kMatmulBlock - row % kMatmulBlock);
-      const Strip strip{batch, row, rows, may_skip ? args_.ends + row / kGroupRows : nullptr};
+      const int64_t rows = std::min(strip_rows_, row_end - row);
+      const Strip strip{batch, row, rows, ends ? ends + row / kGroupRows : nullptr};
       run_strip(strip, b, v, buffers);
-      if (skips(strip) &&
-          checks_.holds_negative_zero(out_row(batch, row), rows * args_.width))
+      if (skips(strip) && checks_.holds_negative_zero(out_row(batch, row), rows * args_.width))
         run_strip({batch, row, rows, nullptr}, b, v, buffers);
+      if (args_.across) add_across(strip, buffers);
     }
   }
 
   // The column behind the last that group `group` of the strip needs.
   int64_t end_of(const Strip& strip, int64_t group) const {
     return strip.ends ? strip.ends[group] : args_.columns;
+  }
+  // That any of its groups needs.
+  int64_t last_end(const Strip& strip) const {
+    int64_t last = 0;
+    for (int64_t group = 0; group < group_count(strip.rows); ++group)
+      last = std::max(last, end_of(strip, group));
+    return last;
   }
   bool skips(const Strip& strip) const {
     for (int64_t group = 0; group < group_count(strip.rows); ++group)
@@ -140,6 +154,18 @@ class Strips {
     return static_cast<T*>(args_.out) + (batch * args_.rows + row) * args_.width;
   }
 
+  T* across_result(int64_t batch) const {
+    return static_cast<T*>(args_.across) + batch * args_.height * args_.columns;
+  }
+
+  // A strip's weights, and the elements between its rows.
+  T* weights_of(const Strip& strip, const Buffers& buffers) const {
+    if (!args_.weights) return buffers.weights.data();
+    return static_cast<T*>(args_.weights) +
+           (strip.batch * args_.rows + strip.row0) * args_.columns;
+  }
+  int64_t weights_stride() const { return args_.weights ? args_.columns : strip_stride(); }
+
   Packed pack_right(T* to, const T* from, int64_t row_stride, int64_t column_stride, int64_t depth,
                     int64_t columns) const {
     if (!panel_) {
@@ -162,18 +188,17 @@ class Strips {
       left = buffers.left.data();
     }
     const int64_t stride = strip_stride();
-    T *products = buffers.products.data(), *weights = buffers.weights.data();
-    const int64_t weights_stride = args_.weights ? args_.columns : stride;
-    if (args_.weights)
-      weights = static_cast<T*>(args_.weights) +
-                (strip.batch * args_.rows + strip.row0) * args_.columns;
+    T *products = buffers.products.data(), *weights = weights_of(strip, buffers);
+    const int64_t weights_stride = this->weights_stride();
     for (int64_t column = 0; column < args_.columns; column += step_columns(args_.columns))
       for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
         product(left + row * left_stride, left_stride, rows, b, args_.depth, column,
-                std::min(end, column + step_columns(args_.columns)), products + row * stride, stride);
+                std::min(args_.whole_products ? args_.columns : end,
+                         column + step_columns(args_.columns)),
+                products + row * stride, stride);
       });
     for_each_group(strip, [&](int64_t row, int64_t rows, int64_t end) {
-      const int64_t columns = args_.whole_rows ? args_.columns : end;
+      const int64_t columns = args_.whole_rows || args_.across ? args_.columns : end;
       args_.weigh(args_.context,
                   {products + row * stride, weights + row * weights_stride, stride, weights_stride,
                    strip.batch, strip.row0 + row, rows, columns},
@@ -186,29 +211,41 @@ class Strips {
                 std::min(args_.width, column + step_columns(args_.width)),
                 out + row * args_.width, args_.width);
       });
-    if (args_.across) add_across(strip, weights, weights_stride, buffers);
   }
 
-  // The strip's piece of the third product: the chains of its block of rows go on; those of the first block are
-  // the result, others are added to it when their block ends.
-  void add_across(const Strip& strip, const T* weights, int64_t weights_stride,
-                  const Buffers& buffers) const {
+  // The strip's piece of the third product, cut where a block of rows ends.
+  void add_across(const Strip& strip, const Buffers& buffers) const {
+    const T* weights = weights_of(strip, buffers);
+    for (int64_t row = 0, rows = 0; row < strip.rows; row += rows) {
+      rows = std::min(strip.rows - row, kMatmulBlock - (strip.row0 + row) % kMatmulBlock);
+      add_piece(strip, strip.row0 + row, rows, weights + row * weights_stride(), buffers);
+    }
+  }
+
+  // The chains of the rows' block go on; those of the first block are the result, others are added to it when
+  // their block ends. Columns that no row needs keep their chains.
+  void add_piece(const Strip& strip, int64_t row0, int64_t rows, const T* weights,
+                 const Buffers& buffers) const {
     const MatmulOperand& l = args_.l;
     T* left = buffers.across_left.data();
-    pack_(left, across_stride(), element<T>(l, strip.batch, 0, strip.row0), l.row_stride,
-          l.column_stride, args_.height, strip.rows);
-    const int64_t count = args_.height * args_.columns;
-    T* result = static_cast<T*>(args_.across) + strip.batch * count;
-    const bool first_block = strip.row0 < kMatmulBlock;
-    T* sums = first_block ? result : buffers.chains.data();
-    const TileSum mode = strip.row0 % kMatmulBlock == 0 ? TileSum::Store : TileSum::Continue;
-    for (int64_t column = 0; column < args_.columns; column += panel_)
-      tile_columns(left, across_stride(), args_.height, weights + column, weights_stride,
-                   sums + column, args_.columns, strip.rows,
-                   std::min(panel_, args_.columns - column), mode);
-    const int64_t behind = strip.row0 + strip.rows;
-    if (!first_block && (behind % kMatmulBlock == 0 || behind == args_.rows))
-      for (int64_t i = 0; i < count; ++i) result[i] = result[i] + sums[i];
+    pack_(left, across_stride(), element<T>(l, strip.batch, 0, row0), l.row_stride, l.column_stride,
+          args_.height, rows);
+    int64_t end = last_end(strip);
+    for (int64_t h = 0; end < args_.columns && h < args_.height; ++h)
+      if (!checks_.all_finite(left + h * across_stride(), rows)) end = args_.columns;
+    const bool first_block = row0 < kMatmulBlock;
+    T* sums = first_block ? across_result(strip.batch) : buffers.chains.data();
+    const bool begins = row0 % kMatmulBlock == 0;
+    for (int64_t column = 0; column < end; column += panel_)
+      tile_columns(left, across_stride(), args_.height, weights + column, weights_stride(),
+                   sums + column, args_.columns, rows, std::min(panel_, end - column),
+                   begins ? TileSum::Store : TileSum::Continue);
+    for (int64_t h = 0; begins && h < args_.height; ++h)
+      std::fill(sums + h * args_.columns + end, sums + (h + 1) * args_.columns, T(0));
+    const bool finished = (row0 + rows) % kMatmulBlock == 0 || row0 + rows == args_.rows;
+    if (first_block || !finished) return;
+    T* result = across_result(strip.batch);
+    for (int64_t i = 0; i < args_.height * args_.columns; ++i) result[i] = result[i] + sums[i];
   }
 
   // visit(first row, rows, end) for each group of the strip; rows count from the strip's first.

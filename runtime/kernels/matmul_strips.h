@@ -9,7 +9,7 @@
 //
 // Where the caller knows that a group's weights are zeros from some column on (a causal mask), neither product
 // goes there. A product with zero changes nothing unless the value is not finite or the sum is -0: such strips
-// run again over all columns. With a third product nothing is left out.
+// run again over all columns.
 // Knows raw memory only. f32 and f64.
 #include "runtime/kernels/matmul.h"
 
@@ -40,8 +40,11 @@ struct StripArgs {
   int64_t scratch_bytes = 0;
   // For each group: from which column on its weights are zero where its products are not nan. Null: unknown.
   const int64_t* ends = nullptr;
-  // weigh() gets all columns whatever the ends; the products behind a group's end are then any numbers.
+  // weigh() gets all columns whatever the ends, as always with a third product; the products behind a group's end
+  // are then any numbers.
   bool whole_rows = false;
+  // And all products: what the ends say holds of the weights alone.
+  bool whole_products = false;
   // The third product: across = l x weights. Null: none.
   MatmulOperand l;          // (batch, height, rows)
   void* across = nullptr;   // (batch, height, columns), contiguous

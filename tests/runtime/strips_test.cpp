@@ -92,7 +92,11 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
   matmul(product(dtype, c.batch, c.rows, c.width, c.columns,
                  matrices(between, c.rows, c.columns, false), args.v, &expected));
   const int64_t height = c.depth % 7 + 5;
-  const std::vector<T> l = numbers<T>(c.batch * height * c.rows, 4);
+  std::vector<T> l = numbers<T>(c.batch * height * c.rows, 4);
+  if (spoiled) {
+    l[l.size() / 2] = std::numeric_limits<T>::infinity();
+    for (int64_t i = 0; i < c.rows; ++i) l[static_cast<size_t>(i)] = -std::numeric_limits<T>::min();
+  }
   std::vector<T> across_expected;
   args.height = height;
   args.l = matrices(l, height, c.rows, transposed);
@@ -101,18 +105,19 @@ void check(DType dtype, const Case& c, bool transposed, bool spoiled) {
   std::vector<int64_t> ends;
   for (int64_t group = 0; group < group_count(c.rows); ++group)
     ends.push_back(std::min(c.columns, (group + 1) * kGroupRows));
-  for (int way = 0; way < 8; ++way) {
+  for (int way = 0; way < 10; ++way) {
     std::vector<T> out(expected.size(), T(7)), weights(between.size(), T(7));
     std::vector<T> across(across_expected.size(), T(7));
-    args.across = way & 4 ? across.data() : nullptr;
+    args.across = way & 4 || way > 7 ? across.data() : nullptr;
+    args.whole_products = way > 7;
     args.ends = way & 1 ? ends.data() : nullptr;
     args.weights = way & 2 ? weights.data() : nullptr;
-    args.whole_rows = way & 2;
+    args.whole_rows = way & 2 || way > 7;
     args.out = out.data();
     matmul_strips(args);
     CHECK(different(out, expected) == 0);
     if (way & 2) CHECK(different(weights, between) == 0);
-    if (way & 4) CHECK(different(across, across_expected) == 0);
+    if (args.across) CHECK(different(across, across_expected) == 0);
   }
 }
 

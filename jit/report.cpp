@@ -77,8 +77,8 @@ void Report::add(Event event) {
   } else if (events_.size() >= limit) {
     ++dropped_;
   } else {
-    index_.emplace(std::move(key), events_.size());
-    events_.push_back(std::move(event));
+    events_.push_back(std::move(event));  // first: what the index names must be there
+    index_.emplace(std::move(key), events_.size() - 1);
   }
 }
 

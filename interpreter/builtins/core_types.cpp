@@ -281,7 +281,10 @@ void object_set_dict(Vm& vm, const Value& self, const Value& value) {
 Value object_dir(Vm& vm, Args& a) { return dir_of(vm, a[0]); }
 
 Type* bootstrap_type(Vm& vm, std::string_view name, Type* base, Kind layout) {
+  std::vector<Type*>& all = VmAccess::native_types(vm);
+  all.reserve(all.size() + 1);
   Type* t = new (vm.heap().allocate(sizeof(Type))) Type;
+  all.push_back(t);  // from here on the machine frees it
   ++t->reference_count;
   t->name = t->qualified_name = std::string(name);
   t->vm = &vm;
@@ -295,7 +298,6 @@ Type* bootstrap_type(Vm& vm, std::string_view name, Type* base, Kind layout) {
   t->mro = base ? base->mro : std::vector<Type*>();
   t->mro.insert(t->mro.begin(), t);
   t->version = VmAccess::new_type_version(vm);
-  VmAccess::native_types(vm).push_back(t);
   return t;
 }
 

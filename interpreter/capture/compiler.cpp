@@ -1,6 +1,7 @@
 #include "interpreter/capture/compiler.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "interpreter/capture/region_host.h"
 #include "interpreter/tensor/eager.h"
@@ -83,7 +84,6 @@ jit::Report& Compiler::finished_report() {
 
 // Invalid variants go, and with them what they kept alive: a model that the script has replaced.
 void Compiler::sweep() {
-  has_invalid_ = false;
   for (auto& [key, site] : sites_)
     for (size_t i = 0; i < site.variants.size();) {
       const std::shared_ptr<Variant> variant = site.variants[i];
@@ -96,6 +96,7 @@ void Compiler::sweep() {
       site.variants.erase(site.variants.begin() + static_cast<std::ptrdiff_t>(i));
     }
   std::erase_if(backwards_, [](const auto& entry) { return entry.second.of.expired(); });
+  has_invalid_ = false;
 }
 
 void Compiler::unwatch(const Variant& variant) {
@@ -314,8 +315,8 @@ void Compiler::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materi
     states.push_back(std::move(state));
   }
   connect_leaves(exit, materializer);
-  frame.pc = states[0].pc;
   states[0].registers.resize(frame.register_count);
+  frame.pc = states[0].pc;
   for (uint32_t reg = 0; reg < frame.register_count; ++reg)
     frame.registers[reg] = std::move(states[0].registers[reg]);
   frame.stepping = true;
@@ -375,30 +376,40 @@ void Compiler::on_store(Object* holder, const Value& key) {
   if (found == watches_.end()) return;
   // A list that is appended to keeps its methods: what is watched by name is not its content.
   const bool items_only = key.is_undefined() && is_kind(Value(holder), Kind::List);
-  std::vector<WatchEntry> kept;
+  // Every variant hears of it, also when telling one of them fails.
+  std::exception_ptr failure;
   for (WatchEntry& entry : found->second) {
-    std::shared_ptr<Variant> variant = entry.variant.lock();
+    const std::shared_ptr<Variant> variant = entry.variant.lock();
     if (!variant || !variant->valid) continue;
-    if (tell_entry(entry, *variant, key)) {
-      kept.push_back(std::move(entry));
-      continue;
-    }
     const bool by_name = is_kind(entry.key, Kind::Str);
-    bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
-                entry.key.is(key) ||
-                (by_name && is_kind(key, Kind::Str) &&
-                 str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
-    if (!same) {
-      kept.push_back(std::move(entry));
-      continue;
+    const bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
+                      entry.key.is(key) ||
+                      (by_name && is_kind(key, Kind::Str) &&
+                       str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
+    try {
+      if (tell_entry(entry, *variant, key) || !same) continue;
+      variant->valid = false;
+      has_invalid_ = true;
+      note_invalid(*variant, holder, key);
+    } catch (...) {
+      failure = std::current_exception();
     }
-    variant->valid = false;
-    has_invalid_ = true;
-    variant->invalidated_by = is_kind(key, Kind::Str) ? std::string(cast<StrObject>(key)->view())
-                                                      : "content of a " + holder->type->name;
-    remember_dynamic(*variant, holder, key);
   }
-  found->second = std::move(kept);
+  std::erase_if(found->second, [](const WatchEntry& entry) {
+    const std::shared_ptr<Variant> variant = entry.variant.lock();
+    return !variant || !variant->valid;
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+// For the next capture and the report. Neither needs it: a lack of memory costs no more than that.
+void Compiler::note_invalid(Variant& variant, Object* holder, const Value& key) {
+  try {
+    variant.invalidated_by = is_kind(key, Kind::Str) ? std::string(cast<StrObject>(key)->view())
+                                                     : "content of a " + holder->type->name;
+    remember_dynamic(variant, holder, key);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 // A cell that changed once is read at every entry from now on.

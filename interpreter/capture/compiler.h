@@ -125,6 +125,7 @@ class Compiler : public CompilerHooks, public Watchers {
   void unwatch(const Variant& variant);
   static bool tell_entry(const WatchEntry& entry, Variant& variant, const Value& key);
   void sweep();
+  void note_invalid(Variant& variant, Object* holder, const Value& key);
   void remember_dynamic(const Variant& variant, Object* holder, const Value& key);
   // reporting.cpp
   void report_variant(const Variant& variant, const Frame& frame);

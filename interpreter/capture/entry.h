@@ -39,15 +39,15 @@ class EntryState {
   // Looks at what has changed: fits(source) says whether what was assumed of it holds.
   template <class Fits>
   void look_again(const RegionPlan& plan, Fits&& fits) {
-    while (!changed_.empty()) {
-      const uint32_t source = changed_.back();
+    for (uint32_t source : changed_) {
       const bool misfit = !fits(source);
       misfits_ += static_cast<size_t>(misfit) - static_cast<size_t>(held_[source].misfit);
       held_[source].misfit = misfit;
-      held_[source].changed = false;
-      changed_.pop_back();
     }
     if (!plan.written_sources.empty()) find_memory(plan);
+    // Whoever fails half way looks at all of them again.
+    for (uint32_t source : changed_) held_[source].changed = false;
+    changed_.clear();
   }
   bool held_fit() const { return misfits_ == 0 && !held_overlap_; }
   // Whether an input that is written shares memory with another input. `mark`: one that no storage has.

@@ -1,6 +1,7 @@
 #include "interpreter/capture/materialize.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/print_tensor.h"
@@ -8,6 +9,21 @@
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
+
+namespace {
+
+class WithoutGradient {
+ public:
+  explicit WithoutGradient(bool& enabled) : enabled_(enabled), before_(std::exchange(enabled, false)) {}
+  ~WithoutGradient() { enabled_ = before_; }
+  WithoutGradient(const WithoutGradient&) = delete;
+
+ private:
+  bool& enabled_;
+  const bool before_;
+};
+
+}  // namespace
 
 Value run_value_to_script(Vm& vm, const jit::RunValue& v) {
   switch (v.kind) {
@@ -65,12 +81,11 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
     for (size_t i = 1; i < recipe.parts.size(); ++i)
       scalars.push_back(live[recipe.parts[i].index].scalar);
     // Its history is a result of the region's node: its gradient takes the region's way to the parent.
-    bool& grad = tensor_state(vm_).modes.grad_enabled;
-    bool before = std::exchange(grad, false);
     TensorObject* operands[] = {cast<TensorObject>(parent)};
-    Local<TensorObject> made =
-        run_eager(vm_, recipe.view_op, operands, scalars, recipe.attributes).first;
-    grad = before;
+    Local<TensorObject> made = [&] {
+      const WithoutGradient scope(tensor_state(vm_).modes.grad_enabled);
+      return run_eager(vm_, recipe.view_op, operands, scalars, recipe.attributes).first;
+    }();
     if (made->view) made->view->number = first_number_ + recipe.number;
     return finish_tensor(made, recipe);
   }

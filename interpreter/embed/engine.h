@@ -54,8 +54,11 @@ struct tsc_host_binding {
 };
 
 struct tsc_engine {
+  // An engine without a virtual machine: set_up() makes it.
   explicit tsc_engine(const tsc_engine_options& options);
   ~tsc_engine();
+  // Null, or what went wrong; then it can only be deleted.
+  tsc_status* set_up(const tsc_engine_options& options) noexcept;
   tsc_engine(const tsc_engine&) = delete;
 
   // What a prompt's last expression gave; see run_entry.
@@ -94,6 +97,10 @@ struct tsc_engine {
   std::unique_ptr<tsc::interp::Vm> vm;
   tsc::interp::Local<tsc::interp::ModuleObject> main;
   tsc::embed::Watchdog watchdog;  // first to go: nothing stops an engine that is not there
+
+ private:
+  tsc::interp::Config make_config(const tsc_engine_options& options);
+  void fill(const tsc_engine_options& options);
 };
 
 namespace tsc::embed {

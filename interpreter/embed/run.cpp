@@ -112,12 +112,29 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
     : device(static_cast<int>(options.threads)),
       library(embedded_library()),
       watchdog([this] { vm->stop(StopCause::Time); }) {
-  DeviceScope scope(device);
   device.allocator->set_poison(options.poison_memory != 0);
+}
+
+// Exceptions of the script's kind are objects of the machine: they go before it does.
+tsc_status* tsc_engine::set_up(const tsc_engine_options& options) noexcept {
+  const DeviceScope scope(device);
+  try {
+    vm = std::make_unique<Vm>(make_config(options));
+    const HeapScope heap_scope(&vm->heap());
+    try {
+      fill(options);
+      return nullptr;
+    } catch (...) {
+      return embed::current_exception_status(this);
+    }
+  } catch (...) {
+    return embed::current_exception_status(nullptr);
+  }
+}
+
+Config tsc_engine::make_config(const tsc_engine_options& options) {
   Config config = config_of(options, library);
   config.display = [this](const Value& value) { displayed = value; };
-  explain_asserts = options.explain_asserts != 0;
-  error_format = options.error_format;
   config.budget = device.budget;
   config.stop = &device.stop;
   config.stop_reason = [this] {
@@ -127,9 +144,13 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
     config.find_module = [this, loader = options.loader, user = options.loader_user](
                              const std::string& name) { return embed::load(*this, loader, user, name); };
   }
-  vm = std::make_unique<Vm>(std::move(config));
+  return config;
+}
+
+void tsc_engine::fill(const tsc_engine_options& options) {
+  explain_asserts = options.explain_asserts != 0;
+  error_format = options.error_format;
   vm->importer().import_python(options.import_python != 0);
-  HeapScope heap_scope(&vm->heap());
   // A worker of a kernel may ask too: the objects belong to the thread that runs the script.
   device.budget->set_reclaim([this] {
     if (vm->heap().is_current()) vm->heap().trim();
@@ -155,7 +176,7 @@ tsc_engine::tsc_engine(const tsc_engine_options& options)
 tsc_engine::~tsc_engine() {
   // From here on nobody enters: what a `release` of the host calls finds a busy engine.
   owner.store(this, std::memory_order_relaxed);
-  {
+  if (vm) {
     DeviceScope scope(device);
     HeapScope heap_scope(&vm->heap());
     device.stop.clear();
@@ -175,7 +196,10 @@ namespace {
 tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
   *engine = nullptr;
   try {
-    *engine = new tsc_engine(complete(given));
+    const tsc_engine_options options = complete(given);
+    auto made = std::make_unique<tsc_engine>(options);
+    if (tsc_status* status = made->set_up(options)) return status;
+    *engine = made.release();
     return nullptr;
   } catch (...) {
     return current_exception_status(nullptr);

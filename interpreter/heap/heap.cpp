@@ -338,15 +338,27 @@ size_t Heap::collect_now(bool full) {
   return found;
 }
 
+// Needs no memory, as a host closes engines because there is none. Nothing dies while it goes over the
+// lists: every object that was there is held until all are empty.
 void Heap::clear_everything() {
   Exempt exempt(*this);
   enabled_ = false;
-  promote_young();
-  std::vector<Value> all;
-  for (Object* object : old_)
-    if (object->kind != Kind::Type) all.push_back(Value(object));
-  for (const Value& v : all)
-    if (auto clear = v.object()->type->slots.clear) clear(vm_, v.object());
+  collecting_ = true;
+  const std::pair<std::vector<Object*>*, size_t> lists[] = {{&old_, old_.size()},
+                                                            {&young_, young_.size()}};
+  for (const auto& [list, count] : lists)
+    for (size_t i = 0; i < count; ++i) ++(*list)[i]->reference_count;
+  for (const auto& [list, count] : lists)
+    for (size_t i = 0; i < count; ++i) {
+      Object* object = (*list)[i];
+      if (object->kind == Kind::Type) continue;
+      if (auto clear = object->type->slots.clear) clear(vm_, object);
+    }
+  // From the end: who dies leaves its place to the last of the list.
+  for (const auto& [list, count] : lists)
+    for (size_t i = count; i-- > 0;)
+      if (Object* object = (*list)[i]; --object->reference_count == 0) destroy(object);
+  collecting_ = false;
 }
 
 }  // namespace tsc::interp

@@ -119,8 +119,8 @@ Type* TypeBuilder::finish() {
   bool plain_layout = t->layout == Kind::Instance && t->instance_offset;
   if (plain_layout && !t->slots.get_attribute) t->type_flags |= kPlainInstances;
   if (!t->slots.set_attribute) t->type_flags |= kPlainSetAttribute;
-  ++t->reference_count;
   VmAccess::native_types(vm_).push_back(t);
+  ++t->reference_count;
   return t;
 }
 

@@ -12,6 +12,7 @@
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/vm_access.h"
 #include "lang/diagnostic.h"
 #include "lang/emit/compile.h"
 
@@ -45,85 +46,102 @@ void init_names(Vm& vm, Names& names) {
 
 }  // namespace
 
+// An exception of the script's kind is an object of this machine and goes with it. Memory is all that can be
+// missing here.
 Vm::Vm(Config config) : config_(std::move(config)), heap_(*this, config_.budget) {
-  stop_ = config_.stop ? config_.stop : &own_stop_;
-  heap_.budget().set_signal(&interrupts_, kInterruptPressure);
-  bool replay = false;
-  hash_key_[0] = seed_from_environment(replay);
-  if (!replay && getrandom(hash_key_, sizeof hash_key_, GRND_NONBLOCK) != sizeof hash_key_)
-    hash_key_[0] = reinterpret_cast<uintptr_t>(this);
-  lookup_cache_ = std::make_unique<LookupCacheEntry[]>(kLookupCacheSize);
-  begin_entry();
-  importer_ = std::make_unique<Importer>(*this);
-  heap_.enable(false);
-  init_core_types(*this);
-  init_names(*this, names_);
-  init_function_types(*this);
-  builtins_ = make_module(*this, "builtins");
-  init_object_methods(*this);
-  init_dict_type(*this);
-  init_descriptor_types(*this);
-  init_number_types(*this);
-  init_iterators(*this);
-  init_tuple_type(*this);
-  init_list_type(*this);
-  init_str_type(*this);
-  init_bytes_type(*this);
-  init_dict_views(*this);
-  init_set_types(*this);
-  init_range_types(*this);
-  init_index_iterator(*this);
-  init_generator_type(*this);
-  init_exception_types(*this);
-  init_alias_types(*this);
-  init_file_type(*this);
-  init_builtin_functions(*this);
-  publish_slots(*this, types_.native_function);
-  publish_slots(*this, types_.native_property);
-  publish_slots(*this, types_.class_method);
-  publish_slots(*this, types_.static_method);
-  modules_ = make_dict(*this);
-  dict_set(*this, modules_, "builtins", builtins_.value());
-  init_native_modules(*this);
-  make_spare_errors();
-  heap_.enable(true);
+  try {
+    bool raised = false;
+    try {
+      VmAccess::boot(*this);
+    } catch (const ScriptException&) {
+      raised = true;
+    }
+    if (raised) throw std::bad_alloc();
+  } catch (...) {
+    VmAccess::dismantle(*this);
+    throw;
+  }
 }
 
-Vm::~Vm() {
-  shutting_down_ = true;
-  heap_.budget().set_signal(nullptr, 0);
-  watchers_ = nullptr;
-  hooks_ = nullptr;
-  unwinding_ = nullptr;
-  spare_memory_error_ = spare_limit_error_ = nullptr;
-  heap_.clear_everything();
-  extensions_.clear();
-  modules_ = nullptr;
-  builtins_ = nullptr;
-  importer_.reset();
-  not_implemented_.reset();
-  ellipsis_.reset();
-  heap_.collect(true);
+Vm::~Vm() { VmAccess::dismantle(*this); }
+
+void VmAccess::boot(Vm& vm) {
+  vm.stop_ = vm.config_.stop ? vm.config_.stop : &vm.own_stop_;
+  vm.heap_.budget().set_signal(&vm.interrupts_, kInterruptPressure);
+  bool replay = false;
+  vm.hash_key_[0] = seed_from_environment(replay);
+  if (!replay && getrandom(vm.hash_key_, sizeof vm.hash_key_, GRND_NONBLOCK) != sizeof vm.hash_key_)
+    vm.hash_key_[0] = reinterpret_cast<uintptr_t>(&vm);
+  vm.lookup_cache_ = std::make_unique<Vm::LookupCacheEntry[]>(Vm::kLookupCacheSize);
+  vm.begin_entry();
+  vm.importer_ = std::make_unique<Importer>(vm);
+  vm.heap_.enable(false);
+  init_core_types(vm);
+  init_names(vm, vm.names_);
+  init_function_types(vm);
+  vm.builtins_ = make_module(vm, "builtins");
+  init_object_methods(vm);
+  init_dict_type(vm);
+  init_descriptor_types(vm);
+  init_number_types(vm);
+  init_iterators(vm);
+  init_tuple_type(vm);
+  init_list_type(vm);
+  init_str_type(vm);
+  init_bytes_type(vm);
+  init_dict_views(vm);
+  init_set_types(vm);
+  init_range_types(vm);
+  init_index_iterator(vm);
+  init_generator_type(vm);
+  init_exception_types(vm);
+  init_alias_types(vm);
+  init_file_type(vm);
+  init_builtin_functions(vm);
+  publish_slots(vm, vm.types_.native_function);
+  publish_slots(vm, vm.types_.native_property);
+  publish_slots(vm, vm.types_.class_method);
+  publish_slots(vm, vm.types_.static_method);
+  vm.modules_ = make_dict(vm);
+  dict_set(vm, vm.modules_, "builtins", vm.builtins_.value());
+  init_native_modules(vm);
+  vm.make_spare_errors();
+  vm.heap_.enable(true);
+}
+
+void VmAccess::dismantle(Vm& vm) {
+  vm.shutting_down_ = true;
+  vm.heap_.budget().set_signal(nullptr, 0);
+  vm.watchers_ = nullptr;
+  vm.hooks_ = nullptr;
+  vm.unwinding_ = nullptr;
+  vm.spare_memory_error_ = vm.spare_limit_error_ = nullptr;
+  vm.heap_.clear_everything();
+  vm.extensions_.clear();
+  vm.modules_ = nullptr;
+  vm.builtins_ = nullptr;
+  vm.importer_.reset();
+  vm.not_implemented_.reset();
+  vm.ellipsis_.reset();
+  vm.heap_.collect(true);
   // Types go last: everything that dies needs its own.
-  for (Type* type : native_types_) {
-    DictObject* attributes = type->attributes;
-    attributes->table.clear();
+  for (Type* type : vm.native_types_) {
+    if (DictObject* attributes = type->attributes) attributes->table.clear();
   }
-  names_ = Names();
-  for (auto& [text, name] : interned_)
+  vm.names_ = Names();
+  for (auto& [text, name] : vm.interned_)
     if (--name->reference_count == 0) destroy_object(name);
-  for (Type* type : native_types_) {
+  for (Type* type : vm.native_types_) {
     type->root_shape.reset();
     type->dictionary_shape.reset();
   }
-  for (Type* type : native_types_) {
-    DictObject* attributes = type->attributes;
-    type->attributes = nullptr;
-    if (--attributes->reference_count == 0) destroy_object(attributes);
+  for (Type* type : vm.native_types_) {
+    DictObject* attributes = std::exchange(type->attributes, nullptr);
+    if (attributes && --attributes->reference_count == 0) destroy_object(attributes);
   }
-  for (Type* type : native_types_) {
+  for (Type* type : vm.native_types_) {
     type->~Type();
-    heap_.free(type, sizeof(Type));
+    vm.heap_.free(type, sizeof(Type));
   }
 }
 

@@ -26,6 +26,9 @@ struct VmAccess {
   static Local<ModuleObject>& builtins(Vm& vm) { return vm.builtins_; }
   static Value& not_implemented(Vm& vm) { return vm.not_implemented_; }
   static Value& ellipsis(Vm& vm) { return vm.ellipsis_; }
+  // Everything but the heap, made and taken down; the latter also when it was made only in part.
+  static void boot(Vm& vm);
+  static void dismantle(Vm& vm);
 };
 
 }  // namespace tsc::interp

@@ -1,6 +1,7 @@
 #include "jit/region/executor.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "jit/region/scalar_eval.h"
@@ -362,6 +363,8 @@ class Run {
       if (whole && instruction.code == Code::Scalar && guard_follows(instruction))
         return leave_through_entry_guard();
       throw RunError{error, instruction.origin};
+    } catch (const std::bad_alloc&) {
+      throw RunError{Error(ErrorKind::MemoryError, "out of memory"), steps[at].instruction->origin};
     }
   }
 

@@ -55,6 +55,9 @@ bool BackgroundWorker::add(std::function<void()> job) {
     } catch (const std::system_error&) {
       jobs_.pop_back();
       return false;
+    } catch (...) {
+      jobs_.pop_back();
+      throw;
     }
   }
   wanted_.notify_one();

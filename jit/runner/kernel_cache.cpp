@@ -1,8 +1,11 @@
 #include "jit/runner/kernel_cache.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <thread>
 
 #include "jit/cache/artifacts.h"
@@ -96,7 +99,8 @@ Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string
     if (strict) throw;
     Event event = kernel_event(EventKind::Fallback, symbol, text);
     event.id = kKernelFallback;
-    event.reason = fault.what();
+    const bool is_memory = dynamic_cast<const std::bad_alloc*>(&fault) != nullptr;
+    event.reason = is_memory ? "out of memory" : fault.what();
     report.add(std::move(event));
   }
   kernels_[hash_bytes(text)] = {kernel, text};
@@ -159,13 +163,17 @@ std::vector<std::string> KernelCache::prepare_later(std::span<const Wanted> want
   return later;
 }
 
-// False: there is no thread for it; get() compiles it.
+// False: there is no thread for it, or no memory; get() compiles it.
 bool KernelCache::queue(const Wanted& wanted, const std::string& text) {
-  order_.push_back(text);
-  queued_[text].symbol = wanted.symbol;
-  if (worker_.add([this, wanted, text] { compile_queued(wanted, text); })) return true;
+  const size_t before = order_.size();
+  try {
+    order_.push_back(text);
+    queued_[text].symbol = wanted.symbol;
+    if (worker_.add([this, wanted, text] { compile_queued(wanted, text); })) return true;
+  } catch (const std::bad_alloc&) {
+  }
   queued_.erase(text);
-  order_.pop_back();
+  order_.resize(before);
   return false;
 }
 
@@ -251,11 +259,23 @@ class AtWork {
   AtWork(const AtWork&) = delete;
 };
 
+// LLVM ends the process when it finds no memory in the middle of its work, so it is called only where
+// there is plenty, for each of those at work: std::bad_alloc otherwise. (A kernel takes a few megabytes,
+// opening LLVM the rest.)
+void check_room() {
+  constexpr size_t kRoom = size_t{32} << 20;
+  const size_t bytes = kRoom * static_cast<size_t>(std::max(1, exit_gate.working.load()));
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  munmap(memory, bytes);
+}
+
 }  // namespace
 
 // Called by several threads at once.
 KernelCache::Ready KernelCache::compile(const KernelProgram& program, const std::string& symbol) {
   const AtWork at_work;
+  check_room();
   const double start = now_ms();
   const KernelProgram* programs[] = {&program};
   const std::string symbols[] = {symbol};

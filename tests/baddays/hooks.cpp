@@ -20,22 +20,37 @@ void* __real_mmap(void* address, size_t size, int protection, int flags, int fil
 namespace tsc::baddays {
 namespace {
 
+// Written while none of the threads it is for allocates, or by the one.
 struct Plan {
-  bool is_armed = false;
-  int64_t first = 0, count = 0;
-  AllocationCounts counts;
+  std::atomic<bool> is_armed{false};
+  std::atomic<int64_t> first{0}, count{0}, asked{0}, failed{0};
+
+  void arm(int64_t first_one, int64_t how_many) {
+    first = first_one, count = how_many, asked = 0, failed = 0;
+    is_armed = true;
+  }
+  AllocationCounts disarm() {
+    is_armed = false;
+    return {asked, failed};
+  }
+  bool refuses() {
+    if (!is_armed.load(std::memory_order_relaxed)) return false;
+    const int64_t number = ++asked;
+    if (first == 0 || number < first || number - first >= count) return false;
+    ++failed;
+    errno = ENOMEM;
+    return true;
+  }
 };
 
 thread_local Plan plan;
+thread_local int pauses = 0;
+Plan plan_of_others;
 std::atomic<int64_t> live{0};
 
 bool refuses() {
-  if (!plan.is_armed) return false;
-  const int64_t number = ++plan.counts.asked;
-  if (plan.first == 0 || number < plan.first || number - plan.first >= plan.count) return false;
-  ++plan.counts.failed;
-  errno = ENOMEM;
-  return true;
+  if (pauses > 0) return false;
+  return plan.is_armed ? plan.refuses() : plan_of_others.refuses();
 }
 
 void* counted(void* memory) {
@@ -63,12 +78,15 @@ void release(void* memory) {
 
 }  // namespace
 
-void arm(int64_t first, int64_t count) { plan = {true, first, count, {}}; }
+void arm(int64_t first, int64_t count) { plan.arm(first, count); }
 
-AllocationCounts disarm() {
-  plan.is_armed = false;
-  return plan.counts;
-}
+AllocationCounts disarm() { return plan.disarm(); }
+
+void arm_others(int64_t first, int64_t count) { plan_of_others.arm(first, count); }
+
+AllocationCounts disarm_others() { return plan_of_others.disarm(); }
+
+void tsc_baddays_pause(int begins) { pauses += begins ? 1 : -1; }
 
 int64_t live_blocks() { return live.load(); }
 

@@ -15,6 +15,13 @@ struct AllocationCounts {
 // after it fail. first 0: none.
 void arm(int64_t first, int64_t count);
 AllocationCounts disarm();
+// The same for all threads that are not armed themselves, together.
+void arm_others(int64_t first, int64_t count);
+AllocationCounts disarm_others();
+
+// While one lives, nothing is counted on this thread and nothing fails: what a library does that
+// cannot bear it. (C linkage: a module of the test reaches it too.)
+extern "C" [[gnu::visibility("default")]] void tsc_baddays_pause(int begins);
 
 // Blocks that were handed out, on any thread, and not taken back.
 int64_t live_blocks();

@@ -35,6 +35,16 @@ Tensor shape_of(const Tensor& x) {
   return run_op(Op::broadcast, {&element, 1}, sizes, {}).first;
 }
 
+// The place of an error inside is no line of the script: it is raised where backward() was called.
+jit::RunExit run_backward(jit::Executable& executable, std::span<const jit::RunInput> inputs,
+                          jit::RunContext& context) {
+  try {
+    return executable.run(inputs, context);
+  } catch (const jit::RunError& error) {
+    throw Error(error.error);
+  }
+}
+
 // Outputs: the results that left with a history, then the saved tensors. The latter get a gradient only from
 // the history of a gradient (create_graph), which is a function of them.
 class RegionNode : public jit::TapeNode {
@@ -169,7 +179,7 @@ class RegionNode : public jit::TapeNode {
     }
     jit::RunContext context;
     context.rng = &tensor_state(vm_).rng;
-    jit::RunExit exit = compiler_.backward_executable(split, background_).run(inputs, context);
+    jit::RunExit exit = run_backward(compiler_.backward_executable(split, background_), inputs, context);
     std::vector<jit::TapeTensor> found(exit.live.size());
     for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
     return found;

@@ -31,10 +31,32 @@ Event compile_event(const std::string& stage, double ms) {
 
 }  // namespace
 
+namespace {
+
+// LLVM ends the process when it finds no memory in the middle of its work, so it is called only where
+// there is plenty.
+bool has_room(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  munmap(memory, bytes);
+  return true;
+}
+
+constexpr size_t kRoomToOpen = size_t{256} << 20;     // its code and tables are most of it
+constexpr size_t kRoomToCompile = size_t{32} << 20;  // several times what a kernel takes
+
+}  // namespace
+
+// Without memory for it the engine goes without.
 KernelCompiler* KernelCache::open_compiler() {
   std::call_once(opened_, [this] {
     const double start = now_ms();
-    compiler_ = load_kernel_compiler(&open_error_);
+    try {
+      if (has_room(kRoomToOpen)) compiler_ = load_kernel_compiler(&open_error_);
+      else open_error_ = "out of memory";
+    } catch (const std::bad_alloc&) {
+      open_error_ = "out of memory";
+    }
     open_ms_ = now_ms() - start;
   });
   return compiler_.get();
@@ -259,23 +281,13 @@ class AtWork {
   AtWork(const AtWork&) = delete;
 };
 
-// LLVM ends the process when it finds no memory in the middle of its work, so it is called only where
-// there is plenty, for each of those at work: std::bad_alloc otherwise. (A kernel takes a few megabytes,
-// opening LLVM the rest.)
-void check_room() {
-  constexpr size_t kRoom = size_t{32} << 20;
-  const size_t bytes = kRoom * static_cast<size_t>(std::max(1, exit_gate.working.load()));
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  munmap(memory, bytes);
-}
-
 }  // namespace
 
 // Called by several threads at once.
 KernelCache::Ready KernelCache::compile(const KernelProgram& program, const std::string& symbol) {
   const AtWork at_work;
-  check_room();
+  if (!has_room(kRoomToCompile * static_cast<size_t>(exit_gate.working.load())))
+    throw std::bad_alloc();
   const double start = now_ms();
   const KernelProgram* programs[] = {&program};
   const std::string symbols[] = {symbol};

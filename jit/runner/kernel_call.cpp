@@ -21,7 +21,8 @@ CompiledKernels::CompiledKernels(std::vector<LoweredKernel> kernels, std::string
       region_(std::move(region)),
       cache_(std::move(cache)),
       report_(report),
-      background_(background) {}
+      background_(background),
+      awaited_(background ? kernels_.size() : 0) {}
 
 CompiledKernels::~CompiledKernels() = default;
 
@@ -103,17 +104,48 @@ CompiledKernels::Launch* CompiledKernels::find(size_t number, const Registers& r
   return nullptr;
 }
 
+namespace {
+
+constexpr size_t kKeptLaunches = 8;  // of each kernel
+
+}  // namespace
+
+std::unique_ptr<CompiledKernels::Launch> CompiledKernels::take_awaited(size_t number,
+                                                                       const Registers& registers,
+                                                                       bool* waits) {
+  *waits = false;
+  if (!background_) return nullptr;
+  std::vector<Awaited>& all = awaited_[number];
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Awaited& one) {
+    return launch_fits(*one.launch, kernels_[number], registers);
+  });
+  if (found == all.end()) return nullptr;
+  *waits = !cache_->are_done(found->texts);
+  if (*waits) return nullptr;
+  std::unique_ptr<Launch> launch = std::move(found->launch);
+  all.erase(found);
+  return launch;
+}
+
 CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& registers) {
-  constexpr size_t kKeptLaunches = 8;
   const LoweredKernel& lowered = kernels_[number];
-  auto launch = std::make_unique<Launch>();
-  if (!plan_launch(lowered, registers, launch.get())) return nullptr;
-  if (lowered.strips.left == kNoValue && wants_phases(lowered, *launch)) {
+  bool waits = false;
+  std::unique_ptr<Launch> launch = take_awaited(number, registers, &waits);
+  if (waits) return nullptr;
+  if (!launch) {
+    launch = std::make_unique<Launch>();
+    if (!plan_launch(lowered, registers, launch.get())) return nullptr;
+  }
+  later_.clear();
+  if (lowered.strips.left == kNoValue && wants_phases(lowered, *launch))
     launch->phases = phased_variant(number, *launch);
-    if (!launch->phases) return nullptr;
-  } else {
+  else
     launch->kernel = variant(number, *launch);
-    if (!launch->kernel) return nullptr;
+  if (!launch->phases && !launch->kernel) {
+    if (later_.empty()) return nullptr;  // refused
+    if (awaited_[number].size() == kKeptLaunches) awaited_[number].erase(awaited_[number].begin());
+    awaited_[number].push_back({std::move(launch), std::move(later_)});
+    return nullptr;
   }
   Launches& launches = launches_[number];
   if (launches.size() == kKeptLaunches) launches.pop_back();
@@ -122,19 +154,13 @@ CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& r
 }
 
 bool CompiledKernels::is_being_compiled(std::span<const KernelCache::Wanted> wanted) {
-  return background_ && !cache_->prepare_later(wanted, report_).empty();
+  if (background_) later_ = cache_->prepare_later(wanted, report_);
+  return !later_.empty();
 }
 
 bool CompiledKernels::foresee(const Region& region, const Registers& bound) {
-  if (!awaited_.empty()) {
-    if (cache_->are_done(awaited_)) awaited_.clear();
-    return awaited_.empty();
-  }
-  if (background_) {
-    awaited_ = cache_->prepare_later(foreseen(region, bound), report_);
-    return awaited_.empty();
-  }
-  if (kernels_.size() > 1 && current_device().threads.count() > 1)
+  if (background_) cache_->prepare_later(foreseen(region, bound), report_);
+  else if (kernels_.size() > 1 && current_device().threads.count() > 1)
     cache_->prepare(foreseen(region, bound), report_);
   return true;
 }
@@ -172,7 +198,6 @@ std::vector<KernelCache::Wanted> CompiledKernels::foreseen(const Region& region,
 }
 
 bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {
-  if (!awaited_.empty()) return false;
   const LoweredKernel& lowered = kernels_[kernel.id];
   const bool in_strips = lowered.strips.left != kNoValue;
   if (in_strips && !fits_strips(lowered, registers)) return false;

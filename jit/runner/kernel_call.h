@@ -23,7 +23,8 @@ class CompiledKernels final : public KernelRunner {
   ~CompiledKernels() override;
   bool run(const Instruction& kernel, Registers& registers) override;
   // Compiles the kernels of the first run on all threads; with one thread each waits for its turn. In the
-  // background: runs go over the blocks until all of them are there, and then over all of them.
+  // background: only asks for them. Until a kernel is there its block runs; which of the two did it shows
+  // in no bit.
   bool foresee(const Region& region, const Registers& bound) override;
   const std::vector<LoweredKernel>& kernels() const { return kernels_; }
   struct Launch;
@@ -46,8 +47,10 @@ class CompiledKernels final : public KernelRunner {
   CompiledKernel* variant(size_t number, const Launch& launch);
   const CompiledPhases* phased_variant(size_t number, const Launch& launch);
   std::vector<KernelCache::Wanted> foreseen(const Region& region, const Registers& bound);
-  // Whether the background compiles one of them now.
+  // Whether the background compiles one of them now; then they are in later_.
   bool is_being_compiled(std::span<const KernelCache::Wanted> wanted);
+  // A launch of these sizes that waited for its kernels; null with `waits`: it still does.
+  std::unique_ptr<Launch> take_awaited(size_t number, const Registers& registers, bool* waits);
   KernelProgram program_of(size_t number, const Launch& launch) const;
   std::string symbol_of(size_t number) const { return region_ + "_" + std::to_string(number); }
   static bool wants_phases(const LoweredKernel& lowered, const Launch& launch);
@@ -68,7 +71,13 @@ class CompiledKernels final : public KernelRunner {
   std::shared_ptr<KernelCache> cache_;
   Report& report_;
   const bool background_;
-  std::vector<std::string> awaited_;  // kernels of the first run that are not there yet
+  // Launches whose kernels are being compiled, and the texts of these.
+  struct Awaited {
+    std::unique_ptr<Launch> launch;
+    std::vector<std::string> texts;
+  };
+  std::vector<std::vector<Awaited>> awaited_;
+  std::vector<std::string> later_;
 };
 
 }  // namespace tsc::jit

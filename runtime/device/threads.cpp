@@ -5,6 +5,9 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <optional>
+#include <system_error>
+#include <thread>
 
 #include "runtime/device/race_checker.h"
 
@@ -29,8 +32,25 @@ struct InsideLoop {
 struct Threads::Arena {
   // More workers than processors gain nothing and make TBB complain; the cut into chunks is unchanged.
   explicit Arena(int count) : arena(std::min(count, processor_count())), observer(arena) {}
+  // Whether the system gives threads at all: TBB asks for them in the middle of a loop, where it is too
+  // late to do without.
+  bool has_threads() {
+    if (!has_threads_) has_threads_ = can_start_thread();
+    return *has_threads_;
+  }
   tbb::task_arena arena;
   [[no_unique_address]] race_checker::WorkerObserver observer;
+
+ private:
+  static bool can_start_thread() {
+    try {
+      std::thread([] {}).join();
+      return true;
+    } catch (const std::system_error&) {
+      return false;
+    }
+  }
+  std::optional<bool> has_threads_;
 };
 
 // An arena starts no thread before its first loop.
@@ -69,7 +89,7 @@ void Threads::parallel_for(int64_t count, int64_t grain, RangeBody body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   int64_t chunks = std::min(count / grain, count_ * kChunksPerThread);
-  if (count_ == 1 || chunks < 2 || inside_loop) {
+  if (count_ == 1 || chunks < 2 || inside_loop || !arena_->has_threads()) {
     run_chunk(0, count, grain, body);
     return;
   }

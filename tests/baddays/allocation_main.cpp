@@ -1,13 +1,12 @@
-// A bad day on which memory runs out: the n-th allocation fails, for every n of a few scripts and of making
-// an engine. Targets, by what fails and where:
-//   one, many                   the interpreter: the n-th allocation alone, or it and the 200 after it
-//   compiled_one, compiled_many the same in scripts of compiled functions, kernels being compiled
-//   warm_one                    their kernels lie on disk
-//   background_one              they are compiled beside the program
-//   worker_one, worker_many     the same, but the compiler's thread is what has no memory
-//   creation                    an engine is being made
-// Usage: see tests/fuzz/command.h (no --target: all in turn); --samples N in front of it tries N allocations of each script, evenly
-// spread, instead of all.
+// A bad day on which memory runs out: the n-th allocation fails, for every n of a few scripts and
+// of making an engine. Targets, by what fails and where:
+//   one, many                   the interpreter: the n-th allocation alone, or it and the 200 after
+//   it compiled_one, compiled_many the same in scripts of compiled functions, kernels being
+//   compiled warm_one                    their kernels lie on disk background_one              they
+//   are compiled beside the program worker_one, worker_many     the same, but the compiler's thread
+//   is what has no memory creation                    an engine is being made
+// Usage: see tests/fuzz/command.h (no --target: all in turn); --samples N in front of it tries N
+// allocations of each script, evenly spread, instead of all.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

@@ -194,14 +194,17 @@ tenscript::Options Trials::options(Shown& shown) const {
 std::string Trials::try_once(const Script& script, int64_t first, int64_t* asked) {
   Shown shown;
   tenscript::Engine engine(options(shown));
-  AllocationCounts counts;
-  if (victim_ == Victim::Others) arm_others(first, failures_);
-  else arm(first, failures_);
+  const bool spared = victim_ == Victim::Others;
+  if (spared) tsc_baddays_pause(1);
+  spared ? arm_others(first, failures_) : arm(first, failures_);
   const Ending ending = run(engine, script.name, script.text);
-  counts = disarm();
+  AllocationCounts counts = disarm();
   // Whoever reads the report waits for the compiler.
   if (world_.background) run(engine, "wait", "import torch\ntorch.compiler.report()\n");
-  if (victim_ == Victim::Others) counts = disarm_others();
+  if (spared) {
+    counts = disarm_others();
+    tsc_baddays_pause(0);
+  }
   if (asked != nullptr) *asked = counts.asked;
   if (std::string fault = fault_of(ending, script.expected, shown); !fault.empty()) return fault;
   shown.out.clear();
@@ -210,7 +213,8 @@ std::string Trials::try_once(const Script& script, int64_t first, int64_t* asked
   return shown.out == script.expected ? "" : "afterwards it prints something else:\n" + shown.out;
 }
 
-// What the process keeps for good (function statics, recorded kernels) is made before anything is counted.
+// What the process keeps for good (function statics, recorded kernels) is made before anything is
+// counted.
 std::string Trials::try_counted(const Script& script, int64_t first) {
   if (warm_.insert(script.name).second)
     for (int i = 0; i < 2; ++i)
@@ -295,7 +299,8 @@ std::string fault_of_creation(int64_t first, int64_t failures, int64_t* asked) {
 }  // namespace
 
 std::string try_creation(int64_t first, int64_t failures, int64_t* asked) {
-  static const bool warm = fault_of_creation(0, 0, nullptr).empty() && fault_of_wrapper(0, 0).empty();
+  static const bool warm =
+      fault_of_creation(0, 0, nullptr).empty() && fault_of_wrapper(0, 0).empty();
   if (!warm) return "no engine is made even when nothing fails";
   const int64_t before = live_blocks();
   if (std::string fault = fault_of_creation(first, failures, asked); !fault.empty()) return fault;

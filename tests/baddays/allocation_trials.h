@@ -1,8 +1,8 @@
 #pragma once
-// Scripts in whose engine the n-th allocation is refused: whatever fails, the host hears MemoryError (or the
-// script catches it, or the compiler goes without), the engine runs the same script to its right end
-// afterwards, and no block is lost. What is right is what the interpreter prints.
-// Knows: the public API and hooks.h. Must not know: what the scripts do.
+// Scripts in whose engine the n-th allocation is refused: whatever fails, the host hears
+// MemoryError (or the script catches it, or the compiler goes without), the engine runs the same
+// script to its right end afterwards, and no block is lost. What is right is what the interpreter
+// prints. Knows: the public API and hooks.h. Must not know: what the scripts do.
 #include <unistd.h>
 
 #include <cstdint>
@@ -68,8 +68,8 @@ class Trials {
   std::set<std::string> warm_;  // scripts that have run in this process
 };
 
-// Which rule making an engine breaks when its n-th allocation fails: the error is MemoryError, nothing is
-// lost, the next attempt works. `asked`: allocations that it takes.
+// Which rule making an engine breaks when its n-th allocation fails: the error is MemoryError,
+// nothing is lost, the next attempt works. `asked`: allocations that it takes.
 std::string try_creation(int64_t first, int64_t failures, int64_t* asked = nullptr);
 
 }  // namespace tsc::baddays

@@ -1,7 +1,7 @@
-// A kernel compiler for tests of missing memory: the real one, whose work is kept for the process, so that
-// it is done once and the same kernel is a copy of bytes afterwards. Inside the real one nothing is counted
-// and nothing fails (hooks.h): LLVM cannot bear it. It stands in for the LLVM module
-// (TENSCRIPT_LLVM_MODULE); RECORDED_COMPILER_REAL names the real one.
+// A kernel compiler for tests of missing memory: the real one, whose work is kept for the process,
+// so that it is done once and the same kernel is a copy of bytes afterwards. Inside the real one
+// nothing is counted and nothing fails (hooks.h): LLVM cannot bear it. It stands in for the LLVM
+// module (TENSCRIPT_LLVM_MODULE); RECORDED_COMPILER_REAL names the real one.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -75,12 +75,14 @@ extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_comp
     const Pause pause;
     std::lock_guard<std::mutex> lock(recordings().mutex);
     if (recordings().real == nullptr) {
-      void* handle = dlopen(std::getenv("RECORDED_COMPILER_REAL"), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+      void* handle =
+          dlopen(std::getenv("RECORDED_COMPILER_REAL"), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
       if (handle == nullptr) {
         *error = dlerror();
         return nullptr;
       }
-      auto create = reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
+      auto create =
+          reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
       recordings().real = create(version, error);
       if (recordings().real == nullptr) return nullptr;
     }

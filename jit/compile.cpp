@@ -72,6 +72,7 @@ ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& re
     for (const LoweredKernel& kernel : plan.kernels) verify(kernel.program);
   if (!is_disabled(options, "memory")) plan_in_place(plan.region, &plan.kernels);
   if (!is_disabled(options, "strips")) join_strips(plan.region, &plan.kernels);
+  number_programs(&plan.kernels);
   verify(plan.region);
   return plan;
 }

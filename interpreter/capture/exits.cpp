@@ -330,7 +330,7 @@ CaptureResult Capture::finish() {
   miss.form = ExitPlan::Form::Miss;
   if (!conditions_.empty()) plan_.exits.insert(plan_.exits.begin(), std::move(miss));
   std::vector<jit::Instruction> all = std::move(region_.body.instructions);
-  std::unordered_map<ValueId, size_t> definition;
+  std::vector<size_t> definition(region_.value_count(), all.size());  // by value
   for (size_t i = 0; i < all.size(); ++i)
     for (ValueId result : all[i].results) definition[result] = i;
   std::vector<bool> early(all.size());
@@ -338,12 +338,13 @@ CaptureResult Capture::finish() {
   while (!work.empty()) {
     ValueId id = work.back();
     work.pop_back();
-    auto found = definition.find(id);
-    if (found == definition.end() || early[found->second]) continue;
-    early[found->second] = true;
-    for (ValueId operand : all[found->second].operands) work.push_back(operand);
+    const size_t found = definition[id];
+    if (found == all.size() || early[found]) continue;
+    early[found] = true;
+    for (ValueId operand : all[found].operands) work.push_back(operand);
   }
   std::vector<jit::Instruction> ordered;
+  ordered.reserve(all.size() + conditions_.size());
   for (size_t i = 0; i < all.size(); ++i)
     if (early[i]) ordered.push_back(std::move(all[i]));
   for (ValueId condition : conditions_) {

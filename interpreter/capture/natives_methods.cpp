@@ -1,4 +1,7 @@
 // Methods of containers and strings, math functions, and natives of the tensor binding.
+#include <unordered_map>
+#include <unordered_set>
+
 #include "interpreter/capture/native_table.h"
 #include "interpreter/tensor/data.h"
 
@@ -346,21 +349,21 @@ std::span<const NativeRow> method_natives() { return kMethods; }
 std::span<const NativeRow> tensor_natives() { return kTensorNatives; }
 
 NativeHandler find_native_handler(const NativeFunction* function) {
-  std::string name = full_name(function);
-  for (std::span<const NativeRow> table : {builtin_natives(), iteration_natives(), method_natives(),
-                                           tensor_natives()})
-    for (const NativeRow& row : table)
-      if (name == row.name) return row.handler;
-  return nullptr;
+  static const std::unordered_map<std::string_view, NativeHandler> handlers = [] {
+    std::unordered_map<std::string_view, NativeHandler> all;
+    for (std::span<const NativeRow> table : {builtin_natives(), iteration_natives(), method_natives(),
+                                             tensor_natives()})
+      for (const NativeRow& row : table) all.emplace(row.name, row.handler);
+    return all;
+  }();
+  const auto found = handlers.find(full_name(function));
+  return found == handlers.end() ? nullptr : found->second;
 }
 
 bool handles_own_arguments(const NativeFunction* function) {
-  static constexpr const char* kOwn[] = {"min", "max",  "sum",         "enumerate", "zip",
-                                         "getattr", "next", "dict.update", "map",   "list.pop"};
-  std::string name = full_name(function);
-  for (const char* own : kOwn)
-    if (name == own) return true;
-  return false;
+  static const std::unordered_set<std::string_view> own = {"min", "max",  "sum",         "enumerate", "zip",
+                                                           "getattr", "next", "dict.update", "map",   "list.pop"};
+  return own.count(full_name(function)) != 0;
 }
 
 bool is_pure_native(const NativeFunction* function) {

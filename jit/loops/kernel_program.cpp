@@ -21,6 +21,17 @@ class Printer {
   explicit Printer(const KernelProgram& program) : program_(program), names_(program.values, -1) {}
 
   std::string run() {
+    text_ = title() + "\n";
+    for (size_t i = 0; i < program_.stages.size(); ++i) {
+      text_ += "stage " + std::to_string(i) + "\n";
+      print_part("row", program_.stages[i].row, program_.kind == KernelProgram::Kind::Row);
+      print_part("element", program_.stages[i].element, true);
+      print_part("column", program_.stages[i].row, program_.kind == KernelProgram::Kind::Column);
+    }
+    return std::move(text_);
+  }
+
+  std::string title() {
     text_ = program_.kind == KernelProgram::Kind::Row ? "row kernel" : "column kernel";
     text_ += "(";
     for (size_t i = 0; i < program_.operands.size(); ++i) print_operand(i);
@@ -30,14 +41,7 @@ class Printer {
     text_ += ") scratch(";
     for (size_t i = 0; i < program_.scratch.size(); ++i)
       text_ += (i ? ", " : "") + std::string(dtype_short_name(program_.scratch[i]));
-    text_ += ")\n";
-    for (size_t i = 0; i < program_.stages.size(); ++i) {
-      text_ += "stage " + std::to_string(i) + "\n";
-      print_part("row", program_.stages[i].row, program_.kind == KernelProgram::Kind::Row);
-      print_part("element", program_.stages[i].element, true);
-      print_part("column", program_.stages[i].row, program_.kind == KernelProgram::Kind::Column);
-    }
-    return std::move(text_);
+    return std::move(text_) + ")";
   }
 
  private:
@@ -134,6 +138,7 @@ bool defines_value(const NestInstruction& in) {
 }
 
 std::string print(const KernelProgram& program) { return Printer(program).run(); }
+std::string print_title(const KernelProgram& program) { return Printer(program).title(); }
 
 DType accumulator_dtype(Reduction reduction, DType input) {
   if (reduction == Reduction::amax || reduction == Reduction::amin) return input;

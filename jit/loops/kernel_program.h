@@ -105,6 +105,8 @@ struct KernelProgram {
 };
 
 std::string print(const KernelProgram& program);
+// Its first line.
+std::string print_title(const KernelProgram& program);
 // InternalFault when a value is used before its definition or outside its stage, dtypes disagree, ...
 void verify(const KernelProgram& program);
 

@@ -46,6 +46,7 @@ struct RowReduction {
 
 struct LoweredKernel {
   KernelProgram program;                 // accesses: Contiguous, Row operands Broadcast
+  uint32_t program_number = 0;           // the same of kernels with the same program (number_programs)
   std::vector<KernelBinding> bindings;   // one per operand
   std::vector<ValueId> parameters;       // scalar registers, in the program's order
   KernelShape shape;

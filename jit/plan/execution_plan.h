@@ -17,7 +17,10 @@ struct ExecutionPlan {
   std::vector<LoweredKernel> kernels;  // by the `id` of Kernel instructions
 };
 
-// The plan as bytes; equal plans make equal bytes. Programs that kernels share are written once.
+// Gives kernels with the same program the same number, from 0 in the order of their first.
+void number_programs(std::vector<LoweredKernel>* kernels);
+
+// The plan as bytes, its programs numbered; equal plans make equal bytes. Programs that kernels share are written once.
 std::string write_plan(const ExecutionPlan& plan);
 // Fills `plan` with what write_plan wrote and returns "", or says why the bytes cannot be used. What it gives is
 // verified like what the passes made: whatever the bytes were, running it breaks no rule.

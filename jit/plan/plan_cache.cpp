@@ -27,22 +27,23 @@ void report_hit(const ExecutionPlan& plan, const char* source, Clock::time_point
 
 }  // namespace
 
-const PlanCache::Known* PlanCache::known(const std::string& key) const {
-  const auto found = plans_.find(hash_bytes(key));
+const PlanCache::Known* PlanCache::known(const Hash128& hash, const std::string& key) const {
+  const auto found = plans_.find(hash);
   return found != plans_.end() && found->second.key == key ? &found->second : nullptr;
 }
 
 std::optional<ExecutionPlan> PlanCache::find(const std::string& key, Report& report) {
   std::lock_guard lock(mutex_);
   const auto start = Clock::now();
-  if (!known(key)) {
+  const Hash128 hash = hash_bytes(key);
+  const Known* stored = known(hash, key);
+  if (!stored) {
     Problem problem;
     auto bytes = disk_.load_plan(key, &problem);
     report_cache_problem(disk_.usable() ? "disk_entry" : "disk", problem, report);
     if (!bytes) return std::nullopt;
-    plans_[hash_bytes(key)] = {key, std::move(*bytes), "from the disk cache"};
+    stored = &(plans_[hash] = {key, std::move(*bytes), "from the disk cache"});
   }
-  const Known* stored = known(key);
   std::optional<ExecutionPlan> plan(std::in_place);
   const std::string problem = read_plan(stored->bytes, &*plan);
   if (problem.empty()) {
@@ -50,7 +51,7 @@ std::optional<ExecutionPlan> PlanCache::find(const std::string& key, Report& rep
     return plan;
   }
   report_cache_problem("disk_entry", first_line(key) + " is not used: " + problem, report);
-  plans_.erase(hash_bytes(key));
+  plans_.erase(hash);
   return std::nullopt;
 }
 
@@ -72,8 +73,9 @@ std::vector<CacheEntry> PlanCache::entries() {
 void PlanCache::add(CacheEntry entry, Report& report) {
   std::lock_guard lock(mutex_);
   report_cache_problem("disk", disk_.store(entry), report);
-  if (!known(entry.program))
-    plans_[hash_bytes(entry.program)] = {entry.program, std::move(entry.plan), "from cache artifacts"};
+  const Hash128 hash = hash_bytes(entry.program);
+  if (!known(hash, entry.program))
+    plans_[hash] = {entry.program, std::move(entry.plan), "from cache artifacts"};
 }
 
 }  // namespace tsc::jit

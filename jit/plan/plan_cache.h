@@ -33,7 +33,7 @@ class PlanCache {
     std::string key, bytes;
     const char* source;  // what a hit is reported as
   };
-  const Known* known(const std::string& key) const;
+  const Known* known(const Hash128& hash, const std::string& key) const;
 
   DiskCache& disk_;
   std::mutex mutex_;

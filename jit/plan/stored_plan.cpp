@@ -13,9 +13,11 @@ namespace {
 class Writer {
  public:
   void kernel(const LoweredKernel& kernel) {
-    const auto& [program, bindings, parameters, shape, empty_raises, product, strips,
+    const auto& [program, program_number, bindings, parameters, shape, empty_raises, product, strips,
                  row_reductions, in_place] = kernel;
-    kernels_.number(number_of(program));
+    if (program_number >= programs_.size()) programs_.resize(program_number + 1);
+    if (!programs_[program_number]) programs_[program_number] = &program;
+    kernels_.number(program_number);
     kernels_.number(bindings.size());
     for (const KernelBinding& one : bindings) binding(one);
     write_values(parameters, kernels_);
@@ -34,20 +36,12 @@ class Writer {
 
   void write(ByteWriter& out, size_t kernel_count) const {
     out.number(programs_.size());
-    for (const std::string& program : programs_) out.raw(program);
+    for (const KernelProgram* program : programs_) write_program(program ? *program : KernelProgram(), out);
     out.number(kernel_count);
     out.raw(kernels_.bytes());
   }
 
  private:
-  uint64_t number_of(const KernelProgram& program) {
-    ByteWriter bytes;
-    write_program(program, bytes);
-    const auto [found, fresh] = numbers_.try_emplace(bytes.take(), programs_.size());
-    if (fresh) programs_.push_back(found->first);
-    return found->second;
-  }
-
   void binding(const KernelBinding& binding) {
     const auto& [value, space, sizes] = binding;
     write_value(value, kernels_);
@@ -74,8 +68,7 @@ class Writer {
     for (bool flag : {stored, writes_memory, softmax}) kernels_.byte(flag);
   }
 
-  std::unordered_map<std::string, size_t> numbers_;
-  std::vector<std::string> programs_;
+  std::vector<const KernelProgram*> programs_;  // by number; null: no kernel of the region has it any more
   ByteWriter kernels_;
 };
 
@@ -84,14 +77,16 @@ class Reader {
   Reader(ByteReader& in, const Region& region) : in_(in), region_(region) {
     for (size_t left = in_.count(8); left > 0; --left) programs_.push_back(read_program(in_));
     if (in_.failed()) return;
-    for (const KernelProgram& program : programs_) verify(program);
+    for (const KernelProgram& program : programs_)
+      if (!program.stages.empty()) verify(program);
   }
 
   LoweredKernel kernel() {
     LoweredKernel kernel;
-    const size_t number = in_.number();
-    if (number < programs_.size()) kernel.program = programs_[number];
+    kernel.program_number = in_.number_as<uint32_t>();
+    if (kernel.program_number < programs_.size()) kernel.program = programs_[kernel.program_number];
     else in_.fail("there is no such kernel program");
+    if (kernel.program.stages.empty()) in_.fail("a kernel has no program");
     for (size_t left = in_.count(3); left > 0; --left) kernel.bindings.push_back(binding());
     kernel.parameters = read_values<std::vector<ValueId>>(in_, region_.value_count());
     kernel.shape.sizes = sizes();
@@ -240,6 +235,16 @@ void read_all(ByteReader& in, ExecutionPlan* plan) {
 }
 
 }  // namespace
+
+void number_programs(std::vector<LoweredKernel>* kernels) {
+  std::unordered_map<std::string, uint32_t> numbers;
+  for (LoweredKernel& kernel : *kernels) {
+    ByteWriter bytes;
+    write_program(kernel.program, bytes);
+    const auto number = static_cast<uint32_t>(numbers.size());
+    kernel.program_number = numbers.try_emplace(bytes.take(), number).first->second;
+  }
+}
 
 std::string write_plan(const ExecutionPlan& plan) {
   ByteWriter out;

@@ -75,20 +75,34 @@ ValueId RegionBuilder::add_scalar_result(Instruction& instruction, ValueKind kin
   return value;
 }
 
+namespace {
+
+bool share_sizes(std::span<const Type* const> types) {
+  return std::all_of(types.begin(), types.end(),
+                     [&](const Type* type) { return type->sizes == types[0]->sizes; });
+}
+
+}  // namespace
+
 std::vector<ValueId> RegionBuilder::op_results(Op op, std::span<const ValueId> tensors,
                                                std::span<const ValueId> scalars,
                                                const OpAttributes& attributes) {
   Algebra algebra(*this);
+  SmallVector<const Type*, 6> pointers;
+  for (ValueId tensor : tensors) {
+    TSC_CHECK(region_.type(tensor).kind == ValueKind::Tensor, op_name(op));
+    pointers.push_back(&region_.type(tensor));
+  }
   std::vector<Type> types;
+  // Emitting size arithmetic adds values, which moves the types: those of operands are copies then.
+  std::vector<Type> operand_types;
+  const bool emits = !is_elementwise(op) || !share_sizes(pointers);
   for (int i = 0; i < op_result_count(op); ++i) {
-    // Emitting size arithmetic adds values, so operand types are looked up anew.
-    std::vector<Type> operand_types;
-    for (ValueId tensor : tensors) {
-      TSC_CHECK(region_.type(tensor).kind == ValueKind::Tensor, op_name(op));
-      operand_types.push_back(region_.type(tensor));
+    if (emits) {
+      operand_types.clear();
+      for (ValueId tensor : tensors) operand_types.push_back(region_.type(tensor));
+      for (size_t k = 0; k < tensors.size(); ++k) pointers[k] = &operand_types[k];
     }
-    std::vector<const Type*> pointers;
-    for (const Type& type : operand_types) pointers.push_back(&type);
     types.push_back(infer_type(algebra, op, pointers, scalars, attributes, i));
   }
   Instruction& instruction = append(Code::Op, tensors);

@@ -27,6 +27,7 @@ class Inference {
       : a_(algebra), op_(op), tensors_(tensors), scalars_(scalars), attributes_(attributes) {}
 
   ValueList sizes() {
+    if (is_plain()) return x();
     check_arity();
     check_known();
     check();
@@ -39,6 +40,17 @@ class Inference {
 
  private:
   const ValueList& x(size_t i = 0) const { return tensors_[i]->sizes; }
+
+  // Most ops: elementwise, over operands that share their sizes. Nothing is left to check.
+  bool is_plain() const {
+    const OpRow& row = op_row(op_);
+    if (row.family > Family::Ternary || !scalars_.empty() || !row.scalars.empty() ||
+        tensors_.size() != static_cast<size_t>(row.tensors))
+      return false;
+    for (size_t i = 1; i < tensors_.size(); ++i)
+      if (!(x(i) == x())) return false;
+    return true;
+  }
 
   std::string text(const ValueList& sizes) {
     std::string out = "(";

@@ -1,41 +1,47 @@
 #include "jit/region/liveness.h"
 
-#include <unordered_set>
-
 namespace tsc::jit {
 
-void for_each_use(const Instruction& instruction, const std::function<void(ValueId)>& visit) {
-  for (ValueId operand : instruction.operands) visit(operand);
-  for (const auto& block : instruction.blocks)
-    for (const Instruction& inner : block->instructions) for_each_use(inner, visit);
-}
+class LastUseFinder {
+ public:
+  explicit LastUseFinder(const Region& region) : region_(region), owner_(region.value_count()) {}
 
-namespace {
-
-using Dying = std::unordered_map<const Instruction*, std::vector<ValueId>>;
-
-void visit_block(const Region& region, const Block& block, Dying* dying) {
-  std::unordered_set<ValueId> own(block.parameters.begin(), block.parameters.end());
-  for (const Instruction& instruction : block.instructions)
-    own.insert(instruction.results.begin(), instruction.results.end());
-  for (size_t i = block.instructions.size(); i-- > 0;) {
-    const Instruction& instruction = block.instructions[i];
-    const auto last_use = [&](ValueId value) {
-      if (region.type(value).kind == ValueKind::Tensor && own.erase(value))
-        (*dying)[&instruction].push_back(value);
-    };
-    for (ValueId result : instruction.results) last_use(result);
-    for_each_use(instruction, last_use);
-    for (const auto& inner : instruction.blocks) visit_block(region, *inner, dying);
+  LastUses run() {
+    visit(region_.body);
+    return std::move(uses_);
   }
-}
 
-}  // namespace
+ private:
+  void visit(const Block& block) {
+    const uint32_t number = ++blocks_;
+    const auto own = [&](ValueId value) {
+      if (region_.type(value).kind == ValueKind::Tensor) owner_[value] = number;
+    };
+    for (ValueId parameter : block.parameters) own(parameter);
+    for (const Instruction& instruction : block.instructions)
+      for (ValueId result : instruction.results) own(result);
+    LastUses::OfBlock found;
+    found.ends_.resize(block.instructions.size() + 1);
+    for (size_t i = block.instructions.size(); i-- > 0;) {
+      const auto last_use = [&](ValueId value) {
+        if (owner_[value] != number) return;
+        owner_[value] = 0;
+        found.values_.push_back(value);
+      };
+      for (ValueId result : block.instructions[i].results) last_use(result);
+      for_each_use(block.instructions[i], last_use);
+      found.ends_[i] = found.values_.size();
+      for (const auto& inner : block.instructions[i].blocks) visit(*inner);
+    }
+    uses_.blocks_.emplace(&block, std::move(found));
+  }
 
-LastUses find_last_uses(const Region& region) {
-  LastUses uses;
-  visit_block(region, region.body, &uses.dying_);
-  return uses;
-}
+  const Region& region_;
+  std::vector<uint32_t> owner_;  // by value: the block that defines it; 0: none, or its last use is known
+  uint32_t blocks_ = 0;
+  LastUses uses_;
+};
+
+LastUses find_last_uses(const Region& region) { return LastUseFinder(region).run(); }
 
 }  // namespace tsc::jit

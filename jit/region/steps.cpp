@@ -47,17 +47,20 @@ bool operands_differ(const Instruction& instruction) {
 void find_steps(const Block& block, const LastUses& last_uses,
                 std::unordered_map<const Block*, Steps>& all) {
   Steps steps;
+  steps.reserve(block.instructions.size());
+  const LastUses::OfBlock& uses = last_uses.of(block);
   std::vector<std::pair<ValueId, uint32_t>> guarded;
-  for (const Instruction& instruction : block.instructions) {
+  for (size_t i = 0; i < block.instructions.size(); ++i) {
+    const Instruction& instruction = block.instructions[i];
     for (const auto& nested : instruction.blocks) find_steps(*nested, last_uses, all);
     if (instruction.code == Code::Const) continue;
-    const auto dying = last_uses.after(instruction);
+    const auto dying = uses.after(i);
     if (instruction.code == Code::Guard && dying.empty()) {
       const std::pair<ValueId, uint32_t> guard{instruction.operands[0], instruction.id};
       if (std::find(guarded.begin(), guarded.end(), guard) != guarded.end()) continue;
       guarded.push_back(guard);
     }
-    steps.push_back({&instruction, {dying.begin(), dying.end()}, operands_differ(instruction)});
+    steps.push_back({&instruction, SmallVector<ValueId, 2>(dying), operands_differ(instruction)});
   }
   all.emplace(&block, std::move(steps));
 }
@@ -70,7 +73,6 @@ RegionSteps::RegionSteps(const Region& region)
       held_values_(region.value_count()),
       held_sizes_(region.value_count()) {
   find_steps(region.body, find_last_uses(region), blocks_);
-  body_ = blocks_.at(&region.body);
   look_through(region.body);
 }
 
@@ -92,8 +94,11 @@ void RegionSteps::hold(const std::vector<bool>& held) {
     for (ValueId size : region_.type(input).sizes) held_sizes_[size] = known[size] = true;
   }
   for (auto& [block, steps] : blocks_)
-    for (Step& step : steps) std::erase_if(step.dying, [&](ValueId value) { return held_values_[value]; });
+    for (Step& step : steps)
+      for (size_t i = step.dying.size(); i-- > 0;)
+        if (held_values_[step.dying[i]]) step.dying.erase(i);
   for (const auto& [value, number] : constants_) known[value] = true;
+  holds_ = true;
   body_.clear();
   bool prologue = true;
   for (const Step& step : blocks_.at(&region_.body)) {

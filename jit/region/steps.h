@@ -12,7 +12,7 @@ namespace tsc::jit {
 
 struct Step {
   const Instruction* instruction;
-  std::vector<ValueId> dying;
+  SmallVector<ValueId, 2> dying;
   // A tensor leaves with at most one operand: of those of `instruction`, an exit, no two are the same.
   bool operands_differ = false;
 };
@@ -31,7 +31,7 @@ class RegionSteps {
 
   const Steps& of(const Block& block) const { return blocks_.at(&block); }
   // What a run does of the body, and what it leaves to settled().
-  const Steps& body() const { return body_; }
+  const Steps& body() const { return holds_ ? body_ : blocks_.at(&region_.body); }
   // Scalars that follow from the sizes of held inputs alone, and the entry guards on them, in order. Where
   // one of them raises, of(body) is to be run in place of body().
   const Steps& settled() const { return settled_; }
@@ -54,7 +54,7 @@ class RegionSteps {
   OldViews old_views_;
   std::vector<std::pair<ValueId, Scalar>> constants_;
   std::vector<bool> held_values_, held_sizes_;
-  bool has_host_ = false;
+  bool has_host_ = false, holds_ = false;
 };
 
 }  // namespace tsc::jit

@@ -19,9 +19,11 @@ class Foresight {
   }
 
   void run() {
-    for (const Instruction& instruction : region_.body.instructions) {
-      if (!step(instruction)) return;
-      for (ValueId value : last_uses_.after(instruction)) registers_.drop(value);
+    const std::vector<Instruction>& all = region_.body.instructions;
+    const LastUses::OfBlock& last_uses = last_uses_.of(region_.body);
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (!step(all[i])) return;
+      for (ValueId value : last_uses.after(i)) registers_.drop(value);
     }
   }
 

@@ -101,6 +101,10 @@ Ref<CompiledKernel> KernelCache::get(const KernelProgram& program, const std::st
   return make(text, symbol, &program, report);
 }
 
+void KernelCache::note_hit(const std::string& title, const std::string& symbol, Report& report) {
+  report.add(kernel_event(EventKind::CacheHit, symbol, title));
+}
+
 Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string& symbol,
                                       const KernelProgram* program, Report& report) {
   std::optional<Ready> ready = find_ready(text, report);

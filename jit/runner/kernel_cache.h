@@ -30,6 +30,8 @@ class KernelCache {
   bool strict = false;
   // Null when there is no compiler (the reason is reported once) or it refused the program.
   Ref<CompiledKernel> get(const KernelProgram& program, const std::string& symbol, Report& report);
+  // Another kernel has the program, of that title, of one that was handed out, and shares it.
+  static void note_hit(const std::string& title, const std::string& symbol, Report& report);
   // Kernels that will be asked for soon: what is not there yet is compiled now, on all threads of the
   // device. Nothing is reported before get() hands a kernel out, so it is no harm when one is not
   // asked for after all.

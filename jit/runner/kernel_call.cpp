@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "jit/runner/foresee.h"
 #include "jit/runner/launch_plan.h"
@@ -168,11 +169,12 @@ bool CompiledKernels::foresee(const Region& region, const Registers& bound) {
 std::vector<KernelCache::Wanted> CompiledKernels::foreseen(const Region& region,
                                                            const Registers& bound) {
   std::vector<KernelCache::Wanted> wanted;
+  std::set<std::pair<uint32_t, uint64_t>> forms;
   jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
     const LoweredKernel& lowered = kernels_[kernel.id];
     Launch launch;
     if (!plan_launch(lowered, registers, &launch)) return false;
-    if (!wants_phases(lowered, launch))
+    if (!wants_phases(lowered, launch) && forms.insert({lowered.program_number, launch.form()}).second)
       wanted.push_back({program_of(kernel.id, launch), symbol_of(kernel.id)});
     for (size_t o = 0; o < launch.operands.size(); ++o) {
       const OperandPlan& plan = launch.operands[o];
@@ -238,15 +240,20 @@ KernelProgram CompiledKernels::program_of(size_t number, const Launch& launch) c
 
 CompiledKernel* CompiledKernels::variant(size_t number, const Launch& launch) {
   const uint64_t key = launch.form();
-  auto found = variants_[number].find(key);
-  if (found == variants_[number].end()) {
+  Variants& variants = variants_[kernels_[number].program_number];
+  auto found = variants.find(key);
+  if (found == variants.end()) {
     const KernelCache::Wanted wanted{program_of(number, launch), symbol_of(number)};
     if (is_being_compiled({&wanted, 1})) return nullptr;
-    found = variants_[number]
-                .emplace(key, cache_->get(wanted.program, wanted.symbol, report_))
-                .first;
+    Ref<CompiledKernel> kernel = cache_->get(wanted.program, wanted.symbol, report_);
+    found = variants.emplace(key, Variant{std::move(kernel), print_title(wanted.program), {number}}).first;
   }
-  return found->second.get();
+  std::vector<size_t>& users = found->second.users;
+  if (std::find(users.begin(), users.end(), number) == users.end()) {
+    users.push_back(number);
+    cache_->note_hit(found->second.title, symbol_of(number), report_);
+  }
+  return found->second.kernel.get();
 }
 
 OperandArgument shifted_argument(const LoweredKernel& lowered, const CompiledKernels::Launch& launch,

@@ -30,8 +30,13 @@ class CompiledKernels final : public KernelRunner {
   struct Launch;
 
  private:
-  // One compiled form per combination of accesses; null function: the compiler refused.
-  using Variants = std::unordered_map<uint64_t, Ref<CompiledKernel>>;
+  // One compiled form per combination of accesses. Kernels with the same program share them.
+  struct Variant {
+    Ref<CompiledKernel> kernel;  // null: the compiler refused
+    std::string title;           // of its program, for the report
+    std::vector<size_t> users;   // numbers of the kernels that have asked for it
+  };
+  using Variants = std::unordered_map<uint64_t, Variant>;
   // A kernel with few rows that are long: threads share a row (jit/loops/phases.h). Null functions: the
   // compiler refused.
   struct CompiledPhases {
@@ -65,7 +70,7 @@ class CompiledKernels final : public KernelRunner {
 
   std::vector<LoweredKernel> kernels_;
   std::vector<Launches> launches_;
-  std::vector<Variants> variants_;
+  std::vector<Variants> variants_;  // by program number
   std::vector<std::unordered_map<uint64_t, std::unique_ptr<CompiledPhases>>> phased_;
   std::string region_;
   std::shared_ptr<KernelCache> cache_;

@@ -82,7 +82,8 @@ struct Chain {
   static constexpr size_t kNone = SIZE_MAX;
   std::vector<size_t> places;  // ascending
   size_t kernel = 0, first = kNone, second = kNone, across = kNone;
-  std::vector<size_t> delayed;  // read what the chain makes before its last place
+  std::vector<size_t> shared;   // reshapes of the weights that others read too: the chain has copies of them
+  std::vector<size_t> delayed;  // read what the chain makes before its last place; among them the shared
   int products = -1, weights = -1;
   size_t result = 0;    // the weights' place among the kernel's results
   bool stored = false;  // others read the weights too
@@ -158,7 +159,16 @@ class Joiner {
     chain->places.insert(chain->places.end(), path.begin(), path.end());
     if (chain->across != Chain::kNone) chain->places.push_back(chain->across);
     std::sort(chain->places.begin(), chain->places.end());
-    return others_wait(chain);
+    if (!others_wait(chain)) return false;
+    // Linear layers with rows of features between them: what lies between is small beside their weights, which
+    // each task would pack for itself.
+    const bool keeps = chain->stored || code_[chain->kernel].results.size() > 1;
+    return !keeps || !is_one(sizes(code_[chain->second].operands[0])[0]);
+  }
+  bool is_one(ValueId size) const {
+    const auto made = makers_.find(size);
+    return made != makers_.end() && code_[made->second].code == Code::Const &&
+           code_[made->second].number.i == 1;
   }
 
   // From an output of the kernel to the product that reads it.
@@ -194,8 +204,12 @@ class Joiner {
     const auto is_in = [&](size_t place) {
       return std::binary_search(chain->places.begin(), chain->places.end(), place);
     };
+    chain->stored = !chain->shared.empty();
     for (size_t user : users_.at(weights)) chain->stored = chain->stored || !is_in(user);
+    for (size_t place : chain->shared) late.insert(code_[place].results[0]);
     for (size_t i = chain->places.front(); i < chain->places.back(); ++i) {
+      if (std::find(chain->shared.begin(), chain->shared.end(), i) != chain->shared.end())
+        chain->delayed.push_back(i);
       if (is_in(i)) continue;
       bool reads = false;
       for_each_use(code_[i], [&](ValueId value) { reads = reads || late.count(value) != 0; });
@@ -212,32 +226,40 @@ class Joiner {
                        [](ValueId target) { return target != kNoValue; });
   }
 
-  // Follows the kernel's result, from its user at `place` on, through reshapes that nobody else reads; empty: not
-  // to a product. Notes a product that has the same value as its right operand.
+  // Follows the kernel's result, from its user at `place` on, through reshapes; empty: not to a product. Notes a
+  // product that has the same value as its right operand, and what others read on the way.
   std::vector<size_t> second_product(ValueId value, size_t place, ValueId columns, Chain* chain) const {
     std::vector<size_t> path;
     for (;;) {
       path.push_back(place);
       const Instruction& user = code_[place];
-      if (!is_op(user, Op::reshape)) {
-        const DType dtype = region_.type(value).dtype;
-        if (!multiplies(place, value, 0) || sizes(value)[2] != columns ||
-            (dtype != DType::F32 && dtype != DType::F64))
-          return {};
-        const std::vector<size_t>& users = users_.at(value);
-        for (size_t other : users)
-          if (users.size() == 2 && multiplies(other, value, 1)) chain->across = other;
-        return path;
-      }
+      if (!is_op(user, Op::reshape)) break;
       value = user.results[0];
       const auto users = users_.find(value);
-      if (users == users_.end() || users->second.size() > 2) return {};
-      place = users->second[0];
-      if (users->second.size() == 1) continue;
-      size_t other = users->second[1];
-      if (!multiplies(place, value, 0)) std::swap(place, other);
-      if (!multiplies(other, value, 1)) return {};
+      if (users == users_.end()) return {};
+      const auto product = std::find_if(users->second.begin(), users->second.end(),
+                                        [&](size_t one) { return multiplies(one, value, 0); });
+      place = product == users->second.end() ? users->second[0] : *product;
     }
+    const DType dtype = region_.type(value).dtype;
+    if (!multiplies(place, value, 0) || sizes(value)[2] != columns ||
+        (dtype != DType::F32 && dtype != DType::F64))
+      return {};
+    const std::vector<size_t>& users = users_.at(value);
+    const auto across = std::find_if(users.begin(), users.end(),
+                                     [&](size_t one) { return multiplies(one, value, 1); });
+    if (across != users.end()) chain->across = *across;
+    // Whoever else reads a reshape reads it behind the chain, from weights that are stored.
+    for (size_t i = path.size() - 1; i-- > 0;) {
+      const std::vector<size_t>& readers = users_.at(code_[path[i]].results[0]);
+      const bool others = std::any_of(readers.begin(), readers.end(), [&](size_t one) {
+        return one != path[i + 1] && one != chain->across;
+      });
+      if (!others) continue;
+      chain->shared.assign(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      break;
+    }
+    return path;
   }
   // Whether the instruction is a product with the value as that operand, and only there.
   bool multiplies(size_t place, ValueId value, size_t operand) const {
@@ -288,6 +310,10 @@ class Joiner {
     for (size_t place : chain.places) {
       if (place != chain.kernel) {
         block.push_back(clone_instruction(code_[place]));
+        if (std::find(chain.shared.begin(), chain.shared.end(), place) == chain.shared.end()) continue;
+        ValueId& own = block.back().results[0];
+        own = region_.add_value(Type(region_.type(own)));
+        renamed[code_[place].results[0]] = own;
         continue;
       }
       for (const Instruction& inner : row_kernel.blocks[0]->instructions)

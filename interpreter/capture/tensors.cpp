@@ -1,5 +1,7 @@
 // Tensors while capturing: primitives are appended to the region, views remember how they were made, a
 // write makes a new version of the base.
+#include <algorithm>
+
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/elementwise.h"
 
@@ -270,6 +272,12 @@ void Capture::assume_size_one(ValueId size, ValueId other) {
 }
 
 void Capture::broadcast_together(std::vector<Av>& operands) {
+  const auto sizes_of = [&](const Av& av) -> const jit::ValueList& {
+    return region_.type(tensor_of(av)->id).sizes;
+  };
+  const jit::ValueList& first = sizes_of(operands[0]);
+  if (std::all_of(operands.begin(), operands.end(), [&](const Av& av) { return sizes_of(av) == first; }))
+    return;
   std::vector<ValueId> sizes = broadcast_sizes(operands);
   for (Av& av : operands) av = broadcast_to(av, sizes);
 }

@@ -236,6 +236,12 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
 
 namespace {
 
+// "train_step, line 12": the function and where the region begins in it.
+std::string region_name(const RegionPlan& plan) {
+  const lang::CodeObject& code = *plan.entry_code->code;
+  return std::string(code.name) + ", line " + std::to_string(code.line_of(plan.entry_pc));
+}
+
 struct RunningScope {
   Variant& variant;
   explicit RunningScope(Variant& v) : variant(v) { variant.running = true; }
@@ -265,6 +271,8 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryO
   std::optional<jit::RunExit> exit;
   {
     RunningScope running(*variant);
+    const std::string name = state.profile ? region_name(plan) : std::string();
+    const ProfileScope event(state.profile, name, Profile::Kind::Region);
     const jit::RngState random = state.rng;
     try {
       exit = variant->executable->run(inputs, context);

@@ -329,6 +329,8 @@ constexpr HostCallRow kHostCalls[] = {
     {"_time.monotonic", true, jit::ValueKind::Float, BreakReason::host_call},
     {"_time.sleep", false, jit::ValueKind::Object, BreakReason::host_call},
     {"_random.random", true, jit::ValueKind::Float, BreakReason::host_call},
+    {"_prims.profile_begin", false, jit::ValueKind::Object, BreakReason::host_call},
+    {"_prims.profile_end", false, jit::ValueKind::Object, BreakReason::host_call},
     {"sys.stdout.flush", false, jit::ValueKind::Object, BreakReason::host_call},
 };
 

@@ -133,6 +133,10 @@ class Entry {
   interp::HeapScope heap_;
 };
 
+// Raises LimitError again when a script came to its end after one: a `return` in a `finally`, or an __exit__ that
+// returns True, has swallowed it.
+void refuse_swallowed_stop(tsc_engine& engine);
+
 // The status for what another thread is using.
 tsc_status* wrong_thread() noexcept;
 

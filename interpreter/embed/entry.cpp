@@ -121,6 +121,12 @@ Entry::~Entry() {
   if (--engine_.depth == 0) engine_.owner.store(nullptr, std::memory_order_release);
 }
 
+void refuse_swallowed_stop(tsc_engine& engine) {
+  StopFlag& stop = engine.device.stop;
+  if (engine.depth == 1 && stop.cause() != StopCause::None && stop.grace_until() != 0)
+    throw interp::ScriptException(engine.vm->limit_exception());
+}
+
 tsc_status* wrong_thread() noexcept {
   try {
     return make_status(TSC_WRONG_THREAD, "",

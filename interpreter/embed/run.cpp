@@ -400,6 +400,7 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
     args.keyword_names = raw_names.data();
     args.keyword_values = keywords.data();
     Value value = call(*engine->vm, function->value, args);
+    refuse_swallowed_stop(*engine);
     if (result != nullptr) *result = new_value(engine, std::move(value));
     return nullptr;
   });
@@ -424,6 +425,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   if (!compiled.diagnostics.all().empty())
     vm.write(Stream::Error, diagnostics_text(compiled.diagnostics, *source, engine.error_format));
   vm.run_code(make_code(vm, compiled.code), engine.main);
+  refuse_swallowed_stop(engine);
   return nullptr;
 }
 

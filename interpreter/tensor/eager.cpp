@@ -225,6 +225,7 @@ Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value) {
 
 EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  const ProfileScope event(tensor_state(vm).profile, op_name(op), Profile::Kind::Operation);
   bool view = op_row(op).flags & kView;
   EagerResults out;
   if (!tensor_state(vm).modes.grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
@@ -301,6 +302,7 @@ bool same_kind(std::span<const Value> operands, const TensorState& state) {
 
 Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   TensorState& state = tensor_state(vm);
+  const ProfileScope event(state.profile, op_name(op), Profile::Kind::Operation);
   SmallVector<ElementwiseOperand, 3> kinds;
   Scalar numbers[3];
   for (size_t i = 0; i < operands.size(); ++i) {

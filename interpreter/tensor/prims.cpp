@@ -204,6 +204,41 @@ Value prim_set_thread_count(Vm& vm, Args& args) {
   return Value::none();
 }
 
+Value prim_profile_start(Vm& vm, Args&) {
+  std::shared_ptr<Profile>& profile = tensor_state(vm).profile;
+  if (profile) raise(vm, vm.exceptions().RuntimeError, "a profile is running already: one at a time");
+  profile = std::make_shared<Profile>();
+  return Value::none();
+}
+
+// profile_stop() -> [(name, kind, begin, duration in nanoseconds, number of the event around it or -1)]
+Value prim_profile_stop(Vm& vm, Args&) {
+  static constexpr const char* kKinds[] = {"operation", "region", "backward", "range"};
+  const std::shared_ptr<Profile> profile = std::move(tensor_state(vm).profile);
+  Local<ListObject> list = make_list(vm);
+  if (!profile) return list.take();
+  const int64_t now = profile->now();
+  for (const Profile::Event& event : profile->events()) {
+    const Value parts[] = {str_value(vm, event.name), str_value(vm, kKinds[static_cast<int>(event.kind)]),
+                           Value::integer(event.begin),
+                           Value::integer((event.end ? event.end : now) - event.begin),
+                           Value::integer(event.parent)};
+    list->items.push_back(make_tuple(vm, parts).take());
+  }
+  return list.take();
+}
+
+Value prim_profile_begin(Vm& vm, Args& args) {
+  if (Profile* profile = tensor_state(vm).profile.get())
+    profile->begin(text_of(vm, args[0]), Profile::Kind::Range);
+  return Value::none();
+}
+
+Value prim_profile_end(Vm& vm, Args&) {
+  if (Profile* profile = tensor_state(vm).profile.get()) profile->end_range();
+  return Value::none();
+}
+
 Value prim_thread_count(Vm&, Args&) { return Value::integer(current_device().threads.count()); }
 
 // set_print_options(precision, threshold, edge_items, line_width, scientific: None, False or True)
@@ -242,6 +277,7 @@ Value prim_backward(Vm& vm, Args& args) {
       throw Error(ErrorKind::RuntimeError,
                   "element 0 of tensors does not require grad and does not have a grad_fn");
   bool create_graph = truth(vm, args[3]);
+  const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
   jit::run_backward(roots, gradients, {truth(vm, args[2]) || create_graph, create_graph});
   return Value::none();
 }
@@ -253,6 +289,7 @@ Value prim_gradients(Vm& vm, Args& args) {
   std::vector<jit::TapeTensor> inputs = take_taped(vm, args[1]);
   std::vector<jit::TapeTensor> gradients = take_taped(vm, args[2]);
   bool create_graph = truth(vm, args[4]);
+  const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
   std::vector<jit::TapeTensor> out = jit::gradients_of(
       roots, gradients, inputs, {truth(vm, args[3]) || create_graph, create_graph});
   Local<TupleObject> tuple = make_tuple(vm, out.size());
@@ -293,6 +330,10 @@ constexpr PrimFunction kFunctions[] = {
     {"grad_enabled", "", prim_grad_enabled},
     {"set_autocast", "dtype", prim_set_autocast},
     {"autocast", "", prim_autocast},
+    {"profile_start", "", prim_profile_start},
+    {"profile_stop", "", prim_profile_stop},
+    {"profile_begin", "name", prim_profile_begin},
+    {"profile_end", "", prim_profile_end},
     {"thread_count", "", prim_thread_count},
     {"set_thread_count", "count", prim_set_thread_count},
     {"set_print_options", "precision, threshold, edge_items, line_width, scientific", prim_set_print_options},

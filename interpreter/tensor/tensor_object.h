@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "interpreter/tensor/profile.h"
 #include "interpreter/vm/native.h"
 #include "jit/autodiff/tape.h"
 #include "jit/executable.h"
@@ -76,6 +77,7 @@ struct TensorState {
   Modes modes;
   jit::RngState rng;
   PrintOptions print_options;  // torch.set_printoptions; the default dtype is that of `modes`
+  std::shared_ptr<Profile> profile;  // null: torch.profiler is off
   int most_threads = 0;        // what the host gave, once a script has asked for fewer; 0: it has not
 };
 

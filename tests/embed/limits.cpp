@@ -68,6 +68,11 @@ const Attack kAttacks[] = {
     {"suppresses in __exit__",
      "class C:\n    def __enter__(self): return self\n    def __exit__(self, *a): return True\n"
      "while True:\n    with C():\n        while True: pass\n"},
+    {"suppresses once and comes to its end",
+     "class C:\n    def __enter__(self): return self\n    def __exit__(self, *a): return True\n"
+     "with C():\n    while True: pass\nprint('the end')\n"},
+    {"returns once from finally",
+     "def f():\n    try:\n        while True: pass\n    finally:\n        return 1\nf()\n"},
     {"loops in __exit__",
      "class C:\n    def __enter__(self): return self\n    def __exit__(self, *a):\n        while True: pass\n"
      "with C():\n    while True: pass\n"},

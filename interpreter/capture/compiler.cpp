@@ -121,7 +121,9 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (found == sites_.end()) {
     codes_.push_back(Local<CodeObject>(frame.code));
     found = sites_.try_emplace(key).first;
-    if (at_start && works_in_background(frame)) {
+    const auto* mark = at_start ? static_cast<const CompiledMark*>(frame.function->compiled.get()) : nullptr;
+    // What must be one region is to say so at its first call.
+    if (mark && !mark->fullgraph && works_in_background(frame)) {
       begin_first_call(frame);
       return EnterResult::Interpret;
     }

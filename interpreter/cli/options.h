@@ -53,7 +53,7 @@ struct Invocation {
   // What the engine is made with.
   uint32_t threads = 0;
   bool no_jit = false;
-  bool background = false;
+  bool no_background = false;
   bool has_seed = false;
   uint64_t seed = 0;
   std::string logs, disabled_passes, report_file;

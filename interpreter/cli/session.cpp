@@ -60,7 +60,8 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.struct_size = sizeof options;
   options.threads = invocation.threads;
   options.jit = invocation.no_jit ? TSC_OFF : TSC_DEFAULT;
-  options.background = invocation.background && invocation.command != Command::Explain;
+  const bool waits = invocation.no_background || invocation.command == Command::Explain;
+  options.background = waits ? TSC_OFF : TSC_DEFAULT;
   options.has_seed = invocation.has_seed;
   options.seed = invocation.seed;
   const auto arguments = pointers(invocation.arguments);

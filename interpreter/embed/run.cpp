@@ -90,7 +90,7 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
   compile.enabled = options.jit != TSC_OFF;
   compile.break_everywhere = options.stress_break != 0;
   compile.strict = options.strict_compiler != 0;
-  compile.background = options.background != 0;
+  compile.background = options.background != TSC_OFF;
   for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes)))
     compile.jit.disabled.push_back(name);
   compile.disk_cache = disk_cache_options(options, grants);

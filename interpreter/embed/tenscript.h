@@ -160,8 +160,9 @@ typedef struct tsc_engine_options {
   tsc_error_format error_format; /* of warnings about a source */
   int poison_memory; /* tests: new and freed tensor memory is filled with bytes that are no number */
   int import_python; /* `import` finds .py files too, after .tsc files of the same name */
-  int background; /* the first call of a compiled function is interpreted, and its kernels are
-                     compiled beside the program, which goes on meanwhile; 0: calls wait for them */
+  tsc_switch background; /* the first call of a compiled function is interpreted, and its kernels
+                            are compiled beside the program, which goes on meanwhile; TSC_OFF: calls
+                            wait for them, the first one too */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */

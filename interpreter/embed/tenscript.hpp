@@ -31,7 +31,7 @@ class Engine {
     raw.struct_size = sizeof raw;
     raw.threads = options_->threads;
     raw.jit = options_->jit ? TSC_DEFAULT : TSC_OFF;
-    raw.background = options_->background;
+    raw.background = options_->background ? TSC_DEFAULT : TSC_OFF;
     raw.has_seed = options_->has_seed;
     raw.seed = options_->seed;
     raw.max_depth = options_->max_depth;

@@ -24,7 +24,7 @@ struct Source {
 struct Options {
   unsigned threads = 0;
   bool jit = true;
-  bool background = false;  // kernels are compiled beside the program, which goes on meanwhile
+  bool background = true;  // kernels are compiled beside the program; otherwise calls wait for them
   bool has_seed = false;
   uint64_t seed = 0;
   unsigned max_depth = 0;

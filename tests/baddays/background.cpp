@@ -61,7 +61,7 @@ ProcessResult train(int steps, const std::string& pause, const Setting& setting 
                          {"TENSCRIPT_CACHE_DIR", "off"},
                          {"TENSCRIPT_STRICT_COMPILER", "0"},
                          {"TENSCRIPT_THREADS", "2"},
-                         {"TENSCRIPT_BACKGROUND", "1"},
+                         {"TENSCRIPT_NO_BACKGROUND", "0"},
                          {"TENSCRIPT_LLVM_MODULE", BROKEN_COMPILER},
                          {"TENSCRIPT_REPORT", setting.report},
                          {"BROKEN_COMPILER_REAL", TENSCRIPT_LLVM},
@@ -159,7 +159,6 @@ std::unique_ptr<tenscript::Engine> engine(bool jit = true) {
   tenscript::Options options;
   options.threads = 2;
   options.jit = jit;
-  options.background = true;
   auto made = std::make_unique<tenscript::Engine>(options);
   made->run_source(kFunction);
   return made;

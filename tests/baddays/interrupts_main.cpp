@@ -1,6 +1,6 @@
 // SIGINT at random moments of training: each ends the run with KeyboardInterrupt, the session works
 // afterwards, and what it trains from there on has the bits of a session that was never interrupted
-// and began at the same state. Usage: tsc_interrupts [--count N] [--seed N].
+// and began at the same state. Usage: tsc_interrupts [--count N] [--seed N] [--background 1].
 #include <pthread.h>
 #include <signal.h>
 
@@ -88,13 +88,17 @@ std::string interrupted_training(tenscript::Engine& engine, tsc::fuzz::Random& r
   return problem;
 }
 
-int run(unsigned long long count, unsigned long long seed) {
+// `background`: the one that is interrupted compiles beside the program.
+int run(unsigned long long count, unsigned long long seed, bool background) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   tenscript::Options options;
   options.strict_compiler = true;
-  tenscript::Engine engine(options), other(options);
+  options.background = background;
+  tenscript::Engine engine(options);
+  options.background = false;
+  tenscript::Engine other(options);
   engine.run_source(kModel);
   other.run_source(kModel);
   for (unsigned long long trial = 0; trial < count; ++trial) {
@@ -117,10 +121,11 @@ int run(unsigned long long count, unsigned long long seed) {
 }  // namespace
 
 int main(int count, char** words) {
-  unsigned long long trials = 20, seed = 1;
+  unsigned long long trials = 20, seed = 1, background = 0;
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string word = words[i];
-    (word == "--seed" ? seed : trials) = std::strtoull(words[i + 1], nullptr, 10);
+    unsigned long long& to = word == "--seed" ? seed : word == "--background" ? background : trials;
+    to = std::strtoull(words[i + 1], nullptr, 10);
   }
-  return run(trials, seed);
+  return run(trials, seed, background != 0);
 }

@@ -43,7 +43,7 @@ TEST_CASE("read-only memory is not written by compiled code either") {
   const std::vector<float> constant = {1, 2, 3, 4};
   Engine engine;
   engine.run_source(
-      "import torch\n@torch.compile\ndef f(x):\n    x.mul_(2)\n    return x + 1\n"
+      "import torch\n@torch.compile(options={'background': False})\ndef f(x):\n    x.mul_(2)\n    return x + 1\n"
       "f(torch.ones(4))\n");
   Value x = engine.lend<const float>({4}, {}, constant.data());
   const Value y = engine.call("f", x);
@@ -253,7 +253,7 @@ TEST_CASE("ops of the host: shape rule, dtypes, gradient") {
       "z = host.outer(torch.tensor([1., 2.]), torch.tensor([3., 4., 5.]))\n"
       "assert z.tolist() == [[3, 4, 5], [6, 8, 10]] and str(z.dtype) == 'torch.float64'\n"
       // In a compiled function too.
-      "f = torch.compile(lambda v: host.clip01(v * 2) + 1)\n"
+      "f = torch.compile(lambda v: host.clip01(v * 2) + 1, options={'background': False})\n"
       "assert f(torch.tensor([0.25, 3.])).tolist() == [1.5, 2] and f(torch.tensor([-1.])).tolist() == [1]\n"
       "w = torch.ones(2, requires_grad=True)\n");
 }
@@ -338,6 +338,7 @@ TEST_CASE("log lines go to the host, and nothing to the script's streams") {
   std::string log, shown;
   Options options;
   options.logs = "all";
+  options.background = false;
   options.log = [&](std::string_view line) { log += line; };
   options.output = [&](tsc_stream, std::string_view text) { shown += text; };
   Engine engine(options);

@@ -43,6 +43,7 @@ std::string run(const std::string& program, void (*set)(Options&)) {
   std::string shown;
   Options options;
   options.strict_compiler = true;
+  options.background = false;  // the first call is to be the compiler's
   options.output = [&](tsc_stream, std::string_view text) { shown += text; };
   set(options);
   tenscript::Engine engine(options);

@@ -143,6 +143,7 @@ class Program {
     tenscript::Options options;
     options.threads = static_cast<unsigned>(settings.threads);
     options.strict_compiler = true;
+    options.background = false;  // the first step is to be that of the compiler
     options.grants = TSC_GRANT_ALL;  // the programs time themselves
     engine_ = std::make_unique<tenscript::Engine>(std::move(options));
     engine_->run_source(settings.small ? "SMALL = True\n" : "SMALL = False\n", "settings");

@@ -50,6 +50,8 @@ Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::span<const Value>
 [[noreturn]] void raise_index_error(Vm& vm, std::string_view message);
 [[noreturn]] void raise_key_error(Vm& vm, const Value& key);
 [[noreturn]] void raise_attribute_error(Vm& vm, const Value& object, StrObject* name);
+// "Did you mean": the attribute of the exception's `obj` whose name is nearest to its `name`.
+void hint_attribute(Vm& vm, ExceptionObject* e);
 Type* os_error_type(Vm& vm, int64_t error_number);  // FileNotFoundError of ENOENT, and so on
 [[noreturn]] void raise_os_error(Vm& vm, int error_number, const std::string& path);
 // str(exception), and "Type: message" as the last line of a traceback.

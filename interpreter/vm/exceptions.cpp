@@ -95,12 +95,18 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().AttributeError, message);
   e->name = Value(name);
   e->subject = v;
-  std::vector<std::string_view> names;
-  if (v.is_object()) collect_names(v.object(), names);
-  else collect_names(type_of(vm, v), names);
-  std::string_view near = !absence_of(v, text).empty() ? "" : lang::nearest_word(text, names);
-  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  if (absence_of(v, text).empty()) hint_attribute(vm, e.get());
   throw ScriptException(std::move(e));
+}
+
+void hint_attribute(Vm& vm, ExceptionObject* e) {
+  const StrObject* name = try_cast<StrObject>(e->name);
+  if (!name || e->subject.is_undefined()) return;
+  std::vector<std::string_view> names;
+  if (e->subject.is_object()) collect_names(e->subject.object(), names);
+  else collect_names(type_of(vm, e->subject), names);
+  const std::string_view near = lang::nearest_word(name->view(), names);
+  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
 }
 
 Type* os_error_type(Vm& vm, int64_t number) {

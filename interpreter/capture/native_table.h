@@ -15,6 +15,7 @@ std::span<const NativeRow> builtin_natives();
 std::span<const NativeRow> iteration_natives();
 std::span<const NativeRow> method_natives();
 std::span<const NativeRow> tensor_natives();
+std::span<const NativeRow> shape_natives();
 
 // The handler for calling a native type (tuple(...), int(...)); null: none.
 NativeHandler find_type_handler(Vm& vm, Type* type);

@@ -354,7 +354,7 @@ NativeHandler find_native_handler(const NativeFunction* function) {
   static const std::unordered_map<std::string_view, NativeHandler> handlers = [] {
     std::unordered_map<std::string_view, NativeHandler> all;
     for (std::span<const NativeRow> table : {builtin_natives(), iteration_natives(), method_natives(),
-                                             tensor_natives()})
+                                             tensor_natives(), shape_natives()})
       for (const NativeRow& row : table) all.emplace(row.name, row.handler);
     return all;
   }();

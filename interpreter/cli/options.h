@@ -54,6 +54,7 @@ struct Invocation {
   uint32_t threads = 0;
   bool no_jit = false;
   bool no_background = false;
+  bool check_shapes = false;
   bool has_seed = false;
   uint64_t seed = 0;
   std::string logs, disabled_passes, report_file;

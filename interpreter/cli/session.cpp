@@ -62,6 +62,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.jit = invocation.no_jit ? TSC_OFF : TSC_DEFAULT;
   const bool waits = invocation.no_background || invocation.command == Command::Explain;
   options.background = waits ? TSC_OFF : TSC_DEFAULT;
+  options.check_shapes = invocation.check_shapes;
   options.has_seed = invocation.has_seed;
   options.seed = invocation.seed;
   const auto arguments = pointers(invocation.arguments);

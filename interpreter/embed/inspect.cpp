@@ -8,6 +8,7 @@
 #include "interpreter/embed/complete.h"
 #include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
+#include "interpreter/vm/shape_checking.h"
 #include "jit/codegen_api.h"
 #include "jit/runner/kernel_cache.h"
 #include "lang/ast_print.h"
@@ -31,14 +32,14 @@ void send(tsc_sink sink, void* user, const std::string& text) {
 using SourceRef = std::shared_ptr<const lang::Source>;
 
 // A stage that only reads the text: fills `out`, or returns what is wrong.
-tsc_status* emit_tokens(const SourceRef& source, std::string& out) {
+tsc_status* emit_tokens(const SourceRef& source, const lang::CompileOptions&, std::string& out) {
   lang::Diagnostics diagnostics;
   const lang::TokenList list = lang::tokenize(*source, diagnostics);
   out = lang::print_tokens(list, *source);
   return diagnostics.has_errors() ? diagnostics_status(diagnostics, *source) : nullptr;
 }
 
-tsc_status* emit_tree(const SourceRef& source, std::string& out) {
+tsc_status* emit_tree(const SourceRef& source, const lang::CompileOptions&, std::string& out) {
   lang::Arena arena;
   lang::ParseResult parsed = lang::parse_module(*source, arena);
   if (parsed.module == nullptr) return diagnostics_status(parsed.diagnostics, *source);
@@ -46,8 +47,9 @@ tsc_status* emit_tree(const SourceRef& source, std::string& out) {
   return nullptr;
 }
 
-tsc_status* emit_bytecode(const SourceRef& source, std::string& out) {
-  lang::CompileResult compiled = lang::compile_module(source);
+tsc_status* emit_bytecode(const SourceRef& source, const lang::CompileOptions& options,
+                          std::string& out) {
+  lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
   out = lang::disassemble(*compiled.code);
   return nullptr;
@@ -55,7 +57,8 @@ tsc_status* emit_bytecode(const SourceRef& source, std::string& out) {
 
 struct TextStage {
   const char* name;
-  tsc_status* (*emit)(const SourceRef& source, std::string& out);
+  tsc_status* (*emit)(const SourceRef& source, const lang::CompileOptions& options,
+                      std::string& out);
 };
 
 constexpr TextStage kTextStages[] = {
@@ -123,7 +126,10 @@ tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const 
         std::find_if(std::begin(kTextStages), std::end(kTextStages),
                      [&](const TextStage& known) { return stage == std::string_view(known.name); });
     if (row != std::end(kTextStages)) {
-      status = row->emit(std::make_shared<const lang::Source>(name, std::string(text, size)), out);
+      lang::CompileOptions options;
+      options.check_shapes = interp::shape_checking(*engine->vm) != nullptr;
+      status = row->emit(std::make_shared<const lang::Source>(name, std::string(text, size)), options,
+                         out);
     } else {
       status = emit_compiled(*engine, stage, name, std::string(text, size), out);
     }

@@ -11,6 +11,7 @@
 #include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/tensor/shape_check.h"
 #include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
 #include "lang/parse.h"
@@ -157,6 +158,11 @@ void tsc_engine::fill(const tsc_engine_options& options) {
     device.allocator->release_cached();
   });
   install_tensors(*vm);
+  if (options.check_shapes != 0) {
+    install_shape_checks(*vm, {[this](const lang::Diagnostics& found, const lang::Source& source) {
+      vm->write(Stream::Error, embed::diagnostics_text(found, source, error_format));
+    }});
+  }
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
   install_compiler(*vm, compile_options(options, vm->config().grants));
   embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
@@ -419,6 +425,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   lang::CompileOptions options;
   options.interactive = interactive;
   options.explain_asserts = engine.explain_asserts;
+  options.check_shapes = shape_checking(*engine.vm) != nullptr;
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
   Vm& vm = *engine.vm;

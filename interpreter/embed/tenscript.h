@@ -163,6 +163,7 @@ typedef struct tsc_engine_options {
   tsc_switch background; /* the first call of a compiled function is interpreted, and its kernels
                             are compiled beside the program, which goes on meanwhile; TSC_OFF: calls
                             wait for them, the first one too */
+  int check_shapes; /* calls are compared with the Tensor[...] annotations of what they call */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */

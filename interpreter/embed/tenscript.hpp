@@ -32,6 +32,7 @@ class Engine {
     raw.threads = options_->threads;
     raw.jit = options_->jit ? TSC_DEFAULT : TSC_OFF;
     raw.background = options_->background ? TSC_DEFAULT : TSC_OFF;
+    raw.check_shapes = options_->check_shapes;
     raw.has_seed = options_->has_seed;
     raw.seed = options_->seed;
     raw.max_depth = options_->max_depth;

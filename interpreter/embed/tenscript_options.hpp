@@ -25,6 +25,7 @@ struct Options {
   unsigned threads = 0;
   bool jit = true;
   bool background = true;  // kernels are compiled beside the program; otherwise calls wait for them
+  bool check_shapes = false;  // calls are compared with the Tensor[...] annotations of what they call
   bool has_seed = false;
   uint64_t seed = 0;
   unsigned max_depth = 0;

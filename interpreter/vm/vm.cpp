@@ -12,6 +12,7 @@
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/shape_checking.h"
 #include "interpreter/vm/vm_access.h"
 #include "lang/diagnostic.h"
 #include "lang/emit/compile.h"
@@ -204,8 +205,13 @@ namespace {
 
 Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view file) {
   auto source = std::make_shared<const lang::Source>(std::string(file), std::string(text));
-  lang::CompileResult compiled = lang::compile_module(source);
+  ShapeChecking* checking = shape_checking(vm);
+  lang::CompileOptions options;
+  options.check_shapes = checking != nullptr;
+  lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) raise_syntax_error(vm, compiled.diagnostics, *source);
+  if (checking && !compiled.diagnostics.all().empty())
+    checking->warn(compiled.diagnostics, *source);
   return make_code(vm, compiled.code);
 }
 

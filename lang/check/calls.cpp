@@ -8,13 +8,13 @@ namespace tsc::lang {
 
 namespace {
 
-// Who is called, with what is given before the call's own arguments.
-struct Callee {
-  const Arguments* parameters = nullptr;
-  std::string name;
-  Span span;
-  size_t given = 0;  // self
-};
+// Bases that leave calls of the class to its own methods.
+bool is_plain_base(const Expr* base) {
+  auto* attribute = try_as<const Attribute>(base);
+  auto* name = try_as<const Name>(base);
+  const std::string_view id = attribute ? attribute->attr : name ? name->id : std::string_view();
+  return id == "object" || id == "Module" || id == "Dataset" || id == "Exception";
+}
 
 // Builtin functions that take positional arguments only.
 struct BuiltinArity {
@@ -34,37 +34,6 @@ std::string counted(size_t count, const char* what) {
 }
 
 bool is_starred(const Expr* e) { return e->kind == ExprKind::Starred; }
-
-// The only binding of a variable, when it can never be another.
-const BindingSite* only_binding(const Variable* v, BindingKind kind) {
-  if (!v || v->bindings.size() != 1 || v->rebound_elsewhere) return nullptr;
-  const BindingSite& site = v->bindings.front();
-  return site.kind == kind && !site.optional ? &site : nullptr;
-}
-
-// The method a class body defines once under this name, else null.
-FunctionDef* only_method(const ClassDef* c, Identifier name) {
-  FunctionDef* found = nullptr;
-  for (Stmt* s : c->body) {
-    auto* f = try_as<FunctionDef>(s);
-    if (f && f->name == name) {
-      if (found) return nullptr;
-      found = f;
-    }
-    // Bound in another way: an assignment, an if.
-    if (!f && s->kind != StmtKind::ExprStmt && s->kind != StmtKind::Pass) {
-      auto* a = try_as<Assign>(s);
-      auto* n = try_as<AnnAssign>(s);
-      if (!a && !n && s->kind != StmtKind::ClassDef) return nullptr;
-      if (a && std::any_of(a->targets.begin(), a->targets.end(), [&](Expr* t) {
-            auto* target = try_as<Name>(t);
-            return !target || target->id == name;
-          }))
-        return nullptr;
-    }
-  }
-  return found;
-}
 
 // Only raises, passes or documents: a place for subclasses, whose parameters it does not know.
 bool is_abstract(const FunctionDef* f) {
@@ -90,39 +59,15 @@ class Calls {
 
  private:
   std::optional<Callee> find(const CallSite& site) const {
-    if (const BindingSite* f = only_binding(site.callee, BindingKind::Function)) {
-      auto* def = as<FunctionDef>(f->statement);
-      if (site.callee->in_class || !def->decorator_list.empty()) return std::nullopt;
-      return Callee{def->args, std::string(def->name), def->name_span, 0};
-    }
-    if (const BindingSite* c = only_binding(site.callee, BindingKind::Class))
-      return constructor(as<ClassDef>(c->statement));
+    if (auto callee = find_callee(site.callee)) return callee;
     if (!site.self_class) return std::nullopt;
     FunctionDef* method = only_method(site.self_class, site.method);
     if (!method || !method->decorator_list.empty() || is_abstract(method) ||
         run_.facts.assigned_attributes.count(site.method) || method->args->args.empty())
       return std::nullopt;
-    return Callee{method->args,
+    return Callee{method,
                   std::string(site.self_class->name) + "." + std::string(method->name),
                   method->name_span, 1};
-  }
-
-  // A class whose calls its own __init__ takes.
-  std::optional<Callee> constructor(ClassDef* c) const {
-    if (!c->decorator_list.empty() || !c->keywords.empty() || only_method(c, "__new__") ||
-        !std::all_of(c->bases.begin(), c->bases.end(), [](Expr* b) { return is_plain_base(b); }))
-      return std::nullopt;
-    FunctionDef* init = only_method(c, "__init__");
-    if (!init || !init->decorator_list.empty() || init->args->args.empty()) return std::nullopt;
-    return Callee{init->args, std::string(c->name), c->name_span, 1};
-  }
-
-  // Bases that leave calls of the class to its __init__.
-  static bool is_plain_base(Expr* base) {
-    auto* attribute = try_as<Attribute>(base);
-    auto* name = try_as<Name>(base);
-    const std::string_view id = attribute ? attribute->attr : name ? name->id : std::string_view();
-    return id == "object" || id == "Module" || id == "Dataset" || id == "Exception";
   }
 
   Diagnostic& report(Span span, const Callee& callee, const std::string& what) {
@@ -132,7 +77,7 @@ class Calls {
   }
 
   void compare(const Call& call, const Callee& callee) {
-    const Arguments& a = *callee.parameters;
+    const Arguments& a = *callee.function->args;
     std::vector<Parameter*> positional(a.posonlyargs.begin(), a.posonlyargs.end());
     positional.insert(positional.end(), a.args.begin(), a.args.end());
     const bool stars = std::any_of(call.args.begin(), call.args.end(), is_starred);
@@ -158,7 +103,7 @@ class Calls {
   // False when the keyword was reported.
   bool keyword(const Keyword& k, const Callee& callee, const std::vector<Parameter*>& positional,
                std::vector<bool>& filled) {
-    const Arguments& a = *callee.parameters;
+    const Arguments& a = *callee.function->args;
     const std::string name(k.name);
     for (size_t i = a.posonlyargs.size(); i < positional.size(); ++i) {
       if (positional[i]->name != k.name) continue;
@@ -184,7 +129,7 @@ class Calls {
 
   void missing(const Call& call, const Callee& callee, const std::vector<Parameter*>& positional,
                const std::vector<bool>& filled) {
-    const Arguments& a = *callee.parameters;
+    const Arguments& a = *callee.function->args;
     std::string names;
     size_t count = 0;
     const auto add = [&](Identifier name) {
@@ -227,6 +172,54 @@ class Calls {
 };
 
 }  // namespace
+
+const BindingSite* only_binding(const Variable* v, BindingKind kind) {
+  if (!v || v->bindings.size() != 1 || v->rebound_elsewhere) return nullptr;
+  const BindingSite& site = v->bindings.front();
+  return site.kind == kind && !site.optional ? &site : nullptr;
+}
+
+FunctionDef* only_method(const ClassDef* c, Identifier name) {
+  FunctionDef* found = nullptr;
+  for (Stmt* s : c->body) {
+    auto* f = try_as<FunctionDef>(s);
+    if (f && f->name == name) {
+      if (found) return nullptr;
+      found = f;
+    }
+    // Bound in another way: an assignment, an if.
+    if (!f && s->kind != StmtKind::ExprStmt && s->kind != StmtKind::Pass) {
+      auto* a = try_as<Assign>(s);
+      auto* n = try_as<AnnAssign>(s);
+      if (!a && !n && s->kind != StmtKind::ClassDef) return nullptr;
+      if (a && std::any_of(a->targets.begin(), a->targets.end(), [&](Expr* t) {
+            auto* target = try_as<Name>(t);
+            return !target || target->id == name;
+          }))
+        return nullptr;
+    }
+  }
+  return found;
+}
+
+bool is_plain_class(const ClassDef* c) {
+  return c->decorator_list.empty() && c->keywords.empty() && !only_method(c, "__new__") &&
+         std::all_of(c->bases.begin(), c->bases.end(), [](Expr* b) { return is_plain_base(b); });
+}
+
+std::optional<Callee> find_callee(const Variable* callee) {
+  if (const BindingSite* f = only_binding(callee, BindingKind::Function)) {
+    auto* def = as<FunctionDef>(f->statement);
+    if (callee->in_class || !def->decorator_list.empty()) return std::nullopt;
+    return Callee{def, std::string(def->name), def->name_span, 0};
+  }
+  const BindingSite* site = only_binding(callee, BindingKind::Class);
+  if (!site) return std::nullopt;
+  auto* c = as<ClassDef>(site->statement);
+  FunctionDef* init = is_plain_class(c) ? only_method(c, "__init__") : nullptr;
+  if (!init || !init->decorator_list.empty() || init->args->args.empty()) return std::nullopt;
+  return Callee{init, std::string(c->name), c->name_span, 1};
+}
 
 void check_calls(CheckRun& run) { Calls(run).run(); }
 

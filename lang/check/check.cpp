@@ -32,10 +32,11 @@ Diagnostics check(const Source& source, const CheckOptions& options) {
   if (parsed.diagnostics.has_errors()) return std::move(parsed.diagnostics);
   const Facts facts = collect_facts(*parsed.module, resolution);
   Diagnostics found;
-  CheckRun run{*parsed.module, resolution, facts, options, found};
+  CheckRun run{*parsed.module, resolution, facts, options, found, source};
   check_unknown_names(run);
   check_early_uses(run);
   check_calls(run);
+  check_shapes(run);
   check_unreachable(run);
   check_loop_variables(run);
   check_hidden_builtins(run);

@@ -34,9 +34,17 @@ CodeRef emit_with_context(const Module& module, const EmitContext& context, bool
   return nullptr;
 }
 
-EmitContext make_context(std::shared_ptr<const Source> source, const CompileOptions& options) {
-  bool has_walrus = source->text().find(":=") != std::string_view::npos;
-  return {std::move(source), options, has_walrus};
+EmitContext make_context(const Module& module, std::shared_ptr<const Source> source,
+                         const CompileOptions& options, Diagnostics& diagnostics) {
+  EmitContext context;
+  context.has_walrus = source->text().find(":=") != std::string_view::npos;
+  context.source = std::move(source);
+  context.options = options;
+  if (options.check_shapes) {
+    context.shape_names = std::make_shared<const ShapeNames>(module);
+    context.diagnostics = &diagnostics;
+  }
+  return context;
 }
 
 CompileResult compile(std::shared_ptr<const Source> source, const CompileOptions& options,
@@ -50,7 +58,7 @@ CompileResult compile(std::shared_ptr<const Source> source, const CompileOptions
   if (!parsed.module || result.diagnostics.has_errors()) return result;
   resolve(*parsed.module, arena, result.diagnostics);
   if (result.diagnostics.has_errors()) return result;
-  EmitContext context = make_context(std::move(source), options);
+  EmitContext context = make_context(*parsed.module, std::move(source), options, result.diagnostics);
   result.code = emit_with_context(*parsed.module, context, is_expression, result.diagnostics);
   return result;
 }
@@ -67,7 +75,7 @@ CompileResult compile_expression(std::shared_ptr<const Source> source) {
 
 CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source,
                     const CompileOptions& options, Diagnostics& diagnostics) {
-  EmitContext context = make_context(std::move(source), options);
+  EmitContext context = make_context(module, std::move(source), options, diagnostics);
   return emit_with_context(module, context, false, diagnostics);
 }
 

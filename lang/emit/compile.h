@@ -15,6 +15,8 @@ struct CompileOptions {
   bool interactive = false;
   // For tests: a failed `assert` tells the values of its comparison.
   bool explain_asserts = false;
+  // Functions compare their tensors with their annotations (shapes/annotation.h).
+  bool check_shapes = false;
 };
 
 struct CompileResult {

@@ -70,14 +70,15 @@ void Emitter::emit_expression_body(const Expr* value) {
   b_.effect(Op::Return, result, at(value));
 }
 
-void Emitter::emit_function_body(List<Stmt*> body) {
-  if (const Constant* text = docstring(body)) {
+void Emitter::emit_function_body(const FunctionDef& node) {
+  if (const Constant* text = docstring(node.body)) {
     b_.code().has_docstring = true;
     b_.code().docstring = text->text;
   }
+  check_shape_arguments(node);
   prologue();
-  statements(body);
-  b_.emit(Op::ReturnNone, 0, 0, 0, at(body.back()->span));
+  statements(node.body);
+  emit_return_none(at(node.body.back()->span));
 }
 
 }  // namespace tsc::lang

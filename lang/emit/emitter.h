@@ -16,6 +16,7 @@
 #include "lang/emit/code_builder.h"
 #include "lang/emit/compile.h"
 #include "lang/resolve.h"
+#include "lang/shapes/annotation.h"
 
 namespace tsc::lang {
 
@@ -24,6 +25,9 @@ struct EmitContext {
   std::shared_ptr<const Source> source;
   CompileOptions options;
   bool has_walrus = false;  // ":=" occurs in the text at all
+  // With checked shapes: what names mean in annotations, and where faults in these go.
+  std::shared_ptr<const ShapeNames> shape_names{};
+  Diagnostics* diagnostics = nullptr;
 };
 
 // A construct that control must leave in an orderly way: return, break and continue run the exits
@@ -52,7 +56,7 @@ class Emitter {
 
   void emit_module_body(const Module& module);
   void emit_expression_body(const Expr* expr);
-  void emit_function_body(List<Stmt*> body);
+  void emit_function_body(const FunctionDef& node);
   void emit_class_body(const ClassDef& node);
   void emit_generator_expression(const GeneratorExp& node);
 
@@ -177,6 +181,12 @@ class Emitter {
   void emit_import_from(const ImportFrom& node);
   bool is_last_interactive(const Stmt* s) const { return s == interactive_result_; }
 
+  // ---- checked annotations (shape_checks.cpp): nothing without the option
+  void check_shape_arguments(const FunctionDef& node);
+  Reg begin_shape_call(const char* function, InstructionSpan where);
+  void check_shape_result(Operand value, InstructionSpan where);
+  void emit_return_none(InstructionSpan where);
+
   // ---- loops (loops.cpp)
   void emit_for(const For& node);
   void emit_while(const While& node);
@@ -240,6 +250,9 @@ class Emitter {
   CodeBuilder b_;
   std::vector<ControlBlock> blocks_;
   const Stmt* interactive_result_ = nullptr;
+  // What the arguments were, for the check of the result; nullopt: none is checked.
+  std::optional<Reg> shape_state_;
+  uint32_t shape_constant_ = 0;
 };
 
 // The value of an expression that is known now and is immutable; numbers are folded only where the

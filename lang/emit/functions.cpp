@@ -177,7 +177,7 @@ void Emitter::emit_function_def(const FunctionDef& node) {
   Reg mark = b_.top();
   for (const Expr* decorator : node.decorator_list) expr_next(decorator);
   CodeRef code = nested_code(*node.scope, CodeKind::Function, node.span, node.args,
-                             [&](Emitter& inner) { inner.emit_function_body(node.body); });
+                             [&](Emitter& inner) { inner.emit_function_body(node); });
   bool is_plain_local = node.decorator_list.empty() && node.binding.access == Access::Local;
   Want want;
   if (is_plain_local) want = local_register(node.binding.index);

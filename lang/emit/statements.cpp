@@ -53,12 +53,13 @@ void Emitter::emit_return(const Return& node) {
   Reg mark = b_.top();
   if (!node.value) {
     leave_blocks(0, node.span);
-    b_.emit(Op::ReturnNone, 0, 0, 0, at(node.span));
+    emit_return_none(at(node.span));
     return resume_blocks(0);
   }
   // A `finally` on the way out may assign the variable that is returned.
   Operand value = blocks_.empty() ? expr(node.value) : Operand{expr_next(node.value), true};
   leave_blocks(0, node.span);
+  check_shape_result(value, at(node.value));
   b_.effect(Op::Return, value, at(node.span));
   resume_blocks(0);
   b_.reset(mark);

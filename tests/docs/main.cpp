@@ -52,11 +52,13 @@ std::string run_script(const Settings& settings, const Block& block) {
   tsc::test::TemporaryFolder folder;
   folder.write("example.tsc", block.text);
   ProcessOptions options;
-  options.arguments = {settings.at("tenscript"), "example.tsc"};
+  const auto expected = tsc::worlds::read_expectations(block.text);
+  options.arguments = {settings.at("tenscript")};
+  options.arguments.insert(options.arguments.end(), expected.flags.begin(), expected.flags.end());
+  options.arguments.push_back("example.tsc");
   options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
   options.folder = folder.path();
   const ProcessResult result = tsc::test::run_process(options);
-  const auto expected = tsc::worlds::read_expectations(block.text);
   if (result.exit_code != (expected.error.empty() ? 0 : 1)) return describe(result);
   if (!expected.error.empty() && result.err.find(expected.error) == std::string::npos)
     return "expected the error '" + expected.error + "'\n" + describe(result);

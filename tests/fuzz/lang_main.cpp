@@ -82,6 +82,7 @@ std::string try_compiler(const std::string& text) {
   CompileOptions options;
   options.interactive = text.size() % 2 == 1;
   options.explain_asserts = text.size() % 3 == 1;
+  options.check_shapes = text.size() % 5 == 2;
   const CompileResult compiled = compile_module(source, options);
   if (std::string fault = fault_of(compiled.diagnostics, *source); !fault.empty()) return fault;
   if (!compiled.code != compiled.diagnostics.has_errors())

@@ -116,6 +116,16 @@ TEST_CASE("brackets come and go with the line's length") {
         "value = total + function_name(\n    argument, other\n)\n");
 }
 
+// A bracket that its comment breaks anyway gets a comma after its last argument, which is no part
+// of the line in front of it: counting it made the second pass break one bracket more.
+TEST_CASE("a bracket broken by a comment does not change what is in front of it") {
+  const std::string text = "print(torch.tensor([1.0, 2.0]).clamp(1.2 # low\n, 1.8).tolist(), last)\n";
+  for (uint32_t width = 20; width <= 80; ++width) {
+    INFO("at " << width << " columns");
+    formatted(text, width);
+  }
+}
+
 TEST_CASE("a text with errors is not touched") {
   Source source("t.tsc", "x = (1,\ny = ]\n");
   const FormatResult result = format(source);

@@ -1,8 +1,11 @@
 // Opens the compiler's LLVM module at the first compile: linking LLVM would cost every start 12 ms.
 #include <dlfcn.h>
 
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "jit/cache/identity.h"
 #include "jit/codegen_api.h"
@@ -12,22 +15,34 @@ namespace {
 
 constexpr const char* kModuleName = "libtenscript_llvm.so";
 
+// The file whose code this is. Not dladdr's name, which is the program's as it was called: beside a relative
+// name in the working folder may lie anybody's module.
+std::filesystem::path own_file() {
+  const auto own = reinterpret_cast<uintptr_t>(&load_kernel_compiler);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR, &begin, &end) != 2) continue;
+    const size_t path = line.find('/');
+    if (begin <= own && own < end && path != std::string::npos) return line.substr(path);
+  }
+  return {};
+}
+
 // Where the module may be: named by the environment, beside the code that asks, where it is installed
 // as seen from libtenscript and from the executable, or (tests and benchmarks of a build folder) above.
 std::vector<std::filesystem::path> module_paths() {
   if (const char* named = std::getenv("TENSCRIPT_LLVM_MODULE")) return {named};
-  std::vector<std::filesystem::path> folders;
   std::error_code ignored;
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&load_kernel_compiler), &info) && info.dli_fname)
-    folders.push_back(std::filesystem::absolute(info.dli_fname, ignored).parent_path());
   const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  if (!program.empty()) folders.push_back(program.parent_path());
   std::vector<std::filesystem::path> paths;
-  for (const auto& folder : folders)
+  for (const std::filesystem::path& file : {own_file(), program}) {
+    if (file.empty()) continue;
+    const std::filesystem::path folder = file.parent_path();
     for (const char* relative :
          {".", "tenscript", "../" TENSCRIPT_LIBRARY_FOLDER "/tenscript", "..", "../.."})
       paths.push_back((folder / relative / kModuleName).lexically_normal());
+  }
   return paths;
 }
 

@@ -232,3 +232,21 @@ TEST_CASE("a sandboxed script cannot bring machine code of its own") {
   CHECK(warmth.tenscript({"--sandbox", "-c", kScript}).err == "1 0 0 0\n");
   CHECK(warmth.tenscript({"--sandbox", "-c", kScript}).err == "1 1 1 0\n");
 }
+
+// The program is found through PATH, so that its own name says nothing about where it lies.
+TEST_CASE("no compiler module is taken from the working folder or from around it") {
+  TemporaryFolder folder;
+  fs::create_directory(folder.path() + "/inner");
+  for (const char* place : {"/", "/inner/"}) {
+    std::ofstream(folder.path() + place + "libtenscript_llvm.so") << "not a module";
+  }
+  const fs::path program = TENSCRIPT_EXECUTABLE;
+  ProcessOptions options;
+  options.arguments = {"/usr/bin/env", "PATH=" + program.parent_path().string(), program.filename().string(),
+                       "--no-background", "-c", kScript};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_CACHE_DIR", "off"}};
+  options.folder = folder.path() + "/inner";
+  const ProcessResult result = run_process(options);
+  CHECK(result.exit_code == 0);
+  CHECK(contains(result.err, "1 0 0 0"));
+}

@@ -42,7 +42,7 @@ void KernelEmitter::emit_column_block(const NestStage& stage, Ir begin, Ir end) 
     for (const Reducer& reducer : reducers_) fill_column_identity(reducer, is_first, used);
     emit_loop(b_, first, last, 1, "row", [&](Ir row) {
       enter_column_row(row, begin);
-      emit_columns(stage.element, begin, end, light, true);
+      emit_columns(stage.element, begin, end, light);
     });
     for (const Reducer& reducer : reducers_) combine_column_lanes(reducer, used);
   };

@@ -53,8 +53,8 @@ void KernelEmitter::prepare_scratch() {
   for (DType dtype : program_.scratch) {
     scratch_rows_.push_back(b_.CreateGEP(b_.getInt8Ty(), scratch_, offset));
     const auto size = static_cast<uint64_t>(memory_bytes(dtype));
-    Ir bytes = b_.CreateAdd(b_.CreateMul(cols_, b_.getInt64(size)), b_.getInt64(63));
-    offset = b_.CreateAdd(offset, b_.CreateAnd(bytes, b_.getInt64(~uint64_t{63})));
+    Ir bytes = b_.CreateAdd(b_.CreateMul(cols_, b_.getInt64(size)), b_.getInt64(kScratchUnit - 1));
+    offset = b_.CreateAdd(offset, b_.CreateAnd(bytes, b_.getInt64(~uint64_t{kScratchUnit - 1})));
   }
 }
 
@@ -118,7 +118,7 @@ bool KernelEmitter::any_lanes(const NestInstruction& in) const {
 }
 
 void KernelEmitter::define(const NestInstruction& in, Ir value, bool lanes) {
-  bindings_[in.result] = Binding{value, in.dtype, lanes, nullptr, nullptr, nullptr, nullptr};
+  bindings_[in.result] = Binding{value, in.dtype, lanes};
 }
 
 Ir KernelEmitter::constant(const NestInstruction& in) {
@@ -185,12 +185,12 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
     case NestCode::ScratchStore: {
       const DType dtype = program_.scratch[in.slot];
       Ir pointer = access_.element_pointer(dtype, scratch_rows_[in.slot], point.col);
-      access_.store_row(dtype, pointer, point, in_lanes(in.inputs[0], lanes));
+      access_.store_row(dtype, pointer, {lanes, point.col, point.limit}, in_lanes(in.inputs[0], lanes));
       break;
     }
     case NestCode::ScratchLoad: {
       Ir pointer = access_.element_pointer(in.dtype, scratch_rows_[in.slot], point.col);
-      define(in, access_.load_row(in.dtype, pointer, point), true);
+      define(in, access_.load_row(in.dtype, pointer, {lanes, point.col, point.limit}), true);
       break;
     }
   }

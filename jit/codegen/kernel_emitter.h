@@ -28,8 +28,9 @@ class KernelEmitter {
     bool lanes = false;  // one value a lane, not a scalar
     Ir splat = nullptr;  // the scalar in every lane, made outside the loop that uses it
     Ir first = nullptr;  // of lanes that count up by one: the first
-    // Of a divisor (shared_divisor.cpp): 1 / value in every lane, and whether that may be used.
-    Ir inverse = nullptr, is_moderate = nullptr;
+    // Of a divisor (shared_divisor.cpp): 1 / value in every lane, what its rounding took, and whether they may be
+    // used.
+    Ir inverse = nullptr, inverse_rest = nullptr, is_moderate = nullptr;
   };
   struct Reducer {
     const NestInstruction* instruction;
@@ -79,19 +80,18 @@ class KernelEmitter {
   bool streams(const NestStage& stage) const;
   void reduce_chunk(const NestStage& stage, Ir begin, Ir end);
   bool fits_registers() const;
-  template <class Body>
-  void emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body);
+  std::vector<Ir*> enter_lane_loop();
   Ir emit_unrolled(const NestStage& stage, Ir begin, Ir end);
   void turn_registers();
   void emit_turning(const NestStage& stage, Ir begin, Ir end, bool all);
-  Ir emit_turning_whole(const NestStage& stage, Ir begin, Ir end);
   void reduce_in_memory(const NestStage& stage, Ir begin, Ir end);
   void store_lanes(Reducer& reducer);
   void load_lanes(Reducer& reducer);
   Ir combine_lanes(Reducer& reducer);
-  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel,
-                    bool few);
-  Point masked_point(Ir col, Ir end, bool few);
+  void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel);
+  Point masked_point(Ir col, Ir end);
+  template <class Body>
+  void emit_masked_loop(Ir begin, Ir end, const std::vector<Ir*>& carried, Body&& body);
 
   // Column programs (column_kernel.cpp).
   void emit_column_program();

@@ -64,8 +64,9 @@ class LlvmMachine {
   }
 
   // Sixteen floats are one 512-bit register, and that unit scales in one instruction.
+  bool scales_zero_by_any() const { return !kIsDouble && lanes_.count() == 16; }
   F scale(F x, F k) {
-    if (kIsDouble || lanes_.count() != 16) return scale_in_two_steps(*this, x, k);
+    if (!scales_zero_by_any()) return scale_in_two_steps(*this, x, k);
     Ir every = llvm::ConstantInt::get(b_.getInt16Ty(), 0xFFFF);
     Ir current_rounding = b_.getInt32(4);
     return b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},

@@ -75,7 +75,7 @@ void KernelEmitter::emit_row_stage(const NestStage& stage) {
     const bool light = program_.stages.size() == 1 && stage.element.size() < kPeelBelow &&
                        weight(stage.element) < static_cast<int>(kPeelBelow);
     const bool peel = light || (traits_.streams && streams(stage));
-    return emit_columns(stage.element, b_.getInt64(0), cols_, peel, false);
+    return emit_columns(stage.element, b_.getInt64(0), cols_, peel);
   }
   std::vector<Ir*> totals;
   for (Reducer& reducer : reducers_) {
@@ -114,12 +114,8 @@ void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
                       [](const Reducer& reducer) { return reducer.how.ordered_as_integers(); }));
     const int masked_work = work + extremes * kExtremeOperations;
     const bool unrolled = masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks;
-    const bool light = masked_work < static_cast<int>(kPeelBelow);
-    if (unrolled)
-      begin = emit_unrolled(stage, begin, end);
-    else if (light)
-      begin = emit_turning_whole(stage, begin, end);
-    emit_turning(stage, begin, end, !unrolled && !light);
+    if (unrolled) begin = emit_unrolled(stage, begin, end);
+    emit_turning(stage, begin, end, !unrolled);
   } else {
     if (work * static_cast<int>(steps) <= kMostUnrolledOperations)
       begin = emit_unrolled(stage, begin, end);
@@ -139,22 +135,21 @@ bool KernelEmitter::fits_registers() const {
   return registers <= (traits_.masked_memory ? kMostRegistersOf32 : kMostRegisters);
 }
 
-// A loop whose body updates the accumulators in registers; those of its last turn are left.
-template <class Body>
-void KernelEmitter::emit_lane_loop(Ir begin, Ir end, int64_t step, Body&& body) {
+// What a loop carries whose body updates the accumulators in registers; those of its last turn are left.
+std::vector<Ir*> KernelEmitter::enter_lane_loop() {
   std::vector<Ir*> carried;
   for (Reducer& reducer : reducers_) {
     for (Ir& value : reducer.registers) carried.push_back(&value);
     reducer.turn = 0;
   }
-  emit_carrying_loop(b_, begin, end, step, "lanes", carried, body);
+  return carried;
 }
 
 // Whole groups of 64 columns. Returns the first column that is left.
 Ir KernelEmitter::emit_unrolled(const NestStage& stage, Ir begin, Ir end) {
   Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~uint64_t{kReductionLanes - 1}));
   Ir stop = b_.CreateAdd(begin, whole);
-  emit_lane_loop(begin, stop, kReductionLanes, [&](Ir col) {
+  emit_carrying_loop(b_, begin, stop, kReductionLanes, "lanes", enter_lane_loop(), [&](Ir col) {
     for (int64_t step = 0; step < kReductionLanes; step += wide_.count()) {
       Ir at = step ? b_.CreateAdd(col, b_.getInt64(static_cast<uint64_t>(step))) : col;
       emit_part(stage.element, Point{wide_, at, end}, false);
@@ -175,28 +170,16 @@ void KernelEmitter::turn_registers() {
 // already.
 void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end, bool all) {
   if (!all) next_rows_.clear();
-  emit_lane_loop(begin, end, wide_.count(), [&](Ir col) {
-    emit_part(stage.element, masked_point(col, end, true), false);
+  emit_masked_loop(begin, end, enter_lane_loop(), [&](const Point& point) {
+    emit_part(stage.element, point, false);
     turn_registers();
   });
-}
-
-// The same over whole registers of columns. Returns the first column that is left.
-Ir KernelEmitter::emit_turning_whole(const NestStage& stage, Ir begin, Ir end) {
-  const auto width = static_cast<uint64_t>(wide_.count());
-  Ir whole = b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~(width - 1)));
-  Ir stop = b_.CreateAdd(begin, whole);
-  emit_lane_loop(begin, stop, wide_.count(), [&](Ir col) {
-    emit_part(stage.element, Point{wide_, col, end}, false);
-    turn_registers();
-  });
-  return stop;
 }
 
 // Too many accumulators for the registers, or a tail column by column.
 void KernelEmitter::reduce_in_memory(const NestStage& stage, Ir begin, Ir end) {
   for (Reducer& reducer : reducers_) store_lanes(reducer);
-  emit_columns(stage.element, begin, end, false, true);
+  emit_columns(stage.element, begin, end, false);
   for (Reducer& reducer : reducers_) load_lanes(reducer);
 }
 
@@ -236,21 +219,58 @@ Ir KernelEmitter::combine_lanes(Reducer& reducer) {
   return combined;
 }
 
-// Of `few` columns at most a chunk is left, which 32 bits count.
-Point KernelEmitter::masked_point(Ir col, Ir end, bool few) {
+Point KernelEmitter::masked_point(Ir col, Ir end) {
   Ir rest = b_.CreateSub(end, col);
   Ir width = b_.getInt64(static_cast<uint64_t>(wide_.count()));
-  if (!few) rest = scalar_.call(llvm::Intrinsic::smin, {rest, width});
-  Ir count = wide_.splat(b_.CreateTrunc(rest, b_.getInt32Ty()));
-  return {wide_, col, end, b_.CreateICmpULT(lane_numbers_, count)};
+  Ir count = b_.CreateTrunc(scalar_.call(llvm::Intrinsic::smin, {rest, width}), b_.getInt32Ty());
+  return {wide_, col, end, b_.CreateICmpULT(lane_numbers_, wide_.splat(count))};
+}
+
+// The columns a register at a time, the last one masked. The mask is made where the loop is entered, and once
+// more for a last register that is not whole: a turn over a whole one goes straight to the next. `carried` is
+// emit_carrying_loop's.
+template <class Body>
+void KernelEmitter::emit_masked_loop(Ir begin, Ir end, const std::vector<Ir*>& carried, Body&& body) {
+  Ir width = b_.getInt64(static_cast<uint64_t>(wide_.count()));
+  Ir last_whole = b_.CreateSub(end, width);
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* head = new_block(b_, "mask");
+  llvm::BasicBlock* turn = new_block(b_, "columns");
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(b_.getContext(), "end");
+  b_.CreateBr(head);
+  std::vector<llvm::PHINode*> in_head, in_turn;
+  const auto phi = [&](std::vector<llvm::PHINode*>& phis, Ir first, llvm::BasicBlock* from) {
+    phis.push_back(b_.CreatePHI(first->getType(), 2));
+    phis.back()->addIncoming(first, from);
+    return phis.back();
+  };
+  b_.SetInsertPoint(head);
+  Ir first = phi(in_head, begin, before);
+  for (Ir* place : carried) phi(in_head, *place, before);
+  Ir mask = masked_point(first, end).mask;
+  b_.CreateCondBr(b_.CreateICmpSLT(first, end), turn, after);
+
+  b_.SetInsertPoint(turn);
+  Ir col = phi(in_turn, first, head);
+  for (size_t k = 0; k < carried.size(); ++k) *carried[k] = phi(in_turn, in_head[k + 1], head);
+  body(Point{wide_, col, end, mask});
+  Ir next = b_.CreateNSWAdd(col, width);
+  for (const auto* phis : {&in_head, &in_turn}) {
+    (*phis)[0]->addIncoming(next, b_.GetInsertBlock());
+    for (size_t k = 0; k < carried.size(); ++k)
+      (*phis)[k + 1]->addIncoming(*carried[k], b_.GetInsertBlock());
+  }
+  b_.CreateCondBr(b_.CreateICmpSLE(next, last_whole), turn, head);
+  for (size_t k = 0; k < carried.size(); ++k) *carried[k] = in_head[k + 1];
+  after->insertInto(head->getParent());
+  b_.SetInsertPoint(after);
 }
 
 void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end,
-                                 bool peel, bool few) {
+                                 bool peel) {
   const int width = wide_.count();
   if (traits_.masked_memory && !peel) {
-    emit_loop(b_, begin, end, width, "columns",
-              [&](Ir col) { emit_part(part, masked_point(col, end, few), false); });
+    emit_masked_loop(begin, end, {}, [&](const Point& point) { emit_part(part, point, false); });
     return;
   }
   Ir count = b_.CreateSub(end, begin);
@@ -261,7 +281,7 @@ void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir be
   });
   if (traits_.masked_memory) {
     emit_if(b_, b_.CreateICmpSLT(tail, end),
-            [&] { emit_part(part, masked_point(tail, end, few || peel), false); });
+            [&] { emit_part(part, masked_point(tail, end), false); });
     return;
   }
   if (width == 1) return;

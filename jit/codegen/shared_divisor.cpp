@@ -1,18 +1,19 @@
 // x / d for many x and one d, as in softmax: the processor divides a vector in the time of a dozen
-// multiplications, and the correctly rounded quotient follows from y = 1 / d in five:
-//   q0 = x * y, q1 = q0 + (x - q0 * d) * y, q2 = q1 + (x - q1 * d) * y      each step a fused multiply-add
-// q1 is within one unit in the last place, its remainder is exact, and y is correctly rounded: so q2 is the
+// multiplications, and the correctly rounded quotient follows from y = 1 / d, rounded, and what it misses,
+// e = 1 / d - y, in four:
+//   q0 = x * y + x * e, q = q0 + (x - q0 * d) * y      each sum a fused multiply-add
+// q0 is within one unit in the last place, its remainder is exact, and y is correctly rounded: so q is the
 // correctly rounded quotient (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000
-// processor", 1990). The remainder is exact while x is well above the smallest numbers: a vector with another x,
-// +0 aside, and every row with an extreme d, divide.
+// processor", 1990). The remainder is exact while x is well above the smallest numbers, as x * e is normal, which
+// keeps it fast: a vector with another x, +0 aside, and every row with an extreme d, divide.
 #include "jit/codegen/control.h"
 #include "jit/codegen/kernel_emitter.h"
 
 namespace tsc::jit {
 namespace {
 
-// Magnitudes as bits: x in [2^-100, 2^100), d in [2^-20, 2^20).
-constexpr int64_t kLeastX = int64_t{127 - 100} << 23, kRangeX = int64_t{200} << 23;
+// Magnitudes as bits: x in [2^-60, 2^100), d in [2^-20, 2^20). e is at least 2^-47 / d where it is not 0.
+constexpr int64_t kLeastX = int64_t{127 - 60} << 23, kRangeX = int64_t{160} << 23;
 constexpr int64_t kLeastD = int64_t{127 - 20} << 23, kRangeD = int64_t{40} << 23;
 
 Ir in_range(const Lanes& lanes, Ir number, int64_t least, int64_t range) {
@@ -33,7 +34,10 @@ bool KernelEmitter::divides_by_shared(const NestInstruction& in) const {
 void KernelEmitter::prepare_divisor(Binding* divisor) {
   if (divisor->inverse || divisor->dtype != DType::F32) return;
   Ir one = scalar_.number(DType::F32, 1.0);
-  divisor->inverse = wide_.splat(b_.CreateFDiv(one, divisor->value));
+  Ir inverse = b_.CreateFDiv(one, divisor->value);
+  Ir rest = scalar_.call(llvm::Intrinsic::fma, {b_.CreateFNeg(inverse), divisor->value, one});
+  divisor->inverse = wide_.splat(inverse);
+  divisor->inverse_rest = wide_.splat(b_.CreateFMul(rest, inverse));
   divisor->is_moderate = in_range(scalar_, divisor->value, kLeastD, kRangeD);
 }
 
@@ -52,9 +56,8 @@ Ir KernelEmitter::divide_by_shared(Ir x, const Binding& divisor) {
   const auto fma = [&](Ir a, Ir b, Ir c) {
     return wide_.call(llvm::Intrinsic::fma, {a, b, c});
   };
-  Ir quotient = b_.CreateFMul(x, y);
-  for (int step = 0; step < 2; ++step)
-    quotient = fma(fma(b_.CreateFNeg(quotient), d, x), y, quotient);
+  Ir close = fma(x, y, b_.CreateFMul(x, divisor.inverse_rest));
+  Ir quotient = fma(fma(b_.CreateFNeg(close), d, x), y, close);
   b_.CreateBr(after);
 
   b_.SetInsertPoint(divide);

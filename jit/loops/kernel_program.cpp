@@ -151,7 +151,7 @@ DType row_accumulator_dtype(Reduction reduction, DType input) {
 }
 
 int64_t scratch_row_bytes(DType dtype, int64_t cols) {
-  return (checked_mul(cols, dtype_size(dtype)) + 63) / 64 * 64;
+  return checked_add(checked_mul(cols, dtype_size(dtype)), kScratchUnit - 1) / kScratchUnit * kScratchUnit;
 }
 
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols) {

@@ -134,7 +134,9 @@ inline constexpr int64_t kColumnBlock = 64;
 DType accumulator_dtype(Reduction reduction, DType input);
 // The same of an Accumulate, as the reference kernels keep it: bf16 in f32 always. Floating dtypes only.
 DType row_accumulator_dtype(Reduction reduction, DType input);
-// Bytes of one scratch row; rows lie one after the other in their order.
+// Bytes of one scratch row; rows lie one after the other in their order. They are multiples of this, the largest
+// register of columns (16 of 8 bytes): whole registers are stored and loaded there, and no mask is needed.
+inline constexpr int64_t kScratchUnit = 128;
 int64_t scratch_row_bytes(DType dtype, int64_t cols);
 // True for the elementwise ops that a kernel may hold: not the integer ops that raise.
 bool is_kernel_op(Op op, DType dtype);

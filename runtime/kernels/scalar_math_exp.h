@@ -54,9 +54,16 @@ TSC_MATH FloatOf<M> scale_or_zero(M& m, FloatOf<M> x, double least, FloatOf<M> n
   return m.scale(m.select(vanishes, m.constant(0.0), near), k);
 }
 
+// What is less than `least` ends as zero times a power of two: most machines need a power that they can make.
+template <class M>
+TSC_MATH FloatOf<M> bounded_exponent(M& m, FloatOf<M> x, double least, double most) {
+  auto bounded = at_most(m, x, most);
+  return m.scales_zero_by_any() ? bounded : at_least(m, bounded, least);
+}
+
 template <class M>
 TSC_MATH FloatOf<M> exp(M& m, FloatOf<M> x) {
-  auto bounded = at_least(m, at_most(m, x, kExpMost<M>), kExpLeast<M>);
+  auto bounded = bounded_exponent(m, x, kExpLeast<M>, kExpMost<M>);
   auto reduced = reduce_exp(m, bounded);
   return scale_or_zero(m, x, kExpLeast<M>, exp_near_zero(m, reduced.r), reduced.k);
 }
@@ -71,7 +78,7 @@ TSC_MATH FloatOf<M> exp_in_normal_range(M& m, FloatOf<M> x) {
 template <class M>
 TSC_MATH FloatOf<M> exp2(M& m, FloatOf<M> x) {
   constexpr double kLeast = M::kDouble ? -1076.0 : -151.0;
-  auto bounded = at_least(m, at_most(m, x, M::kDouble ? 1025.0 : 129.0), kLeast);
+  auto bounded = bounded_exponent(m, x, kLeast, M::kDouble ? 1025.0 : 129.0);
   auto k = round_small(m, bounded);
   return scale_or_zero(m, x, kLeast, exp2_near_zero(m, m.sub(bounded, k)), k);
 }

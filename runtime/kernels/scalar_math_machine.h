@@ -30,6 +30,7 @@
 //              x is 0 or nan, and k is an integer with |k| <= 2 * bias (254, 2046).
 //              `scale_in_two_steps` below does it with the other operations; vscalefps does it in
 //              one.
+//              scales_zero_by_any() -> bool      scale(0, k) is 0 for every k, infinities too
 //   width      Wide wide(); Wide::F widen(F) (exact); F narrow(Wide::F) (rounded once, to nearest
 //   even) rare       rare(Mask where, slow, F... fast): lanes where the mask holds take slow()'s
 //   results, the
@@ -164,6 +165,7 @@ struct ScalarMachine {
   }
   TSC_MATH static I shift_right_arithmetic(I a, int count) { return a >> count; }
 
+  TSC_MATH static bool scales_zero_by_any() { return false; }
   TSC_MATH F scale(F x, F k) { return scale_in_two_steps(*this, x, k); }
   TSC_MATH static Wide wide() { return {}; }
   TSC_MATH static double widen(F a) { return a; }

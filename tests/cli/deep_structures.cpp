@@ -91,6 +91,7 @@ ProcessResult run_on_stack(const std::string& script, int kibibytes) {
                        "ulimit -s " + std::to_string(kibibytes) + "; exec \"$0\" \"$1\"",
                        TENSCRIPT_EXECUTABLE, script};
   options.environment = {{"TENSCRIPT_CACHE_DIR", "off"}};
+  options.seconds = 600;  // a sanitizer on busy cores takes minutes
   return run_process(options);
 }
 

@@ -51,12 +51,17 @@ EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
   return enter(frame, result, false);
 }
 
-// Whoever gives an engine one thread gets one; and who wants to see a stage wants to see it now.
-bool Compiler::works_in_background(const Frame& frame) const {
-  if (options_.jit.emitted || current_device().threads.count() < 2) return false;
+// Who wants to see a stage wants to see it now.
+bool Compiler::may_come_later(const Frame& frame) const {
+  if (options_.jit.emitted) return false;
   const auto* mark =
       frame.function ? static_cast<const CompiledMark*>(frame.function->compiled.get()) : nullptr;
   return mark ? mark->background.value_or(options_.background) : options_.background;
+}
+
+// Whoever gives an engine one thread gets one.
+bool Compiler::works_in_background(const Frame& frame) const {
+  return current_device().threads.count() > 1 && may_come_later(frame);
 }
 
 // The first call is interpreted: its result comes as soon as without a compiler, and what is called once is
@@ -123,7 +128,7 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     found = sites_.try_emplace(key).first;
     const auto* mark = at_start ? static_cast<const CompiledMark*>(frame.function->compiled.get()) : nullptr;
     // What must be one region is to say so at its first call.
-    if (mark && !mark->fullgraph && works_in_background(frame)) {
+    if (mark && !mark->fullgraph && may_come_later(frame)) {
       begin_first_call(frame);
       return EnterResult::Interpret;
     }

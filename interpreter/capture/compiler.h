@@ -99,6 +99,7 @@ class Compiler : public CompilerHooks, public Watchers {
   };
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
+  bool may_come_later(const Frame& frame) const;
   bool works_in_background(const Frame& frame) const;
   void begin_first_call(Frame& frame);
   bool goes_on_first_call(const Frame& frame);

@@ -101,6 +101,20 @@ TEST_CASE("kernels are taken as soon as they are there") {
   CHECK(total_of(file, "cache_hit") > 5);  // runs ask for what the report had waited for
 }
 
+// The first step's kernels: with one thread nothing is compiled for it, and the second step waits for them.
+TEST_CASE("the first call is interpreted, with one thread too") {
+  const TemporaryFolder folder;
+  for (const char* threads : {"1", "2"}) {
+    const std::string first = folder.path() + "/first" + threads, second = folder.path() + "/second" + threads;
+    REQUIRE(train(1, "0", {{"--threads", threads}, 0, 0, first}).exit_code == 0);
+    REQUIRE(train(2, "0", {{"--threads", threads}, 0, 0, second}).exit_code == 0);
+    CHECK(total_of(first, "region") == 0);
+    CHECK(total_of(first, "kernel") == 0);
+    CHECK(total_of(second, "region") > 0);
+    CHECK(total_of(second, "kernel") > 5);
+  }
+}
+
 TEST_CASE("a program does not wait for its kernels, nor for those it leaves behind") {
   const ProcessResult result = train(4, "0", {{}, 400});
   CHECK(result.exit_code == 0);

@@ -252,6 +252,8 @@ class Capture {
     return object;
   }
   Av make_tuple_av(std::vector<Av> items);
+  // Items of `source`: of a torch.Size they are one again.
+  Av make_tuple_like(const Av& source, std::vector<Av> items);
   Av make_list_av(std::vector<Av> items);
   // The items of a list, tuple, range, dict keys, iterator...; breaks when they are not known.
   std::vector<Av> items_of(const Av& iterable);
@@ -290,7 +292,7 @@ class Capture {
   void set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name, const Av& value);
   std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);
   std::vector<Av> unbind(const Av& av, VTensor& tensor);
-  Av slice_items(const std::vector<Av>& items, const VSlice& slice, bool list);
+  Av slice_items(const Av& container, const VSlice& slice);
   SliceRange slice_range(const VSlice& slice, size_t size);
   size_t checked_index(const Av& key, size_t size);
   void store_dict(const Av& container, const Av& key, const Av& value);

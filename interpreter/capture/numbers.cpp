@@ -136,7 +136,8 @@ Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
   if (op == BinaryOp::Add && (lists || tuples)) {
     std::vector<Av> items = items_of(left), more = items_of(right);
     items.insert(items.end(), more.begin(), more.end());
-    return lists ? make_list_av(std::move(items)) : make_tuple_av(std::move(items));
+    if (lists) return make_list_av(std::move(items));
+    return make_tuple_like(type_of_av(right) == tensors_.size_type ? right : left, std::move(items));
   }
   bool list = is_sequence_of(left, Kind::List), tuple = is_sequence_of(left, Kind::Tuple);
   if (op == BinaryOp::Mul && (list || tuple) && is_plain_number(right)) {
@@ -145,7 +146,7 @@ Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
     if (times > 0 && static_cast<int64_t>(items.size()) * times > 100000)
       break_here(BreakReason::too_large);
     for (int64_t i = 0; i < times; ++i) out.insert(out.end(), items.begin(), items.end());
-    return list ? make_list_av(std::move(out)) : make_tuple_av(std::move(out));
+    return list ? make_list_av(std::move(out)) : make_tuple_like(left, std::move(out));
   }
   break_here(BreakReason::unknown_object, "operator on values the compiler does not know");
 }
@@ -191,6 +192,7 @@ bool Capture::same_item(const Av& a, const Av& b) {
 }
 
 bool Capture::sequences_equal(const Av& left, const Av& right) {
+  if (is_sequence_of(left, Kind::List) != is_sequence_of(right, Kind::List)) return false;
   std::vector<Av> a = items_of(left), b = items_of(right);
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)

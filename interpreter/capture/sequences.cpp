@@ -16,6 +16,13 @@ Av Capture::make_list_av(std::vector<Av> items) {
   return Av::of(list);
 }
 
+Av Capture::make_tuple_like(const Av& source, std::vector<Av> items) {
+  Av made = make_tuple_av(std::move(items));
+  if (type_of_av(source) == tensors_.size_type)
+    as<VTuple>(made)->type = Local<Type>(tensors_.size_type);
+  return made;
+}
+
 bool Capture::is_sequence_of(const Av& av, Kind kind) const {
   if (av.is_constant()) return is_kind(av.value, kind);
   if (av.kind != Av::Kind::Virtual) return false;
@@ -188,12 +195,14 @@ SliceRange Capture::slice_range(const VSlice& slice, size_t size) {
   return resolve_slice(vm_, host.get(), static_cast<int64_t>(size));
 }
 
-Av Capture::slice_items(const std::vector<Av>& items, const VSlice& slice, bool list) {
+Av Capture::slice_items(const Av& container, const VSlice& slice) {
+  const std::vector<Av> items = items_of(container);
   const SliceRange range = slice_range(slice, items.size());
   std::vector<Av> out;
   for (int64_t i = 0; i < range.count; ++i)
     out.push_back(items[static_cast<size_t>(range.start + i * range.step)]);
-  return list ? make_list_av(std::move(out)) : make_tuple_av(std::move(out));
+  return is_sequence_of(container, Kind::List) ? make_list_av(std::move(out))
+                                               : make_tuple_like(container, std::move(out));
 }
 
 std::shared_ptr<VSlice> Capture::slice_of(const Av& key) {
@@ -226,7 +235,7 @@ Av Capture::get_item(const Av& container, const Av& key) {
     bool list = is_sequence_of(container, Kind::List);
     if (std::shared_ptr<VSlice> slice = slice_of(key)) {
       if (container.is_constant() && list) assume_length(container.value);
-      return slice_items(items_of(container), *slice, list);
+      return slice_items(container, *slice);
     }
     if (container.is_constant() && list) {
       ListObject* host = cast<ListObject>(container.value);

@@ -299,6 +299,20 @@ Value size_repr(Vm& vm, const Value& self) {
     text += (i ? ", " : "") + repr(vm, tuple->items[i]);
   return str_value(vm, text + "])");
 }
+// What tuple makes of sizes is a size.
+Value as_size(Vm& vm, const Value& made) {
+  if (!is_kind(made, Kind::Tuple)) return made;
+  return retype_tuple(vm, Local<TupleObject>(cast<TupleObject>(made)), tensor_state(vm).size_type);
+}
+Value size_get_item(Vm& vm, const Value& self, const Value& key) {
+  Value made = vm.types().tuple->slots.get_item(vm, self, key);
+  return is_kind(key, Kind::Slice) ? as_size(vm, made) : made;
+}
+Value size_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool is_reflected) {
+  // A tuple joins from the left only, and `a` is what stands there.
+  const bool asks_right = is_reflected && !(op == BinaryOp::Add && is_kind(a, Kind::Tuple));
+  return as_size(vm, vm.types().tuple->slots.binary(vm, op, a, b, asks_right));
+}
 Value size_numel(Vm&, Args& args) {
   int64_t n = 1;
   for (const Value& v : cast<TupleObject>(args[0])->span()) n = checked_mul(n, v.as_int());
@@ -365,6 +379,8 @@ Type* make_size_type(Vm& vm) {
   type.module("torch");
   type.slots().construct = size_construct;
   type.slots().repr = size_repr;
+  type.slots().get_item = size_get_item;
+  type.slots().binary = size_binary;
   type.method("numel", "self", size_numel);
   return type.finish();
 }

@@ -113,6 +113,12 @@ const std::vector<std::string>& Importer::folders_of(ModuleObject* parent) const
   return parent ? parent->path : vm_.config().module_path;
 }
 
+std::string Importer::shadow_hint(const ModuleObject& module) {
+  Location library;
+  if (module.file.empty() || module.file.starts_with("<stdlib>") || !locate_embedded(module.name, library)) return "";
+  return "Rename '" + module.file + "': it hides the library's module '" + module.name + "'.";
+}
+
 std::string Importer::absence(const std::string& name, ModuleObject* parent) {
   if (std::string_view why = absent_module(name); !why.empty()) return ": " + std::string(why);
   if (parent && !parent->is_package) return "; '" + parent->name + "' is not a package";
@@ -131,6 +137,7 @@ void Importer::not_found(const std::string& name, ModuleObject* parent) {
   const std::string message = "No module named '" + name + "'" + why;
   Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ModuleNotFoundError, message);
   e->name = str_value(vm_, name);
+  if (parent) e->hint = shadow_hint(*parent);
   if (!why.empty()) throw ScriptException(std::move(e));
   std::vector<std::string_view> names;
   for (auto& [known, make] : natives_)
@@ -303,7 +310,8 @@ Value Importer::import_from(const Value& module, StrObject* name) {
   for (uint32_t i = 0; i < m->globals->table.used(); ++i)
     if (auto* s = try_cast<StrObject>(m->globals->table.entry(i).key)) names.push_back(s->view());
   std::string_view near = lang::nearest_word(text, names);
-  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  e->hint = shadow_hint(*m);
+  if (e->hint.empty() && !near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
   throw ScriptException(std::move(e));
 }
 

@@ -37,6 +37,8 @@ class Importer {
   // The file a module would come from, "built-in" for one of C++; nothing when there is none. Imports the
   // packages that it lies in.
   std::optional<std::string> find(const std::string& name);
+  // What to do about a module that stands in the place of the library's; empty where none does.
+  std::string shadow_hint(const ModuleObject& module);
   // A module of C++ functions, known whether imported or not.
   bool is_native(const std::string& name) const { return natives_.count(name) > 0; }
 

@@ -5,6 +5,7 @@
 
 #include "interpreter/builtins/syntax_error.h"
 #include "interpreter/modules/absent_modules.h"
+#include "interpreter/modules/importer.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/traceback_text.h"
 #include "interpreter/vm/vm.h"
@@ -102,6 +103,8 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
 void hint_attribute(Vm& vm, ExceptionObject* e) {
   const StrObject* name = try_cast<StrObject>(e->name);
   if (!name || e->subject.is_undefined()) return;
+  if (auto* module = try_cast<ModuleObject>(e->subject))
+    if (e->hint = vm.importer().shadow_hint(*module); !e->hint.empty()) return;
   std::vector<std::string_view> names;
   if (e->subject.is_object()) collect_names(e->subject.object(), names);
   else collect_names(type_of(vm, e->subject), names);

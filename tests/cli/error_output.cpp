@@ -159,3 +159,28 @@ TEST_CASE("--emit runs a script as a file") {
   CHECK(contains(result.err, "job/t.tsc beside"));
   CHECK(contains(result.out, "add"));
 }
+
+TEST_CASE("a file that hides a module of the library is named where something is missing in it") {
+  const struct {
+    const char *file, *code;
+  } slips[] = {
+      {"random", "import random\nfrom random import randint\n"},
+      {"einops", "import einops\nprint(einops.rearrange)\n"},
+      {"json", "import json\njson.dumps([1])\n"},
+      {"torch", "import torch.nn as nn\n"},
+  };
+  for (const auto& slip : slips) {
+    const TemporaryFolder folder;
+    const std::string hiding = folder.write(std::string(slip.file) + ".tsc", "x = 1\n");
+    const ProcessResult result = tenscript({folder.write("main.tsc", slip.code)});
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.err, "Rename '" + hiding + "': it hides the library's module '" + slip.file + "'."));
+  }
+  // Another module is no library's, and one that has what is asked for is left in peace.
+  const TemporaryFolder folder;
+  folder.write("tools.tsc", "x = 1\n");
+  folder.write("json.tsc", "def dumps(x):\n    return 'mine'\n");
+  const ProcessResult other = tenscript({folder.write("main.tsc", "import tools, json\nprint(json.dumps(1))\ntools.y\n")});
+  CHECK(other.out == "mine\n");
+  CHECK_FALSE(contains(other.err, "Rename"));
+}

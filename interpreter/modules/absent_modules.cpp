@@ -108,7 +108,6 @@ constexpr AbsentModule kRows[] = {
     {"PIL", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
     {"accelerate", "torch here runs on one device; write the plain training loop"},
     {"cv2", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
-    {"einops", "use reshape, permute, movedim and torch.einsum"},
     {"jax", "use torch"},
     {"matplotlib", "there are no windows; write csv or json, and plot that elsewhere"},
     {"numpy", "arrays are tensors; use torch, and npy to read and write .npy files"},

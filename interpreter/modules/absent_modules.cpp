@@ -119,7 +119,6 @@ constexpr AbsentModule kRows[] = {
     {"tensorflow", "use torch"},
     {"torchaudio", "use torch, and store tensors with torch.save"},
     {"torchvision", "use torch.nn, and store data with torch.save or as .npy"},
-    {"tqdm", "print every so many steps"},
     {"transformers", "write the model with torch.nn; safetensors reads its weights"},
     {"wandb", "there is no network module; write csv or json"},
     {"yaml", "use json"},

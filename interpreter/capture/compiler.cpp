@@ -65,10 +65,11 @@ bool Compiler::works_in_background(const Frame& frame) const {
 }
 
 // The first call is interpreted: its result comes as soon as without a compiler, and what is called once is
-// not compiled for nothing. A loop in it is worth compiling from its second turn on.
+// not compiled for nothing. A loop in it is worth compiling from its second turn on; where the call would have to wait
+// for that, when it has run so long that the wait makes it no more than a tenth longer.
 void Compiler::begin_first_call(Frame& frame) {
   std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == &frame; });
-  first_calls_.push_back({&frame, frame.code, 0});
+  first_calls_.push_back({&frame, frame.code, 0, std::chrono::steady_clock::now()});
   frame.stepping = true;
 }
 
@@ -76,10 +77,12 @@ bool Compiler::goes_on_first_call(const Frame& frame) {
   const auto call = std::find_if(first_calls_.begin(), first_calls_.end(),
                                  [&](const FirstCall& c) { return c.frame == &frame; });
   if (call == first_calls_.end()) return false;
+  constexpr std::chrono::seconds kPatience{2};  // ten times what a model's kernels take
   const bool forward = call->code == frame.code && frame.pc >= call->pc;
-  if (forward) call->pc = frame.pc;
+  const bool goes_on = forward || (!works_in_background(frame) && std::chrono::steady_clock::now() - call->began < kPatience);
+  if (goes_on) call->pc = frame.pc;
   else first_calls_.erase(call);
-  return forward;
+  return goes_on;
 }
 
 jit::Report& Compiler::finished_report() {

@@ -2,6 +2,7 @@
 // The running side of capture: which function is compiled, its variants, the check at entry, the run, the
 // exits back into frames; and the watchers that invalidate a variant when something it assumed is stored.
 // One Compiler per Vm. The interpreter reaches it only through CompilerHooks and Watchers.
+#include <chrono>
 #include <optional>
 #include <unordered_map>
 
@@ -91,6 +92,7 @@ class Compiler : public CompilerHooks, public Watchers {
     const Frame* frame;
     const CodeObject* code;
     uint32_t pc;  // the farthest so far
+    std::chrono::steady_clock::time_point began;
   };
   struct WatchEntry {
     Value key;

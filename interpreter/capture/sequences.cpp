@@ -17,9 +17,12 @@ Av Capture::make_list_av(std::vector<Av> items) {
 }
 
 Av Capture::make_tuple_like(const Av& source, std::vector<Av> items) {
+  const bool is_size = type_of_av(source) == tensors_.size_type;
+  for (const Av& item : items)
+    if (is_size && type_of_av(item) != vm_.types().integer)
+      break_here(BreakReason::raises, "a size that is no integer");
   Av made = make_tuple_av(std::move(items));
-  if (type_of_av(source) == tensors_.size_type)
-    as<VTuple>(made)->type = Local<Type>(tensors_.size_type);
+  if (is_size) as<VTuple>(made)->type = Local<Type>(tensors_.size_type);
   return made;
 }
 

@@ -125,6 +125,7 @@ constexpr AbsentModule kRows[] = {
 };
 
 constexpr AbsentModule kAttributes[] = {
+    {"einops.asnumpy", "numbers in bulk are tensors; use tolist(), or npy to write a file"},
     {"csv.Sniffer", "name the dialect: csv.reader(file, delimiter=...)"},
     {"importlib.reload", "compiled code relies on modules that stay; start the script again"},
     {"inspect.currentframe", TSC_NO_FRAMES},

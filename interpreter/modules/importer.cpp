@@ -310,8 +310,7 @@ Value Importer::import_from(const Value& module, StrObject* name) {
   for (uint32_t i = 0; i < m->globals->table.used(); ++i)
     if (auto* s = try_cast<StrObject>(m->globals->table.entry(i).key)) names.push_back(s->view());
   std::string_view near = lang::nearest_word(text, names);
-  e->hint = shadow_hint(*m);
-  if (e->hint.empty() && !near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  e->hint = near.empty() ? shadow_hint(*m) : "Did you mean: '" + std::string(near) + "'?";
   throw ScriptException(std::move(e));
 }
 

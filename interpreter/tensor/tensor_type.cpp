@@ -281,16 +281,19 @@ Value dtype_itemsize(Vm&, const Value& self) {
   return Value::integer(dtype_size(cast<DTypeObject>(self)->dtype));
 }
 
+Value size_of(Vm& vm, const TupleObject* items) {
+  std::vector<Value> sizes;
+  for (const Value& size : items->span())
+    sizes.push_back(Value::integer(to_index(vm, size, "torch.Size(): each size")));
+  return retype_tuple(vm, make_tuple(vm, sizes), tensor_state(vm).size_type);
+}
 // torch.Size(iterable): whole numbers.
 Value size_construct(Vm& vm, Type*, Args& args) {
   static const Signature kSignature("iterable=?, /");
   std::vector<Value> given;
   kSignature.bind(vm, "Size", args, given);
   Local<TupleObject> source = given[0] ? to_tuple(vm, given[0]) : make_tuple(vm, size_t{0});
-  std::vector<Value> sizes;
-  for (const Value& size : source->span())
-    sizes.push_back(Value::integer(to_index(vm, size, "torch.Size(): each size")));
-  return retype_tuple(vm, make_tuple(vm, sizes), tensor_state(vm).size_type);
+  return size_of(vm, source.get());
 }
 Value size_repr(Vm& vm, const Value& self) {
   std::string text = "torch.Size([";
@@ -301,8 +304,7 @@ Value size_repr(Vm& vm, const Value& self) {
 }
 // What tuple makes of sizes is a size.
 Value as_size(Vm& vm, const Value& made) {
-  if (!is_kind(made, Kind::Tuple)) return made;
-  return retype_tuple(vm, Local<TupleObject>(cast<TupleObject>(made)), tensor_state(vm).size_type);
+  return is_kind(made, Kind::Tuple) ? size_of(vm, cast<TupleObject>(made)) : made;
 }
 Value size_get_item(Vm& vm, const Value& self, const Value& key) {
   Value made = vm.types().tuple->slots.get_item(vm, self, key);

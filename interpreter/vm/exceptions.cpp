@@ -103,13 +103,14 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
 void hint_attribute(Vm& vm, ExceptionObject* e) {
   const StrObject* name = try_cast<StrObject>(e->name);
   if (!name || e->subject.is_undefined()) return;
-  if (auto* module = try_cast<ModuleObject>(e->subject))
-    if (e->hint = vm.importer().shadow_hint(*module); !e->hint.empty()) return;
   std::vector<std::string_view> names;
   if (e->subject.is_object()) collect_names(e->subject.object(), names);
   else collect_names(type_of(vm, e->subject), names);
   const std::string_view near = lang::nearest_word(name->view(), names);
-  if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
+  if (!near.empty())
+    e->hint = "Did you mean: '" + std::string(near) + "'?";
+  else if (auto* module = try_cast<ModuleObject>(e->subject))
+    e->hint = vm.importer().shadow_hint(*module);
 }
 
 Type* os_error_type(Vm& vm, int64_t number) {

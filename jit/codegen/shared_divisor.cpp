@@ -5,22 +5,22 @@
 // q0 is within one unit in the last place, its remainder is exact, and y is correctly rounded: so q is the
 // correctly rounded quotient (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000
 // processor", 1990). The remainder is exact while x is well above the smallest numbers, as x * e is normal, which
-// keeps it fast: a vector with another x, +0 aside, and every row with an extreme d, divide.
+// keeps it fast: a vector with another x, +0 aside, and every row with an extreme d, divide. So does a negative d,
+// because the sums of zeros of two signs that it makes of +0 are +0.
 #include "jit/codegen/control.h"
 #include "jit/codegen/kernel_emitter.h"
 
 namespace tsc::jit {
 namespace {
 
-// Magnitudes as bits: x in [2^-60, 2^100), d in [2^-20, 2^20). e is at least 2^-47 / d where it is not 0.
-constexpr int64_t kLeastX = int64_t{127 - 60} << 23, kRangeX = int64_t{160} << 23;
+// As bits: the magnitude of x in [2^-59, 2^100), d in [2^-20, 2^20). e is at least 2^-47 / d where it is not 0.
+constexpr int64_t kLeastX = int64_t{127 - 59} << 23, kRangeX = int64_t{159} << 23;
 constexpr int64_t kLeastD = int64_t{127 - 20} << 23, kRangeD = int64_t{40} << 23;
 
-Ir in_range(const Lanes& lanes, Ir number, int64_t least, int64_t range) {
+Ir in_range(const Lanes& lanes, Ir bits, int64_t least, int64_t range) {
   llvm::IRBuilder<>& b = lanes.b();
-  Ir bits = b.CreateBitCast(number, lanes.integer_type(32));
-  Ir magnitude = b.CreateAnd(bits, lanes.in_memory(lanes.integer(32, 0x7FFFFFFF)));
-  return b.CreateICmpULT(b.CreateSub(magnitude, lanes.in_memory(lanes.integer(32, least))), lanes.in_memory(lanes.integer(32, range)));
+  return b.CreateICmpULT(b.CreateSub(bits, lanes.in_memory(lanes.integer(32, least))),
+                         lanes.in_memory(lanes.integer(32, range)));
 }
 
 }  // namespace
@@ -38,13 +38,15 @@ void KernelEmitter::prepare_divisor(Binding* divisor) {
   Ir rest = scalar_.call(llvm::Intrinsic::fma, {b_.CreateFNeg(inverse), divisor->value, one});
   divisor->inverse = wide_.splat(inverse);
   divisor->inverse_rest = wide_.splat(b_.CreateFMul(rest, inverse));
-  divisor->is_moderate = in_range(scalar_, divisor->value, kLeastD, kRangeD);
+  divisor->is_moderate =
+      in_range(scalar_, b_.CreateBitCast(divisor->value, b_.getInt32Ty()), kLeastD, kRangeD);
 }
 
 Ir KernelEmitter::divide_by_shared(Ir x, const Binding& divisor) {
   Ir d = divisor.splat, y = divisor.inverse;
   Ir bits = b_.CreateBitCast(x, wide_.integer_type(32));
-  Ir fits = b_.CreateOr(in_range(wide_, x, kLeastX, kRangeX),
+  Ir magnitude = b_.CreateAnd(bits, wide_.in_memory(wide_.integer(32, 0x7FFFFFFF)));
+  Ir fits = b_.CreateOr(in_range(wide_, magnitude, kLeastX, kRangeX),
                         b_.CreateICmpEQ(bits, wide_.integer(32, 0)));
   Ir all = b_.CreateAnd(b_.CreateAndReduce(fits), divisor.is_moderate);
   llvm::BasicBlock* multiply = new_block(b_, "multiply");

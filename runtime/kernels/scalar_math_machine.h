@@ -30,7 +30,7 @@
 //              x is 0 or nan, and k is an integer with |k| <= 2 * bias (254, 2046).
 //              `scale_in_two_steps` below does it with the other operations; vscalefps does it in
 //              one.
-//              scales_zero_by_any() -> bool      scale(0, k) is 0 for every k, infinities too
+//              scales_zero_by_any() -> bool      scale(0, k) is 0 for every k below, -inf too
 //   width      Wide wide(); Wide::F widen(F) (exact); F narrow(Wide::F) (rounded once, to nearest
 //   even) rare       rare(Mask where, slow, F... fast): lanes where the mask holds take slow()'s
 //   results, the

@@ -152,6 +152,7 @@ bool LineWriter::breaks_bracket(size_t open, Range range, uint32_t suffix) const
   const bool to_the_end = is_definition_ && range.begin == 0;
   for (; end < range.end; ++end) {
     if (!pieces_[end].opens()) continue;
+    if (pieces_[end].optional && !show_optional_) continue;  // not there: what lies inside may break
     // What is broken in any case may have a comma of its own before it closes, which must not count here.
     if (!to_the_end && (is_breakable(end) || is_forced({end, pieces_[end].match + 1}))) {
       ++end;

@@ -126,6 +126,15 @@ TEST_CASE("a bracket broken by a comment does not change what is in front of it"
   }
 }
 
+TEST_CASE("a target's brackets stay whole where those of the value break") {
+  const std::string text = "a, (b, [c, *d]) = call(first_argument, second_argument, third_argument)\n";
+  CHECK(formatted(text, 60) == "a, (b, [c, *d]) = call(\n    first_argument, second_argument, third_argument\n)\n");
+  for (uint32_t width = 20; width <= 80; ++width) {
+    INFO("at " << width << " columns");
+    formatted(text, width);
+  }
+}
+
 TEST_CASE("a text with errors is not touched") {
   Source source("t.tsc", "x = (1,\ny = ]\n");
   const FormatResult result = format(source);

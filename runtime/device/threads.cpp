@@ -14,7 +14,8 @@
 namespace tsc {
 namespace {
 
-constexpr int64_t kChunksPerThread = 4;  // enough to even out a slow thread
+// Enough that threads of different speed, and a thread that was taken away for a while, end together.
+constexpr int64_t kChunksPerThread = 16;
 
 int processor_count() { return std::max(1, tbb::info::default_concurrency()); }
 

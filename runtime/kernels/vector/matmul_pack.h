@@ -1,6 +1,7 @@
 #pragma once
 // Copies a strided matrix into rows, converting, with a vector transposition where its columns are
 // the contiguous ones.
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -49,10 +50,16 @@ void pack_transposed(T* dst, int64_t dst_stride, const S* src, int64_t column_st
   if constexpr (std::is_same_v<S, float>) {
     whole_rows = rows / 8 * 8;
     const int64_t whole_columns = columns / 8 * 8;
-    for (int64_t j = 0; j < whole_columns; j += 8)
-      for (int64_t i = 0; i < whole_rows; i += 8)
+    for (int64_t j = 0; j < whole_columns; j += 8) {
+      // Columns far apart are out of the hardware prefetcher's reach.
+      const S* next = src + std::min(j + 8, columns - 8) * column_stride;
+      for (int64_t i = 0; i < whole_rows; i += 8) {
+        if (i % 16 == 0)
+          for (int64_t r = 0; r < 8; ++r) __builtin_prefetch(next + r * column_stride + i);
         transpose_8x8(dst + i * dst_stride + j, dst_stride, src + j * column_stride + i,
                       column_stride);
+      }
+    }
     for (int64_t j = whole_columns; j < columns; ++j)
       for (int64_t i = 0; i < whole_rows; ++i) dst[i * dst_stride + j] = src[j * column_stride + i];
   }

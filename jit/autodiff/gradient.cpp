@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "jit/autodiff/rules.h"
+#include "jit/autodiff/sliced_gradient.h"
 #include "jit/region/liveness.h"
 
 namespace tsc::jit {
@@ -56,11 +57,13 @@ class Backward {
     }
   }
 
-  ValueId gradient(ValueId value) const {
+  ValueId gradient(ValueId value) {
+    put_together(value);
     const auto found = gradients_.find(value);
     return found == gradients_.end() ? kNoValue : found->second;
   }
   void add(ValueId value, ValueId gradient) {
+    put_together(value);
     if (const auto place = separate_.find(value); place != separate_.end())
       return add_term(place->second, gradient);
     const auto [place, fresh] = gradients_.emplace(value, gradient);
@@ -79,7 +82,27 @@ class Backward {
     return builder_.op(Op::add, both, {}, {});
   }
 
+  // The gradient of a slice waits for those of its neighbours, as long as nothing else has arrived at the value.
+  bool waits(const Instruction& slice) {
+    const ValueId value = slice.operands[0];
+    if (!needed(value) || separate_.count(value) || gradients_.count(value)) return false;
+    if (builder_.known_int(slice.operands[3]) != 1) return false;
+    const SlicePart part{slice.attributes.axes[0], slice.operands[1], slice.operands[2],
+                         gradients_.at(slice.results[0]), slice.origin};
+    return slices_[value].take(builder_, part);
+  }
+  void put_together(ValueId value) {
+    const auto found = slices_.find(value);
+    if (found == slices_.end()) return;
+    const SlicedGradient sliced = std::move(found->second);
+    slices_.erase(found);
+    gradients_.emplace(value, sliced.whole(builder_, value));
+  }
+
   void visit(size_t index) {
+    // Emitting moves the region's instructions.
+    const SmallVector<ValueId, 2> results = region_.body.instructions[index].results;
+    for (ValueId result : results) put_together(result);
     const Instruction& instruction = region_.body.instructions[index];
     bool arrives = false;
     for (ValueId result : instruction.results)
@@ -90,6 +113,7 @@ class Backward {
                   "gradients through control flow on tensor data are not compiled");
     }
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
+    if (instruction.op == Op::slice && waits(instruction)) return;
     apply_rule(instruction);
   }
 
@@ -123,6 +147,7 @@ class Backward {
   const ValueSet& stops_;
   ValueSet needed_;
   std::unordered_map<ValueId, ValueId> gradients_;
+  std::unordered_map<ValueId, SlicedGradient> slices_;  // what has not become a gradient yet
   std::unordered_map<ValueId, size_t> separate_;  // places of the wrt values whose terms stay apart
   BackwardParts parts_;
   bool add_up_ = false;

@@ -310,10 +310,14 @@ class Fuser {
   size_t product_of(size_t unit, size_t* reshape) const;
   bool used_only_by(ValueId value, size_t unit) const;
 
+  // Tensors and numbers that the unit's ops read from outside. Sizes are no operands of a kernel.
   size_t operand_count(size_t unit) const {
     size_t count = 0;
-    for (size_t member : units_[unit].members)
-      for (ValueId operand : code_[member].operands) count += !in_group(operand, unit);
+    for (size_t member : units_[unit].members) {
+      const ValueList& operands = code_[member].operands;
+      for (size_t i = 0; i < operands.size(); ++i)
+        count += (i == 0 || type(operands[i]).kind == ValueKind::Tensor) && !in_group(operands[i], unit);
+    }
     return count;
   }
 

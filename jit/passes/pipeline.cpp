@@ -6,6 +6,7 @@
 #include "jit/passes/dce.h"
 #include "jit/passes/simplify.h"
 #include "jit/passes/sizes.h"
+#include "jit/passes/transposed_products.h"
 #include "runtime/device/device.h"
 
 namespace tsc::jit {
@@ -18,6 +19,7 @@ constexpr Pass kPasses[] = {
     {"cse", merge_common_subexpressions},
     {"simplify", simplify},  // what merging made equal
     {"dce", eliminate_dead_code},
+    {"products", turn_transposed_products},
 };
 
 }  // namespace

@@ -193,8 +193,8 @@ class Joiner {
     return {};
   }
 
-  // The chain's results appear at its last place, and its operands are read there: views and the like that read a
-  // result before are delayed, kernels that do or that write into an input's memory forbid it.
+  // The chain's results appear at its last place, and its operands are read there: views, kernels and the like that
+  // read a result before are delayed, products that do and kernels that write into an input's memory forbid it.
   bool others_wait(Chain* chain) const {
     const Instruction& kernel = code_[chain->kernel];
     const ValueId weights = kernel.results[chain->result];
@@ -215,7 +215,7 @@ class Joiner {
       for_each_use(code_[i], [&](ValueId value) { reads = reads || late.count(value) != 0; });
       if (code_[i].code == Code::Kernel && writes_input(kernels_[code_[i].id])) return false;
       if (!reads) continue;
-      if (code_[i].code != Code::Op || code_[i].op == Op::dot) return false;
+      if (code_[i].code != Code::Kernel && (code_[i].code != Code::Op || code_[i].op == Op::dot)) return false;
       chain->delayed.push_back(i);
       late.insert(code_[i].results.begin(), code_[i].results.end());
     }

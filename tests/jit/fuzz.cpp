@@ -95,11 +95,13 @@ class Program {
 
   void step() {
     const Pair x = any();
-    switch (pick(5)) {
+    switch (pick(7)) {
       case 0: return values_.push_back(unary(x));
       case 1: return values_.push_back(binary(x));
       case 2: return values_.push_back(shape(x));
       case 3: return values_.push_back(reduce(x));
+      case 4: return values_.push_back(pieces(x));
+      case 5: return values_.push_back(product(x));
       default: return values_.push_back(move(x));
     }
   }
@@ -162,6 +164,34 @@ class Program {
     std::vector<Scalar> scalars = {Scalar::of_float(0.25), Scalar::of_int(pick(3)),
                                    Scalar::of_int(pick(2))};
     return apply(Op::pad, {x}, scalars, axes({axis}));
+  }
+
+  // Slices side by side, mostly: some are empty, left out or begin in the one before; put together in any order.
+  Pair pieces(const Pair& x) {
+    if (x.rank() == 0) return apply(Op::sin, {x});
+    const int64_t axis = pick(x.rank()), size = x.sizes()[axis];
+    std::vector<Pair> parts;
+    for (int64_t start = 0; start < size;) {
+      const int64_t length = pick(size - start + 1);
+      if (pick(4)) {
+        const Pair part = apply(Op::slice, {x}, ints({start, length, 1}), axes({axis}));
+        parts.insert(parts.begin() + pick(parts.size() + 1), pick(2) ? part : unary(part));
+      }
+      start += std::max<int64_t>(1, length - (pick(4) == 0));
+    }
+    if (parts.empty()) return apply(Op::cos, {x});
+    return apply(Op::concat, parts, {}, axes({axis}));
+  }
+
+  // Weights transposed in front of a product and behind it, as a linear layer and its gradient have them.
+  Pair product(const Pair& x) {
+    const int64_t rows = x.rank() ? x.sizes()[0] : 1, all = x.tape.tensor.numel();
+    const int64_t columns = rows ? all / rows : 1;
+    const Pair matrix = apply(Op::reshape, {x}, ints({1, rows, columns}));
+    const Pair left = apply(Op::permute, {pick(2) ? matrix : unary(matrix)}, {}, axes({0, 2, 1}));
+    const Pair flat = apply(Op::reshape, {apply(Op::dot, {left, matrix})}, ints({columns, columns}));
+    if (pick(4) == 0) values_.push_back(flat);
+    return apply(Op::permute, {flat}, {}, axes({1, 0}));
   }
 
   std::vector<Tensor> tape_gradients() {
@@ -266,7 +296,7 @@ class Program {
 }  // namespace
 
 TEST_CASE("random programs: tape, region, passes and split agree") {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < 400; ++seed) {
     INFO("seed " << seed);
     Program(seed).check();
   }

@@ -271,3 +271,59 @@ TEST_CASE("gradients at zeros of products") {
   check_case({Op::cumprod, {two}, {}, axes({0})}, rng);
   check_case({Op::cumprod, {doubles({3}, {0, 2, 3})}, {}, axes({0})}, rng);
 }
+
+// The tape pads each slice's gradient with zeros and adds; a region puts slices side by side together.
+TEST_CASE("slices of one value: a region's gradient has the bits of the tape's") {
+  struct Piece {
+    int64_t start, length;
+  };
+  struct Form {
+    std::vector<Piece> pieces;
+    bool together;  // no padding, one concat
+  };
+  const std::vector<Form> forms = {
+      {{{0, 2}, {2, 3}}, true},          {{{2, 3}, {0, 2}}, true},  {{{0, 1}, {1, 1}, {2, 3}}, true},
+      {{{1, 2}, {3, 1}}, true},          {{{0, 2}, {2, 0}, {2, 3}}, true},
+      {{{0, 3}, {2, 3}}, false},         {{{0, 2}, {3, 2}}, false}, {{{0, 5}, {0, 5}}, false},
+      {{{0, 2}, {2, 1}, {1, 2}}, false}, {{{4, 1}}, false}};
+  const double nan = std::nan("");
+  for (const bool in_rows : {true, false}) {
+    for (const Form& form : forms) {
+      const int64_t axis = in_rows ? 0 : 1;
+      const Tensor x = doubles(in_rows ? Sizes{5, 2} : Sizes{2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+      const TapeTensor leaf{x, {}, std::make_shared<CountingSink>()};
+      Region region;
+      TrustingBuilder builder(region);
+      const ValueId input = region.add_tensor_input(DType::F64, 2);
+      // A product, so that the gradient of the slices' source is wanted for itself.
+      const TapeTensor twice[] = {leaf, {x, {}, nullptr}};
+      const TapeTensor source = run_taped(Op::mul, twice, {}, {}, true).first;
+      const ValueId both[] = {input, input}, value = builder.op(Op::mul, both, {}, {});
+      std::vector<TapeTensor> roots, seeds;
+      std::vector<GradientSeed> region_seeds;
+      std::vector<Tensor> given = {x};
+      for (const Piece& piece : form.pieces) {
+        const std::vector<Scalar> scalars = ints({piece.start, piece.length, 1});
+        roots.push_back(run_taped(Op::slice, {&source, 1}, scalars, axes({axis}), true).first);
+        std::vector<double> numbers;
+        for (int64_t i = 0; i < 2 * piece.length; ++i) numbers.push_back(i % 3 == 0 ? -0.0 : i % 3 == 1 ? -1.5 : nan);
+        seeds.push_back({doubles(roots.back().tensor.sizes(), numbers), {}, nullptr});
+        std::vector<ValueId> ids;
+        for (const Scalar& scalar : scalars) ids.push_back(builder.constant(scalar.i));
+        const ValueId slice = builder.op(Op::slice, {&value, 1}, ids, axes({axis}));
+        const ValueId seed = region.add_tensor_input(DType::F64, 2);
+        for (int i = 0; i < 2; ++i) builder.assume_equal(builder.size(seed, i), builder.size(slice, i));
+        region_seeds.push_back({slice, seed});
+        given.push_back(seeds.back().tensor);
+      }
+      const TapeTensor expected = gradients_of(roots, seeds, {&source, 1}, {})[0];
+      const std::vector<ValueId> gradients = append_backward(builder, region_seeds, {&value, 1});
+      builder.exit(0, gradients);
+      const std::string text = print(region);
+      INFO(text);
+      CHECK(same_bits(run_region(region, given).live[0].tensor, expected.tensor));
+      CHECK((text.find("concat") != std::string::npos) == form.together);
+      CHECK((text.find("pad") == std::string::npos) == form.together);
+    }
+  }
+}

@@ -5,6 +5,7 @@
 #include "jit/passes/pipeline.h"
 #include "jit/passes/simplify.h"
 #include "jit/passes/sizes.h"
+#include "jit/passes/transposed_products.h"
 #include "support.h"
 
 using namespace tsc;
@@ -203,6 +204,40 @@ TEST_CASE("the pipeline keeps every value of a training step") {
     CHECK(stages.size() == region_passes().size() + 1);
     CHECK(report.total(EventKind::CompileTime) == static_cast<int64_t>(region_passes().size()));
   }
+}
+
+TEST_CASE("a product that is only read transposed is made the other way round") {
+  // %2 is tokens x features; %0 is given as tokens x outputs.
+  const auto region = [](const std::string& body) {
+    return "region r(%0: f32[%1, %2], %3: f32[%1, %4]) {\n%9 = const int 1\n" + body + "}\n";
+  };
+  const std::string operands =
+      "%10 = reshape %3, %9, %1, %4 : f32[%9, %1, %4]\n%11 = reshape %0, %9, %1, %2 : f32[%9, %1, %2]\n";
+  const std::string left = "%12 = permute %10 axes=[0, 2, 1] : f32[%9, %4, %1]\n";
+  const std::string product = "%13 = dot %12, %11 : f32[%9, %4, %2]\n";
+  const std::string flat = "%14 = reshape %13, %4, %2 : f32[%4, %2]\n";
+  const std::string turned = "%15 = permute %14 axes=[1, 0] : f32[%2, %4]\n";
+  expect(turn_transposed_products, region(operands + left + product + flat + turned + "exit #0(%15)\n"),
+         region(operands + "%12 = permute %11 axes=[0, 2, 1] : f32[%9, %2, %1]\n"
+                           "%13 = dot %12, %10 : f32[%9, %2, %4]\n"
+                           "%15 = reshape %13, %2, %4 : f32[%2, %4]\nexit #0(%15)\n"));
+  // Another reader of the product, of its reshape; a left operand that lies as it is read.
+  for (const char* others : {"exit #0(%15, %13)\n", "exit #0(%15, %14)\n"}) {
+    const std::string kept = region(operands + left + product + flat + turned + others);
+    expect(turn_transposed_products, kept, kept);
+  }
+  const std::string plain = "region r(%0: f32[%1, %2], %3: f32[%2, %4]) {\n%9 = const int 1\n"
+                            "%10 = reshape %0, %9, %1, %2 : f32[%9, %1, %2]\n"
+                            "%11 = reshape %3, %9, %2, %4 : f32[%9, %2, %4]\n"
+                            "%12 = dot %10, %11 : f32[%9, %1, %4]\n"
+                            "%13 = reshape %12, %1, %4 : f32[%1, %4]\n"
+                            "%14 = permute %13 axes=[1, 0] : f32[%4, %1]\nexit #0(%14)\n}\n";
+  expect(turn_transposed_products, plain, plain);
+  // A reshape that mixes rows with columns.
+  const std::string mixed =
+      region(operands + left + product + "%14 = reshape %13, %2, %4 : f32[%2, %4]\n"
+                                         "%15 = permute %14 axes=[1, 0] : f32[%4, %2]\nexit #0(%15)\n");
+  expect(turn_transposed_products, mixed, mixed);
 }
 
 TEST_CASE("passes can be switched off by name") {

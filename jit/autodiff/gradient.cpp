@@ -82,7 +82,8 @@ class Backward {
     return builder_.op(Op::add, both, {}, {});
   }
 
-  // The gradient of a slice waits for those of its neighbours, as long as nothing else has arrived at the value.
+  // The gradient of a slice waits for those of its neighbours, as long as nothing else has arrived at the value. May
+  // move the region's instructions.
   bool waits(const Instruction& slice) {
     const ValueId value = slice.operands[0];
     if (!needed(value) || separate_.count(value) || gradients_.count(value)) return false;
@@ -114,7 +115,7 @@ class Backward {
     }
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
     if (instruction.op == Op::slice && waits(instruction)) return;
-    apply_rule(instruction);
+    apply_rule(region_.body.instructions[index]);
   }
 
   // Copies what it needs: emitting moves the region's instructions.

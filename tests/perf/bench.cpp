@@ -225,9 +225,11 @@ class Program {
         column.why = peer->why();
         continue;
       }
-      if (std::abs(total - total_) > 1e-3 * std::abs(total_))
-        throw std::runtime_error(row.name + ": the answer adds up to " + std::to_string(total_) +
-                                 " here and to " + std::to_string(total) + " in " + mode);
+      if (std::abs(total - total_) > 1e-3 * std::abs(total_)) {
+        // check() has seen our answer; a peer with another one is not timed.
+        column.why = "its answer adds up to " + std::to_string(total) + " instead of " + std::to_string(total_);
+        continue;
+      }
       peers_[mode] = std::move(peer);
     }
   }

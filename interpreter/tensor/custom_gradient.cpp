@@ -46,7 +46,7 @@ class ScriptHook final : public jit::GradientHook {
  public:
   ScriptHook(Vm& vm, int64_t id, const Value& function) : vm_(vm), id(id), function_(function) {}
   jit::TapeTensor on_gradient(const jit::TapeTensor& gradient) override {
-    return call_hook(vm_, function_, gradient);
+    return call_hook(vm_, function_, jit::in_row_order(gradient));
   }
 
  private:
@@ -59,14 +59,20 @@ class ScriptHook final : public jit::GradientHook {
   Value function_;
 };
 
-// retain_grad: the tensor's `.grad` is what passes. It knows the tensor only while that lives, so that the
+// retain_grad: what passes is added to the tensor's `.grad`. It knows the tensor only while that lives, so that the
 // history does not own its own results.
 class KeepGradient final : public jit::GradientHook {
  public:
   KeepGradient(Vm& vm, std::weak_ptr<TensorObject*> tensor) : vm_(vm), tensor_(std::move(tensor)) {}
   jit::TapeTensor on_gradient(const jit::TapeTensor& gradient) override {
-    if (const std::shared_ptr<TensorObject*> alive = tensor_.lock())
-      (*alive)->grad = from_tape(vm_, gradient).take();
+    if (const std::shared_ptr<TensorObject*> alive = tensor_.lock()) {
+      jit::TapeTensor kept = jit::in_row_order(gradient);
+      if (TensorObject* before = as_tensor(tensor_state(vm_), (*alive)->grad)) {
+        const jit::TapeTensor both[] = {tape_tensor(vm_, before), kept};
+        kept = jit::run_taped(Op::add, both, {}, {}, both[0].needs_grad() || both[1].needs_grad()).first;
+      }
+      (*alive)->grad = from_tape(vm_, kept).take();
+    }
     return gradient;
   }
 

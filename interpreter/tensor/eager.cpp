@@ -11,7 +11,8 @@ namespace {
 class ScriptLeaf : public jit::LeafSink {
  public:
   explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
-  void accumulate(const jit::TapeTensor& gradient) override {
+  void accumulate(const jit::TapeTensor& arrived) override {
+    const jit::TapeTensor gradient = jit::in_row_order(arrived);
     if (!object_->hooks) return add(gradient);
     add(call_leaf_hooks(vm_, object_.get(), gradient));
     if (object_->hooks) call_post_hooks(vm_, object_.get());

@@ -294,7 +294,7 @@ Value prim_gradients(Vm& vm, Args& args) {
       roots, gradients, inputs, {truth(vm, args[3]) || create_graph, create_graph});
   Local<TupleObject> tuple = make_tuple(vm, out.size());
   for (size_t i = 0; i < out.size(); ++i)
-    tuple->items[i] = out[i].tensor.defined() ? from_tape(vm, out[i]).take() : Value::none();
+    tuple->items[i] = out[i].tensor.defined() ? from_tape(vm, jit::in_row_order(out[i])).take() : Value::none();
   return tuple.take();
 }
 

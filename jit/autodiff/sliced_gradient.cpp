@@ -20,6 +20,7 @@ bool permutes_others(RegionBuilder& builder, ValueId value) {
   const int64_t last = static_cast<int64_t>(builder.rank(value)) - 1;
   int64_t axis = last;
   bool any = false;
+  if (last < 0) return false;
   while (const Instruction* permute = maker(builder, value, Op::permute)) {
     axis = permute->attributes.axes[axis];
     value = permute->operands[0];
@@ -29,7 +30,7 @@ bool permutes_others(RegionBuilder& builder, ValueId value) {
 }
 
 // A reshape of permuted axes copies, and the kernel that adds zero can be that copy: it stands in front of the
-// reshape then, unless its rows would be columns in memory, which a kernel reads slowly.
+// reshape then, if the last axis is still the last: a kernel reads rows that are columns in memory slowly.
 ValueId plus_zero(RegionBuilder& builder, ValueId value) {
   Emit e(builder);
   if (const Instruction* reshape = maker(builder, value, Op::reshape)) {

@@ -2,7 +2,7 @@
 // The gradient of a value that was read in slices, as torch.split, chunk and unbind read theirs. Each slice would
 // contribute its gradient padded with zeros to the whole, and all would be added. Slices that lie side by side are put
 // together instead: nothing is written but the whole, once. The bits are those of the sum: zero is added to each
-// part, which is what a sum does to a negative zero.
+// of several parts, which is what a sum with the others' padding does to a negative zero. One part alone is padded.
 // Regions only: the tape, which runs each step as it comes, pads and adds.
 #include <vector>
 

@@ -310,7 +310,8 @@ class Fuser {
   size_t product_of(size_t unit, size_t* reshape) const;
   bool used_only_by(ValueId value, size_t unit) const;
 
-  // Tensors and numbers that the unit's ops read from outside. Sizes are no operands of a kernel.
+  // What the unit's ops read from outside: tensors, and the number of a `full`. Numbers behind the first operand are
+  // sizes, which are no operands of a kernel.
   size_t operand_count(size_t unit) const {
     size_t count = 0;
     for (size_t member : units_[unit].members) {

@@ -193,8 +193,9 @@ class Joiner {
     return {};
   }
 
-  // The chain's results appear at its last place, and its operands are read there: views, kernels and the like that
-  // read a result before are delayed, products that do and kernels that write into an input's memory forbid it.
+  // The chain's results appear at its last place, and its operands are read there. A view, a kernel or another pure op
+  // that reads a result before that place moves behind it. A product or an effect (a guard, a host call, a write) that
+  // reads one forbids the chain, and so does a kernel in between that writes into an input's memory.
   bool others_wait(Chain* chain) const {
     const Instruction& kernel = code_[chain->kernel];
     const ValueId weights = kernel.results[chain->result];

@@ -11,8 +11,10 @@ namespace {
 class ScriptLeaf : public jit::LeafSink {
  public:
   explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
-  void accumulate(const jit::TapeTensor& arrived) override {
-    const jit::TapeTensor gradient = jit::in_row_order(arrived);
+  void accumulate(const jit::TapeTensor& gradient) override {
+    // One that is in row order stays the only reference to its memory: add() takes that over without a copy.
+    if (gradient.tensor.strides() != contiguous_strides(gradient.tensor.sizes()))
+      return accumulate(jit::in_row_order(gradient));
     if (!object_->hooks) return add(gradient);
     add(call_leaf_hooks(vm_, object_.get(), gradient));
     if (object_->hooks) call_post_hooks(vm_, object_.get());

@@ -385,6 +385,18 @@ TEST_CASE("statistics count tensors and what they held") {
   api().status_free(status);
 }
 
+TEST_CASE("a gradient that lies in rows becomes .grad without a copy, another with one") {
+  Engine engine;
+  engine.run_source("import torch\nw = torch.ones(64, 32, requires_grad=True)\nc = torch.ones(64, 32)\nd = torch.ones(32, 64)\n");
+  const auto allocations = [&](const char* loss) {
+    engine.run_source(std::string("w.grad = None\nloss = (") + loss + ").sum()\n");
+    const uint64_t before = engine.statistics().tensor_allocations;
+    engine.run_source("loss.backward()");
+    return engine.statistics().tensor_allocations - before;
+  };
+  CHECK(allocations("w.t() * d") == allocations("w * c") + 1);
+}
+
 TEST_CASE("tools of the wrapper") {
   Engine engine;
   CHECK(engine.format("x  =  [1,2]\n") == "x = [1, 2]\n");

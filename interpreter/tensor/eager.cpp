@@ -13,8 +13,7 @@ class ScriptLeaf : public jit::LeafSink {
   explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
   void accumulate(const jit::TapeTensor& gradient) override {
     // One that is in row order stays the only reference to its memory: add() takes that over without a copy.
-    if (gradient.tensor.strides() != contiguous_strides(gradient.tensor.sizes()))
-      return accumulate(jit::in_row_order(gradient));
+    if (!jit::is_in_row_order(gradient.tensor)) return accumulate(jit::in_row_order(gradient));
     if (!object_->hooks) return add(gradient);
     add(call_leaf_hooks(vm_, object_.get(), gradient));
     if (object_->hooks) call_post_hooks(vm_, object_.get());

@@ -63,6 +63,11 @@ ValueId Emit::pad(ValueId x, int64_t axis, double value, ValueId low, ValueId hi
   return op(Op::pad, {x}, {b.constant(value), low, high}, {axis});
 }
 
+ValueId Emit::put_back(ValueId part, ValueId x, int64_t axis, ValueId start, ValueId length) {
+  const ValueId end = scalar(ScalarOp::add, start, length);
+  return pad(part, axis, 0.0, start, scalar(ScalarOp::sub, b.size(x, static_cast<int>(axis)), end));
+}
+
 ValueId Emit::expand_reduced(ValueId reduced, ValueId x, const Sizes& axes) {
   if (axes.empty()) return reduced;
   const Values full = sizes(x);

@@ -111,6 +111,8 @@ class Emit {
   ValueId slice(ValueId x, int64_t axis, ValueId start, ValueId length, int64_t step = 1);
   ValueId flip(ValueId x, int64_t axis);
   ValueId pad(ValueId x, int64_t axis, double value, ValueId low, ValueId high);
+  // `part` where x[start : start + length] is, among zeros.
+  ValueId put_back(ValueId part, ValueId x, int64_t axis, ValueId start, ValueId length);
   // The inverse of a reduction's shape: x's sizes, each element repeated along the reduced axes.
   ValueId expand_reduced(ValueId reduced, ValueId x, const Sizes& axes);
   ValueId reversed_cumsum(ValueId x, int64_t axis);

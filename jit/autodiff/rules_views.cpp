@@ -42,8 +42,7 @@ void grad_slice(GradientCall& c) {
   const ValueId size = c.b.size(c.x(), static_cast<int>(axis));
   const ValueId start = c.scalars[0], length = c.scalars[1], step = c.scalars[2];
   if (c.b.known_int(step) == 1) {
-    const ValueId after = e.scalar(ScalarOp::sub, size, e.scalar(ScalarOp::add, start, length));
-    c.out[0] = e.pad(c.g(), axis, 0.0, start, after);
+    c.out[0] = e.put_back(c.g(), c.x(), axis, start, length);
   } else if (c.b.known_int(step) == -1 && e.same_size(length, size)) {
     c.out[0] = e.flip(c.g(), axis);
   } else {

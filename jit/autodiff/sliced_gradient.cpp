@@ -60,12 +60,11 @@ ValueId SlicedGradient::whole(RegionBuilder& builder, ValueId value) const {
   const SlicePart &first = parts_.front(), &last = parts_.back();
   builder.origin = first.origin;
   const int64_t axis = first.axis;
-  const ValueId size = builder.size(value, static_cast<int>(axis)), end = end_of(e, last);
-  const ValueId after = e.scalar(ScalarOp::sub, size, end);
   ValueId result;
   if (parts_.size() == 1) {
-    result = e.pad(first.gradient, axis, 0.0, first.start, after);
+    result = e.put_back(first.gradient, value, axis, first.start, first.length);
   } else {
+    const ValueId size = builder.size(value, static_cast<int>(axis)), end = end_of(e, last);
     std::vector<ValueId> all;
     const auto add_zeros = [&](ValueId length) {
       Values sizes = e.sizes(value);
@@ -74,7 +73,7 @@ ValueId SlicedGradient::whole(RegionBuilder& builder, ValueId value) const {
     };
     if (builder.known_int(first.start) != 0) add_zeros(first.start);
     for (const SlicePart& part : parts_) all.push_back(plus_zero(builder, part.gradient));
-    if (builder.known_int(after) != 0 && !builder.known_equal(size, end)) add_zeros(after);
+    if (!builder.known_equal(size, end)) add_zeros(e.scalar(ScalarOp::sub, size, end));
     OpAttributes attributes;
     attributes.axes = {axis};
     result = e.reshape(builder.op(Op::concat, all, {}, attributes), e.sizes(value));

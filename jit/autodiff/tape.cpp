@@ -206,9 +206,10 @@ TapeResults run_taped(Op op, std::span<const TapeTensor> inputs, std::span<const
   return out;
 }
 
+bool is_in_row_order(const Tensor& tensor) { return tensor.strides() == contiguous_strides(tensor.sizes()); }
+
 TapeTensor in_row_order(const TapeTensor& gradient) {
-  const Tensor& tensor = gradient.tensor;
-  if (!tensor.defined() || tensor.strides() == contiguous_strides(tensor.sizes())) return gradient;
+  if (!gradient.tensor.defined() || is_in_row_order(gradient.tensor)) return gradient;
   return run_taped(Op::copy, {&gradient, 1}, {}, {}, gradient.needs_grad()).first;
 }
 

@@ -125,6 +125,7 @@ TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scal
                  const OpAttributes& attributes, std::span<const Tensor> results,
                  const TapeOrder* order = nullptr);
 
+bool is_in_row_order(const Tensor& tensor);
 // The gradient in row-major memory, which is how gradients are handed to scripts: how the computation left it there
 // depends on what was compiled. With its history, if it has one.
 TapeTensor in_row_order(const TapeTensor& gradient);

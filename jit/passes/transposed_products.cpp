@@ -83,8 +83,9 @@ class Turner {
 
   ValueId transposed(ValueId value, uint32_t origin, std::vector<Instruction>* kept) {
     if (const Instruction* made = maker(*kept, value, Op::permute); made && swaps_last_two(*made)) {
-      if (uses_[value] == 0) dead_.insert(definition_.at(value));
-      else ++uses_[made->operands[0]];
+      // The last reader of the permuted matrix takes over its use of the plain one.
+      const bool takes_over = uses_[value] == 0 && dead_.insert(definition_.at(value)).second;
+      if (!takes_over) ++uses_[made->operands[0]];
       return made->operands[0];
     }
     ++uses_[value];

@@ -130,6 +130,42 @@ TEST_CASE("a region is the same after it was stored") {
   }
 }
 
+// A product of the weights that another kernel reads before the last one is made: that kernel moves behind the strip.
+TEST_CASE("a kernel that reads a strip's result early does not forbid the strip") {
+  const std::string text = R"(
+region r(%0: f32[%1, %2, %3], %4: f32[%1, %3, %2], %5: f32[%1, %2, %3], %6: f32[%1, %3, %2]) {
+  %10 = dot %0, %4 : f32[%1, %2, %2]
+  %11 = sum %10 axes=[2] : f32[%1, %2]
+  %12 = const int 1
+  %13 = reshape %11, %1, %2, %12 : f32[%1, %2, %12]
+  %14 = broadcast %13, %1, %2, %2 : f32[%1, %2, %2]
+  %15 = sub %10, %14 : f32[%1, %2, %2]
+  %16 = dot %6, %15 : f32[%1, %3, %2]
+  %17 = permute %16 axes=[0, 2, 1] : f32[%1, %2, %3]
+  %18 = add %17, %0 : f32[%1, %2, %3]
+  %19 = sum %18 axes=[1] : f32[%1, %3]
+  %20 = dot %15, %5 : f32[%1, %2, %3]
+  exit #0(%18, %20, %19)
+})";
+  ExecutionPlan plan;
+  REQUIRE(read_plan(plan_bytes(text.c_str()), &plan).empty());
+  INFO(print(plan.region));
+  int with_two_results = 0;
+  for (const LoweredKernel& kernel : plan.kernels) with_two_results += kernel.strips.across != kNoValue;
+  CHECK(with_two_results == 1);
+  std::mt19937_64 rng(5);
+  std::vector<Tensor> given;
+  for (const Sizes& sizes : {Sizes{2, 7, 3}, Sizes{2, 3, 7}, Sizes{2, 7, 3}, Sizes{2, 3, 7}}) {
+    const Tensor numbers = random_doubles(sizes, -1, 1, rng);
+    OpAttributes to = to_dtype(DType::F32);
+    given.push_back(run_op(Op::cast, {&numbers, 1}, {}, to).first);
+  }
+  Report report;
+  const auto compiled = compile(parse_region(text), options_with(make_kernel_cache()), report);
+  const RunExit expected = run_region(parse_region(text), given), found = run_with(*compiled, given);
+  for (size_t i = 0; i < 3; ++i) CHECK(same_bits(found.live[i].tensor, expected.live[i].tensor));
+}
+
 TEST_CASE("a plan is the same after it was stored") {
   const std::string bytes = plan_bytes(kAttention);
   ExecutionPlan plan;

@@ -59,7 +59,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // The compiled backward of a region whose results left with a history.
   jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
                                        bool background);
-  void report_taped_backward(const std::string& region);
+  void report_taped_backward(const std::string& region, bool create_graph);
   // Forgets every variant.
   void reset();
 

@@ -4,11 +4,14 @@
 // running side (region_call.h). A Recipe says how to build one script value at run time.
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "interpreter/capture/abstract.h"
 #include "jit/autodiff/gradient.h"
+#include "jit/autodiff/tape.h"
 #include "jit/executable.h"
 
 namespace tsc::jit {
@@ -101,13 +104,22 @@ struct Materials {
   std::vector<ValueId> live;
 };
 
+// What is asked of the backward of a call.
+struct BackwardRequest {
+  std::vector<bool> present;         // which outputs have a gradient
+  bool add_up = false;               // the terms of each input
+  std::vector<jit::TapeNode::Pass::Inspected> inspected;  // outputs whose whole gradients somebody looks at, and then:
+  std::set<size_t> wrt;              // the inputs whose gradients are wanted
+  auto operator<=>(const BackwardRequest&) const = default;
+};
+
 // The forward part of a region as it was at an exit: what its backward is made from.
 struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
   std::vector<std::string_view> names;  // for each output: of the op that made it
-  // By which outputs have a gradient, then whether the terms of each input are added up.
-  std::map<std::vector<bool>, std::shared_ptr<jit::SplitBackward>> subsets;
+  std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;
+  std::unordered_map<ValueId, jit::ValueSet> computed_from;  // for outputs about which was asked
 };
 
 // One host instruction.

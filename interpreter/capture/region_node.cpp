@@ -73,43 +73,48 @@ class RegionNode : public jit::TapeNode {
       if (value.tensor.defined()) value.tensor = shape_of(value.tensor);
   }
 
-  // The compiled backward adds up the terms of each input itself where the tape would add them to nothing
-  // else in between: no other node has contributed, and no two inputs are the same tensor.
-  void see_arrivals(const Arrivals& arrivals) override {
-    add_up_ = false;
-    std::map<size_t, const Edge*> inputs;  // by wrt value
-    bool alone = true, several = false;
-    for (size_t i = 0; i < edges.size(); ++i) {
-      const auto [first, fresh] = inputs.emplace(split_->parts[i], &edges[i]);
-      several |= !fresh;
-      alone = alone && !arrivals.has(edges[i]);
+  bool flows_within(uint32_t from, uint32_t to) const override {
+    if (all_freed_) return false;
+    const ValueId value = output_value(from);
+    auto place = history_->computed_from.find(value);
+    if (place == history_->computed_from.end()) {
+      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end());
+      place = history_->computed_from.emplace(value, jit::computed_from(history_->forward, {value}, stops)).first;
     }
-    if (!several || !alone) return;
-    std::set<std::pair<const void*, uint32_t>> targets;
-    for (const auto& [wrt, edge] : inputs) {
-      const void* owner = edge->to.node ? static_cast<const void*>(edge->to.node.get()) : edge->leaf.get();
-      if (edge->wanted() && !targets.emplace(owner, edge->to.output).second) return;
-    }
-    add_up_ = true;
+    return output_value(to) != value && place->second.count(output_value(to)) != 0;
   }
 
-  void backward(std::span<const jit::TapeTensor> output_gradients,
-                std::span<jit::TapeTensor> input_gradients, bool create_graph) override {
+  // Values are numbered in the order of the program.
+  uint32_t place_within(uint32_t output) const override { return output_value(output); }
+
+  void backward(std::span<const jit::TapeTensor> output_gradients, std::span<jit::TapeTensor> input_gradients,
+                Pass& pass) override {
     if (all_freed_) jit::throw_history_freed();
-    std::vector<bool> present;
-    for (const jit::TapeTensor& gradient : output_gradients) present.push_back(gradient.tensor.defined());
-    std::shared_ptr<jit::SplitBackward> split = split_for(present, add_up_ && !create_graph);
+    BackwardRequest request;
+    for (const jit::TapeTensor& gradient : output_gradients) request.present.push_back(gradient.tensor.defined());
+    request.inspected.assign(pass.inspected().begin(), pass.inspected().end());
+    if (request.inspected.empty()) {
+      request.add_up = !pass.create_graph() && may_add_up(pass);
+    } else {
+      for (size_t i = 0; i < edges.size(); ++i)
+        if (pass.leads_on(edges[i])) request.wrt.insert(split_->parts[i]);
+    }
+    std::shared_ptr<jit::SplitBackward> split = split_for(request);
     std::vector<jit::TapeTensor> gradients(output_gradients.begin(), output_gradients.end());
     if (!split) {  // the subset needs more than was saved: missing gradients are zeros
-      split = split_;
       gradients.resize(history_->outputs.size());
-      for (size_t i = 0; i < gradients.size(); ++i)
-        if (!present[i]) gradients[i].tensor = zero_gradient(i);
+      for (size_t i = 0; i < gradients.size(); ++i) {
+        if (!request.present[i]) gradients[i].tensor = zero_gradient(i);
+        request.present[i] = true;
+      }
+      request.add_up = false;
+      split = split_for(request);
     }
     check_saved(*split);
     last_ = split;
+    const bool by_op = pass.create_graph() || !request.inspected.empty();
     const std::vector<jit::TapeTensor> found =
-        create_graph ? run_taped_backward(*split, gradients) : run_compiled(split, gradients);
+        by_op ? run_taped_backward(*split, gradients, pass) : run_compiled(split, gradients);
     hand_over(*split, found, input_gradients);
   }
 
@@ -139,24 +144,54 @@ class RegionNode : public jit::TapeNode {
     return count;
   }
 
+  // The compiled backward adds up the terms of each input itself where the tape would add them to nothing
+  // else in between: no other node has contributed, and no two inputs are the same tensor.
+  bool may_add_up(const Pass& pass) const {
+    std::map<size_t, const Edge*> inputs;  // by wrt value
+    bool alone = true, several = false;
+    for (size_t i = 0; i < edges.size(); ++i) {
+      const auto [first, fresh] = inputs.emplace(split_->parts[i], &edges[i]);
+      several |= !fresh;
+      alone = alone && !pass.has_arrived(edges[i]);
+    }
+    if (!several || !alone) return false;
+    std::set<std::pair<const void*, uint32_t>> targets;
+    for (const auto& [wrt, edge] : inputs) {
+      const void* owner = edge->to.node ? static_cast<const void*>(edge->to.node.get()) : edge->leaf.get();
+      if (edge->wanted() && !targets.emplace(owner, edge->to.output).second) return false;
+    }
+    return true;
+  }
+
+  ValueId output_value(uint32_t output) const {
+    const size_t results = history_->outputs.size();
+    return output < results ? history_->outputs[output] : split_->saved[output - results];
+  }
+
   // The backward for exactly the outputs that have a gradient: the others contribute nothing, not zeros.
-  std::shared_ptr<jit::SplitBackward> split_for(std::vector<bool> present, bool add_up) {
-    const auto results = present.begin() + static_cast<std::ptrdiff_t>(history_->outputs.size());
-    const bool all = std::find(present.begin(), results, false) == results;
-    const bool any_saved = std::find(results, present.end(), true) != present.end();
-    if (all && !any_saved && !add_up) return split_;
-    present.push_back(add_up);
-    std::shared_ptr<jit::SplitBackward>& made = history_->subsets[present];
-    present.pop_back();
+  std::shared_ptr<jit::SplitBackward> split_for(const BackwardRequest& request) {
+    const auto results = request.present.begin() + static_cast<std::ptrdiff_t>(history_->outputs.size());
+    const bool all = std::find(request.present.begin(), results, false) == results;
+    const bool any_saved = std::find(results, request.present.end(), true) != request.present.end();
+    if (all && !any_saved && !request.add_up && request.inspected.empty()) return split_;
+    std::shared_ptr<jit::SplitBackward>& made = history_->made[request];
     if (!made) try {
       const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
-      std::vector<ValueId> outputs = history_->outputs;
+      std::vector<ValueId> outputs = history_->outputs, wrt = history_->wrt;
       outputs.insert(outputs.end(), split_->saved.begin(),
                      split_->saved.begin() + static_cast<std::ptrdiff_t>(saved_tensors()));
-      made = std::make_shared<jit::SplitBackward>(jit::split_backward(
-          history_->forward, outputs, history_->wrt, stops, present, &split_->saved, &reachable, add_up));
+      jit::InspectedValues inspected;
+      for (const auto& [output, is_wanted] : request.inspected) {
+        inspected.all.insert(output_value(output));
+        if (is_wanted) inspected.wanted.insert(output_value(output));
+      }
+      for (size_t i = 0; i < wrt.size(); ++i)
+        if (!inspected.all.empty() && !request.wrt.count(i)) wrt[i] = kNoValue;
+      made = std::make_shared<jit::SplitBackward>(
+          jit::split_backward(history_->forward, outputs, wrt, stops, request.present, &split_->saved, &reachable,
+                              request.add_up, inspected));
     } catch (const InternalFault&) {
-      if (any_saved) throw;
+      if (any_saved || all) throw;
       return nullptr;
     }
     return made;
@@ -185,17 +220,24 @@ class RegionNode : public jit::TapeNode {
     return found;
   }
 
-  // The same, op by op on the tape: a gradient with a history of its own.
+  // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way.
   std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
-                                                  std::span<const jit::TapeTensor> gradients) {
-    compiler_.report_taped_backward(history_->forward.name);
+                                                  std::span<const jit::TapeTensor> gradients, Pass& pass) {
+    compiler_.report_taped_backward(history_->forward.name, pass.create_graph());
     std::vector<jit::TapedInput> inputs;
     for (size_t i = 0; i < saved.size(); ++i)
       inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
-    for (size_t i = 0; i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
+    for (size_t i = 0; pass.create_graph() && i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
     for (const jit::TapeTensor& gradient : gradients)
       if (gradient.tensor.defined()) inputs.push_back({gradient, {}});
-    return jit::run_region_taped(split.backward, inputs);
+    jit::Inspected inspected;
+    for (const Pass::Inspected& seen : pass.inspected())
+      for (const jit::GradientSeed& whole : split.inspected)
+        if (whole.value == output_value(seen.output))
+          inspected[whole.gradient] = [&seen, &pass](const jit::TapeTensor& gradient) {
+            return pass.inspect(seen.output, gradient);
+          };
+    return jit::run_region_taped(split.backward, inputs, inspected);
   }
 
   // An input that was saved is itself; what was made in the region is an output of this node.
@@ -244,7 +286,6 @@ class RegionNode : public jit::TapeNode {
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
   std::shared_ptr<jit::SplitBackward> last_;
-  bool add_up_ = false;
   jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
   const bool all_freed_;
 };

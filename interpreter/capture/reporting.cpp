@@ -96,13 +96,16 @@ void Compiler::report_variant_limit(Site& site, const Frame& frame) {
 }
 
 // backward(create_graph=True) through a compiled call.
-void Compiler::report_taped_backward(const std::string& region) {
+void Compiler::report_taped_backward(const std::string& region, bool create_graph) {
   jit::Event event;
   event.kind = jit::EventKind::Fallback;
   event.region = region;
-  event.id = "create_graph";
-  event.reason = "the gradient of a gradient is recorded: the backward of the call runs op by op";
-  event.hint = "take both gradients inside the compiled function";
+  event.id = create_graph ? "create_graph" : "inspected_gradient";
+  event.reason = create_graph ? "the gradient of a gradient is recorded: the backward of the call runs op by op"
+                              : "a hook, retain_grad or autograd.grad looks at a gradient in the middle of the call: "
+                                "its backward runs op by op";
+  event.hint = create_graph ? "take both gradients inside the compiled function"
+                            : "compile what comes before that tensor and what comes after it as two functions";
   report_.add(std::move(event));
 }
 

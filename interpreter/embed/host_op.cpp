@@ -62,8 +62,8 @@ class HostOpNode : public jit::TapeNode {
   uint32_t outputs() const override { return 1; }
   void release_saved() override { saved_.clear(); }
 
-  void backward(std::span<const jit::TapeTensor> output_gradients,
-                std::span<jit::TapeTensor> input_gradients, bool create_graph) override {
+  void backward(std::span<const jit::TapeTensor> output_gradients, std::span<jit::TapeTensor> input_gradients,
+                Pass& pass) override {
     check_saved();
     TensorState& state = tensor_state(vm_);
     struct GradMode {
@@ -71,7 +71,7 @@ class HostOpNode : public jit::TapeNode {
       bool before;
       ~GradMode() { state.modes.grad_enabled = before; }
     } mode{state, state.modes.grad_enabled};
-    state.modes.grad_enabled = create_graph;
+    state.modes.grad_enabled = pass.create_graph();
     std::vector<tsc_value> values;
     std::vector<tsc_value*> handles;
     for (const Value& value : saved_) values.push_back({binding_.engine, value});

@@ -91,10 +91,10 @@ class FunctionNode final : public jit::TapeNode {
   uint32_t outputs() const override { return static_cast<uint32_t>(copies_.size()); }
   void release_saved() override { call_method("_release", {}); }
 
-  void backward(std::span<const jit::TapeTensor> output_gradients,
-                std::span<jit::TapeTensor> input_gradients, bool create_graph) override {
-    BackwardMode mode(vm_, create_graph);
-    const SavedOutputs saved(create_graph ? this : nullptr);
+  void backward(std::span<const jit::TapeTensor> output_gradients, std::span<jit::TapeTensor> input_gradients,
+                Pass& pass) override {
+    BackwardMode mode(vm_, pass.create_graph());
+    const SavedOutputs saved(pass.create_graph() ? this : nullptr);
     std::vector<Value> given;
     for (const jit::TapeTensor& gradient : output_gradients)
       given.push_back(gradient.tensor.defined() ? from_tape(vm_, gradient).take() : Value::none());
@@ -154,7 +154,12 @@ Value prim_register_hook(Vm& vm, Args& args) {
   TensorObject* x = hooked_tensor(vm, args[0]);
   const int64_t id = to_index(vm, args[2], "id");
   if (x->history.node) {
-    x->history.node->hooks.push_back({x->history.output, std::make_shared<ScriptHook>(vm, id, args[1])});
+    // In front of what retain_grad keeps, which is what passes all hooks.
+    std::vector<jit::TapeNode::Hook>& hooks = x->history.node->hooks;
+    const auto first_kept = std::find_if(hooks.begin(), hooks.end(), [](const jit::TapeNode::Hook& hook) {
+      return dynamic_cast<const KeepGradient*>(hook.hook.get()) != nullptr;
+    });
+    hooks.insert(first_kept, {x->history.output, std::make_shared<ScriptHook>(vm, id, args[1])});
   } else {
     hooks_of(x).before.push_back({id, args[1]});
     note_tensor_store(vm, x, kTensorGradientClass);

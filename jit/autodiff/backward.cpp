@@ -1,6 +1,7 @@
 // The backward pass over the tape: nodes in the reverse of program order, so that gradients add up in the
 // same order as in a compiled region.
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,12 +21,26 @@ struct ValueKeyHash {
   }
 };
 
-class Pass final : TapeNode::Arrivals {
+class Pass final : TapeNode::Pass {
  public:
   explicit Pass(const BackwardOptions& options) : options_(options) {}
 
-  bool has(const TapeNode::Edge& edge) const override {
+  bool create_graph() const override { return options_.create_graph; }
+  bool has_arrived(const TapeNode::Edge& edge) const override {
     return edge.wanted() && gradients_.count(key(edge.to, edge.leaf)) != 0;
+  }
+  std::span<const Inspected> inspected() const override { return inspected_; }
+  TapeTensor inspect(uint32_t output, const TapeTensor& whole) override {
+    TapeTensor gradient = whole;
+    const std::vector<TapeNode::Hook> hooks = running_->hooks;  // one may take itself away
+    for (const TapeNode::Hook& hook : hooks)
+      if (hook.output == output) gradient = hook.hook->on_gradient(gradient);
+    if (wanted_.count({running_, output})) gradients_[{running_, output}] = gradient;
+    return gradient;
+  }
+  bool leads_on(const TapeNode::Edge& edge) const override {
+    if (!only_inputs_ || !edge.wanted()) return edge.wanted();
+    return wanted_.count(key(edge.to, edge.leaf)) || (edge.to.node && useful_.count(edge.to.node.get()));
   }
 
   void seed(const TapeTensor& root, const TapeTensor& gradient) {
@@ -55,7 +70,7 @@ class Pass final : TapeNode::Arrivals {
     while (!nodes_.empty()) {
       const Ref<TapeNode> node = std::move(nodes_.back());
       nodes_.pop_back();
-      if (!only_inputs_ || useful_.count(node.get())) run_node(*node);
+      run_node(*node);
     }
     if (!into_leaves) return;
     for (const auto& leaf : leaves_) leaf->accumulate(gradients_.at({leaf.get(), 0}));
@@ -111,18 +126,19 @@ class Pass final : TapeNode::Arrivals {
     }
   }
 
+  bool leads_on(const TapeNode& node) const {
+    return std::any_of(node.edges.begin(), node.edges.end(), [&](const auto& edge) { return leads_on(edge); });
+  }
   // In ascending order a node's producers come before it.
   void find_useful() {
-    for (const Ref<TapeNode>& node : nodes_) {
-      for (const TapeNode::Edge& edge : node->edges) {
-        if (!edge.wanted()) continue;
-        if (wanted_.count(key(edge.to, edge.leaf)) ||
-            (edge.to.node && useful_.count(edge.to.node.get()))) {
-          useful_.insert(node.get());
-          break;
-        }
-      }
-    }
+    for (const Ref<TapeNode>& node : nodes_)
+      if (leads_on(*node) || flows_into_others(*node)) useful_.insert(node.get());
+  }
+  bool flows_into_others(const TapeNode& node) const {
+    for (uint32_t from = 0; from < node.outputs(); ++from)
+      for (uint32_t to = 0; wanted_.count({&node, from}) && to < node.outputs(); ++to)
+        if (from != to && node.flows_within(from, to)) return true;
+    return false;
   }
 
   void add(const TapeValue& to, const std::shared_ptr<LeafSink>& leaf, const TapeTensor& gradient) {
@@ -135,28 +151,57 @@ class Pass final : TapeNode::Arrivals {
     place->second = run_taped(Op::add, both, {}, {}, options_.create_graph).first;
   }
 
-  // The gradients that have arrived at the node's outputs, after its hooks.
-  std::vector<TapeTensor> arrived(TapeNode& node, bool* any) {
-    std::vector<TapeTensor> gradients(node.outputs());
-    for (uint32_t i = 0; i < node.outputs(); ++i) {
-      const auto found = gradients_.find({&node, i});
-      if (found == gradients_.end()) continue;
-      for (const TapeNode::Hook& hook : node.hooks)
-        if (hook.output == i) found->second = hook.hook->on_gradient(found->second);
-      gradients[i] = found->second;
+  // Those outputs of the running node that somebody looks at and whose gradient is more than what has arrived, and beside
+  // them, for the order, all others that somebody looks at.
+  void find_inspected() {
+    inspected_.clear();
+    bool within = false;
+    for (uint32_t from = 0; from < running_->outputs(); ++from) {
+      const bool is_wanted = wanted_.count({running_, from}) != 0;
+      const bool is_hooked = std::any_of(running_->hooks.begin(), running_->hooks.end(),
+                                         [from](const TapeNode::Hook& hook) { return hook.output == from; });
+      if (!is_wanted && !is_hooked) continue;
+      const bool flows = flows_into_arrived(from);
+      within |= flows;
+      if (flows || gradients_.count({running_, from})) inspected_.push_back({from, is_wanted});
+    }
+    if (!within) inspected_.clear();
+  }
+  bool flows_into_arrived(uint32_t from) const {
+    for (uint32_t to = 0; to < running_->outputs(); ++to)
+      if (to != from && gradients_.count({running_, to}) && running_->flows_within(from, to)) return true;
+    return false;
+  }
+
+  // The gradients that have arrived at the running node's outputs, after its hooks.
+  std::vector<TapeTensor> arrived(bool leads_on, bool* any) {
+    std::vector<uint32_t> order(running_->outputs());
+    std::iota(order.begin(), order.end(), 0);
+    if (!running_->hooks.empty())
+      std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        return running_->place_within(a) > running_->place_within(b);
+      });
+    std::vector<TapeTensor> gradients(order.size());
+    for (uint32_t i : order) {
+      const auto found = gradients_.find({running_, i});
+      const bool is_wanted = wanted_.count({running_, i}) != 0;
+      if (found == gradients_.end() || (!leads_on && !is_wanted)) continue;
       *any = true;
-      if (!wanted_.count({&node, i})) gradients_.erase(found);
+      gradients[i] = inspected_.empty() ? inspect(i, found->second) : found->second;
+      if (!is_wanted) gradients_.erase({running_, i});
     }
     return gradients;
   }
 
   void run_node(TapeNode& node) {
+    running_ = &node;
     bool any = false;
-    const std::vector<TapeTensor> gradients = arrived(node, &any);
-    if (!any) return;
-    node.see_arrivals(*this);
+    find_inspected();
+    const bool goes_on = leads_on(node) || !inspected_.empty();
+    const std::vector<TapeTensor> gradients = arrived(goes_on, &any);
+    if (!any || !goes_on) return;
     std::vector<TapeTensor> inputs(node.edges.size());
-    node.backward(gradients, inputs, options_.create_graph);
+    node.backward(gradients, inputs, *this);
     if (!options_.retain_graph) node.release_saved();
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].tensor.defined() && node.edges[i].wanted())
@@ -165,6 +210,8 @@ class Pass final : TapeNode::Arrivals {
 
   BackwardOptions options_;
   std::vector<Ref<TapeNode>> nodes_;
+  TapeNode* running_ = nullptr;
+  std::vector<Inspected> inspected_;
   std::unordered_set<const TapeNode*> seen_, useful_;
   std::unordered_map<ValueKey, TapeTensor, ValueKeyHash> gradients_;
   std::unordered_set<ValueKey, ValueKeyHash> wanted_;

@@ -1,5 +1,6 @@
 #include "jit/autodiff/gradient.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "jit/autodiff/rules.h"
@@ -16,23 +17,29 @@ class Backward {
 
   const std::vector<ValueId>& saving() const { return parts_.saving; }
 
-  BackwardParts run_parts(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt,
-                          bool add_up) {
+  BackwardParts run_parts(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt, bool add_up,
+                          const InspectedValues& inspected) {
     add_up_ = add_up;
-    for (size_t i = 0; i < wrt.size(); ++i) separate_.emplace(wrt[i], i);
+    for (size_t i = 0; i < wrt.size(); ++i)
+      if (wrt[i] != kNoValue) separate_.emplace(wrt[i], i);
+    inspected_ = inspected;
     run(seeds, wrt);
+    for (const GradientSeed& seed : seeds) parts_.whole.push_back(needed(seed.value) ? gradient(seed.value) : kNoValue);
     return std::move(parts_);
   }
 
   std::vector<ValueId> run(std::span<const GradientSeed> seeds, std::span<const ValueId> wrt) {
     const uint32_t origin = builder_.origin;
     const size_t count = region_.body.instructions.size();
-    mark_needed(wrt);
+    ValueSet roots = inspected_.wanted;
+    for (ValueId value : wrt)
+      if (value != kNoValue) roots.insert(value);
+    needed_ = computed_from(region_, std::move(roots), stops_);
     for (const GradientSeed& seed : seeds) add(seed.value, seed.gradient);
     for (size_t i = count; i-- > 0;) visit(i);
     builder_.origin = origin;
     std::vector<ValueId> gradients;
-    for (ValueId value : wrt) gradients.push_back(gradient(value));
+    for (ValueId value : wrt) gradients.push_back(value == kNoValue ? kNoValue : gradient(value));
     return gradients;
   }
 
@@ -42,20 +49,6 @@ class Backward {
     return type.kind == ValueKind::Tensor && is_floating(type.dtype);
   }
   bool needed(ValueId value) const { return needed_.count(value) && is_floating_tensor(value); }
-
-  // Values through which a wrt value reaches others.
-  void mark_needed(std::span<const ValueId> wrt) {
-    for (ValueId value : wrt) needed_.insert(value);
-    for (const Instruction& instruction : region_.body.instructions) {
-      const bool nested = !instruction.blocks.empty();
-      if (!nested && (instruction.code != Code::Op || !is_differentiable(instruction.op))) continue;
-      bool reached = false;
-      for_each_use(instruction, [&](ValueId value) { reached |= needed_.count(value) != 0; });
-      if (!reached) continue;
-      for (ValueId result : instruction.results)
-        if (!stops_.count(result)) needed_.insert(result);
-    }
-  }
 
   ValueId gradient(ValueId value) {
     put_together(value);
@@ -104,6 +97,7 @@ class Backward {
     // Emitting moves the region's instructions.
     const SmallVector<ValueId, 2> results = region_.body.instructions[index].results;
     for (ValueId result : results) put_together(result);
+    for (ValueId result : results) inspect(result);
     const Instruction& instruction = region_.body.instructions[index];
     bool arrives = false;
     for (ValueId result : instruction.results)
@@ -116,6 +110,14 @@ class Backward {
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
     if (instruction.op == Op::slice && waits(instruction)) return;
     apply_rule(region_.body.instructions[index]);
+  }
+
+  void inspect(ValueId value) {
+    const auto found = gradients_.find(value);
+    if (found == gradients_.end() || !inspected_.all.count(value)) return;
+    const ValueId gradient = found->second;
+    found->second = builder_.op(Op::copy, {&gradient, 1}, {}, {});
+    parts_.inspected.push_back({value, found->second});
   }
 
   // Copies what it needs: emitting moves the region's instructions.
@@ -134,6 +136,7 @@ class Backward {
       gradients.push_back(needed(result) ? gradient(result) : kNoValue);
     SmallVector<bool, 8> wanted;
     for (ValueId operand : operands) wanted.push_back(needed(operand));
+    if (std::none_of(wanted.begin(), wanted.end(), [](bool each) { return each; })) return;
     if (saved_set(op, wanted)) parts_.saving.push_back(results[0]);
     std::vector<ValueId> out(count, kNoValue);
     GradientCall call{builder_,  operands,   scalars,       results,
@@ -146,7 +149,8 @@ class Backward {
   RegionBuilder& builder_;
   Region& region_;
   const ValueSet& stops_;
-  ValueSet needed_;
+  ValueSet needed_;  // values through which a wrt value reaches others
+  InspectedValues inspected_;
   std::unordered_map<ValueId, ValueId> gradients_;
   std::unordered_map<ValueId, SlicedGradient> slices_;  // what has not become a gradient yet
   std::unordered_map<ValueId, size_t> separate_;  // places of the wrt values whose terms stay apart
@@ -155,6 +159,19 @@ class Backward {
 };
 
 }  // namespace
+
+ValueSet computed_from(const Region& region, ValueSet values, const ValueSet& stops) {
+  for (const Instruction& instruction : region.body.instructions) {
+    const bool nested = !instruction.blocks.empty();
+    if (!nested && (instruction.code != Code::Op || !is_differentiable(instruction.op))) continue;
+    bool reached = false;
+    for_each_use(instruction, [&](ValueId value) { reached |= values.count(value) != 0; });
+    if (!reached) continue;
+    for (ValueId result : instruction.results)
+      if (!stops.count(result)) values.insert(result);
+  }
+  return values;
+}
 
 std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                      std::span<const ValueId> wrt, const ValueSet& stops,
@@ -167,8 +184,8 @@ std::vector<ValueId> append_backward(RegionBuilder& builder, std::span<const Gra
 
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                     std::span<const ValueId> wrt, const ValueSet& stops,
-                                    bool add_up) {
-  return Backward(builder, stops).run_parts(seeds, wrt, add_up);
+                                    bool add_up, const InspectedValues& inspected) {
+  return Backward(builder, stops).run_parts(seeds, wrt, add_up, inspected);
 }
 
 }  // namespace tsc::jit

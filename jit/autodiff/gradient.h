@@ -29,16 +29,30 @@ struct Contribution {
   ValueId gradient;
 };
 
+// Values in the middle whose whole gradients somebody looks at. Those of `wanted`, some of `all`, are computed for their
+// own sake, the others where they are on the way to a wanted or wrt value.
+struct InspectedValues {
+  ValueSet all, wanted;
+};
+
 struct BackwardParts {
   std::vector<Contribution> terms;
+  // The whole gradient of each inspected value that has one: a copy, so that what flows through this value alone is told
+  // apart. In the order in which they become known.
+  std::vector<GradientSeed> inspected;
+  std::vector<ValueId> whole;  // the gradients of the seeded values, kNoValue where no wrt value is reached
   std::vector<ValueId> saving;  // first results of the ops whose rules read saved values
 };
 
 // The same, but the contributions to the wrt values are not added up: they come in the order in which the
 // eager tape would add them, so that a call's gradients join those of other nodes with the same bits. With
-// `add_up` those of one wrt value are: what the tape would do where no other node has contributed before.
+// `add_up` those of one wrt value are: what the tape would do where no other node has contributed before. A wrt value
+// may be kNoValue: that place gets no terms. For inspected values see BackwardParts::inspected.
 BackwardParts append_backward_parts(RegionBuilder& builder, std::span<const GradientSeed> seeds,
                                     std::span<const ValueId> wrt, const ValueSet& stops = {},
-                                    bool add_up = false);
+                                    bool add_up = false, const InspectedValues& inspected = {});
+
+// The values through which a gradient may come to one of `values`: they, and what is computed from them.
+ValueSet computed_from(const Region& region, ValueSet values, const ValueSet& stops = {});
 
 }  // namespace tsc::jit

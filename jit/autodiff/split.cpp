@@ -21,7 +21,7 @@ class Splitter {
  public:
   Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
            const ValueSet& stops, const std::vector<bool>& present, const ValueSet* reachable,
-           bool add_up)
+           bool add_up, const InspectedValues& inspected)
       : reachable_(reachable), joint_(forward.clone()) {
     auto& body = joint_.body.instructions;
     if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
@@ -36,12 +36,14 @@ class Splitter {
       gradient_set_.insert(seeds.back().gradient);
     }
     if (reachable) {
-      BackwardParts parts = append_backward_parts(builder, seeds, wrt, stops, add_up);
+      BackwardParts parts = append_backward_parts(builder, seeds, wrt, stops, add_up, inspected);
       for (const Contribution& term : parts.terms) {
         parts_.push_back(term.wrt);
         results_.push_back(term.gradient);
       }
       saving_ = std::move(parts.saving);
+      inspected_ = std::move(parts.inspected);
+      whole_ = std::move(parts.whole);
     } else {
       results_ = append_backward(builder, seeds, wrt, stops);
     }
@@ -73,11 +75,18 @@ class Splitter {
   bool is_tensor(ValueId value) const { return joint_.type(value).kind == ValueKind::Tensor; }
   bool is_gradient_input(ValueId value) const { return gradient_set_.count(value) != 0; }
 
-  // The backward's instructions that lead to a result, and the forward tensors that they read.
+  // Also what nobody has asked for yet: the gradient of an output that others were computed from.
+  std::vector<ValueId> everything_wanted() const {
+    std::vector<ValueId> wanted = results_;
+    wanted.insert(wanted.end(), whole_.begin(), whole_.end());
+    for (const GradientSeed& whole : inspected_) wanted.push_back(whole.gradient);
+    std::erase(wanted, kNoValue);
+    return wanted;
+  }
+
+  // The backward's instructions that lead to what is wanted, and the forward tensors that they read.
   void mark_needed() {
-    std::vector<ValueId> pending;
-    for (ValueId result : results_)
-      if (result != kNoValue) pending.push_back(result);
+    std::vector<ValueId> pending = everything_wanted();
     ValueSet seen;
     while (!pending.empty()) {
       const ValueId value = pending.back();
@@ -178,15 +187,14 @@ class Splitter {
   }
 
   void add_inputs(bool choose_scalars) {
-    for (const auto& list : {saved_, gradient_inputs_})
-      for (ValueId value : list)
-        for (ValueId size : joint_.type(value).sizes) bound_sizes_.insert(size);
-    if (choose_scalars) {
-      std::vector<ValueId> connected;
-      for (ValueId result : results_)
-        if (result != kNoValue) connected.push_back(result);
-      need_tensors(std::move(connected));
-    }
+    const auto bind = [&](ValueId value) {
+      for (ValueId size : joint_.type(value).sizes) bound_sizes_.insert(size);
+    };
+    for (ValueId value : saved_) bind(value);
+    // One of several outputs may have no gradient another time: the sizes that it would bring are saved.
+    if (!choose_scalars || gradient_inputs_.size() == 1)
+      for (ValueId value : gradient_inputs_) bind(value);
+    if (choose_scalars) need_tensors(everything_wanted());
     for (ValueId value : saved_) add_tensor_input(value);
     for (ValueId value : saved_scalars_) map_[value] = out_.add_input(joint_.type(value).kind);
     for (ValueId value : gradient_inputs_) add_tensor_input(value);
@@ -312,6 +320,7 @@ class Splitter {
   SplitBackward build() {
     SplitBackward split;
     out_.name = joint_.name + ".backward";
+    for (const GradientSeed& whole : inspected_) split.inspected.push_back({whole.value, tensor(whole.gradient)});
     std::vector<ValueId> live;
     for (ValueId result : results_) {
       split.gradients.push_back(result == kNoValue ? -1 : static_cast<int>(live.size()));
@@ -334,6 +343,8 @@ class Splitter {
   const ValueSet* reachable_;
   std::vector<size_t> parts_;
   std::vector<ValueId> saving_;
+  std::vector<GradientSeed> inspected_;
+  std::vector<ValueId> whole_;
   Region joint_, out_;
   size_t first_backward_ = 0;
   std::unordered_map<ValueId, size_t> definition_;  // value -> instruction of the joint region
@@ -347,8 +358,8 @@ class Splitter {
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops,
                              const std::vector<bool>& present, const std::vector<ValueId>* keep,
-                             const ValueSet* reachable, bool add_up) {
-  return Splitter(forward, outputs, wrt, stops, present, reachable, add_up).run(keep);
+                             const ValueSet* reachable, bool add_up, const InspectedValues& inspected) {
+  return Splitter(forward, outputs, wrt, stops, present, reachable, add_up, inspected).run(keep);
 }
 
 }  // namespace tsc::jit

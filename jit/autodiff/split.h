@@ -18,6 +18,9 @@ struct SplitBackward {
   std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
   std::vector<size_t> parts;   // instead, with `reachable`: for each of the exit's values, its wrt value
   std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
+  // Inspected values of the forward and the copies of their whole gradients in `backward`, in the order in which these
+  // become known.
+  std::vector<GradientSeed> inspected;
 };
 
 // `forward` is a finished region, or one still growing whose exit will stand at its end. `present` says
@@ -26,11 +29,12 @@ struct SplitBackward {
 // values that the program can get hold of once the call is over. They are never made again, because a write
 // to one before backward() must be the error that it is without compiling; and contributions to the wrt
 // values stay apart, in the order of the eager tape (see append_backward_parts); those of a subset of the
-// outputs are a subsequence of those of all. With `add_up` each wrt value has one, their sum.
+// outputs are a subsequence of those of all. With `add_up` each wrt value has one, their sum. `inspected`, and wrt
+// values that are kNoValue: see there.
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops = {},
                              const std::vector<bool>& present = {},
                              const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr,
-                             bool add_up = false);
+                             bool add_up = false, const InspectedValues& inspected = {});
 
 }  // namespace tsc::jit

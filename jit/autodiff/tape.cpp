@@ -78,10 +78,10 @@ class OpNode final : public TapeNode {
   std::string_view name(uint32_t) const override { return node_name(op_); }
   uint32_t outputs() const override { return static_cast<uint32_t>(results_.size()); }
 
-  void backward(std::span<const TapeTensor> output_gradients,
-                std::span<TapeTensor> input_gradients, bool create_graph) override {
+  void backward(std::span<const TapeTensor> output_gradients, std::span<TapeTensor> input_gradients,
+                Pass& pass) override {
     if (saves_ && released_) throw_history_freed();
-    EagerBuilder builder(create_graph);
+    EagerBuilder builder(pass.create_graph());
     std::vector<ValueId> operands, scalars, results, gradients;
     for (size_t i = 0; i < operands_.size(); ++i)
       operands.push_back(add(builder, operands_[i], edges[i].to, edges[i].leaf));

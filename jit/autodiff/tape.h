@@ -87,18 +87,34 @@ class TapeNode : public RefCounted {
   // What made an output: "MulBackward".
   virtual std::string_view name(uint32_t output) const = 0;
   virtual uint32_t outputs() const = 0;
-  // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
-  // With create_graph the gradients carry their own history.
-  virtual void backward(std::span<const TapeTensor> output_gradients,
-                        std::span<TapeTensor> input_gradients, bool create_graph) = 0;
-  // Comes in front of backward(). The terms of one place are added in the order of the edges; a node that is
-  // the first to contribute there may hand over their sum in the place of the first of them.
-  class Arrivals {
+  // Whether output `to` is computed from output `from` within the node. Then the gradient of `from` is whole only in the
+  // middle of backward().
+  virtual bool flows_within(uint32_t, uint32_t) const { return false; }
+  // Where within the node an output is made: hooks see the gradients of later ones first.
+  virtual uint32_t place_within(uint32_t) const { return 0; }
+  // What a node may ask while its backward() runs.
+  class Pass {
    public:
-    virtual ~Arrivals() = default;
-    virtual bool has(const Edge& edge) const = 0;  // a gradient has arrived already where it leads
+    virtual ~Pass() = default;
+    virtual bool create_graph() const = 0;  // the gradients carry their own history
+    // A gradient has arrived already where the edge leads. The terms of one place are added in the order of the
+    // edges; a node that is the first to contribute there may hand over their sum in the place of the first of them.
+    virtual bool has_arrived(const Edge& edge) const = 0;
+    // Outputs whose gradients somebody looks at and that are whole only within the node. There the node hands over
+    // the whole gradient and goes on with what it gets back; of those that are only hooked, where the way leads on.
+    struct Inspected {
+      uint32_t output;
+      bool is_wanted;  // the gradient is asked for
+      auto operator<=>(const Inspected&) const = default;
+    };
+    virtual std::span<const Inspected> inspected() const = 0;
+    virtual TapeTensor inspect(uint32_t output, const TapeTensor& whole) = 0;
+    // Whether the edge leads to a gradient that is asked for. Where outputs are inspected, no others are computed.
+    virtual bool leads_on(const Edge& edge) const = 0;
   };
-  virtual void see_arrivals(const Arrivals&) {}
+  // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
+  virtual void backward(std::span<const TapeTensor> output_gradients, std::span<TapeTensor> input_gradients,
+                        Pass& pass) = 0;
   // Frees saved tensors (after a backward without retain_graph); a second backward is RuntimeError.
   virtual void release_saved() = 0;
 

@@ -7,8 +7,8 @@ namespace {
 
 class TapedRun {
  public:
-  explicit TapedRun(const Region& region)
-      : region_(region), tensors_(region.value_count()), scalars_(region.value_count()) {}
+  TapedRun(const Region& region, const Inspected& inspected)
+      : region_(region), inspected_(inspected), tensors_(region.value_count()), scalars_(region.value_count()) {}
 
   std::vector<TapeTensor> run(std::span<const TapedInput> inputs) {
     const Block& body = region_.body;
@@ -51,6 +51,10 @@ class TapedRun {
   }
 
   void apply(const Instruction& instruction) {
+    if (const auto seen = inspected_.find(instruction.results[0]); seen != inspected_.end()) {
+      tensors_[instruction.results[0]] = seen->second(tensors_[instruction.operands[0]]);
+      return;
+    }
     const size_t count = tensor_count(instruction);
     std::vector<TapeTensor> operands;
     for (size_t i = 0; i < count; ++i) operands.push_back(tensors_[instruction.operands[i]]);
@@ -61,14 +65,16 @@ class TapedRun {
   }
 
   const Region& region_;
+  const Inspected& inspected_;
   std::vector<TapeTensor> tensors_;
   std::vector<Scalar> scalars_;
 };
 
 }  // namespace
 
-std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs) {
-  return TapedRun(region).run(inputs);
+std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs,
+                                         const Inspected& inspected) {
+  return TapedRun(region, inspected).run(inputs);
 }
 
 }  // namespace tsc::jit

@@ -1,7 +1,10 @@
 #pragma once
 // Runs a backward region op by op on the gradient tape: what backward(create_graph=True) does with a compiled
-// call, so that its gradients have a history of their own.
+// call, so that its gradients have a history of their own, and what is done where somebody looks at gradients in
+// the middle of it.
 // Knows regions and the tape; no kernels of its own, so the bits are those of the compiled backward.
+#include <functional>
+#include <unordered_map>
 #include <vector>
 
 #include "jit/autodiff/tape.h"
@@ -16,7 +19,10 @@ struct TapedInput {
 };
 
 // The values of the region's exit. The region has primitives, constants and scalar arithmetic only, as
-// split_backward makes them. Errors are those of the primitives.
-std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs);
+// split_backward makes them. Errors are those of the primitives. In the place of a copy whose result is in `inspected`
+// its function gets what would be copied, and gives the result.
+using Inspected = std::unordered_map<ValueId, std::function<TapeTensor(const TapeTensor&)>>;
+std::vector<TapeTensor> run_region_taped(const Region& region, std::span<const TapedInput> inputs,
+                                         const Inspected& inspected = {});
 
 }  // namespace tsc::jit

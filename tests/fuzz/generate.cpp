@@ -408,6 +408,19 @@ class Generator {
     if (random_.chance(30)) line("results = results + tuple(x for x in log if not isinstance(x, int))");
   }
 
+  // Looks at gradients in the middle of what the call computed.
+  void look_inside() {
+    line("inner = [r for r in results if r.requires_grad and not r.is_leaf]");
+    if (random_.chance(25)) {
+      line("if loss.requires_grad and inner:");
+      line("    for g in torch.autograd.grad(loss, inner, retain_graph=True, allow_unused=True):");
+      line("        show('inner', torch.zeros(1) if g is None else g)");
+    }
+    if (random_.chance(20)) line("for r in inner: handle = r.register_hook(lambda g: show('seen', g))");
+    if (random_.chance(10)) line("for r in inner: handle = r.register_hook(lambda g: g * 0.5)");
+    if (random_.chance(15)) line("for r in inner: r.retain_grad()");
+  }
+
   void calls() {
     line("def show(name, value):");
     line("    print(name, value.dtype, tuple(value.shape), value.tolist())");
@@ -429,6 +442,7 @@ class Generator {
       if (!gradients_) continue;
       history_of_results();
       line("loss = sum((r * r * 0.5).sum() for r in results)");
+      if (random_.chance(30)) look_inside();
       line("if loss.requires_grad:");
       line("    loss.backward()");
       for (const Variable& v : arguments_)

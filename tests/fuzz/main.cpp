@@ -38,6 +38,21 @@ std::string without_saved_names(std::string text) {
   return text;
 }
 
+// The gradient of a tensor that is repeated along an axis is a sum along it; the sum of one negative zero is zero. Where
+// the axis happens to have one element the interpreter repeats nothing, and a region, which does not know, sums. So in
+// lines that show gradients negative zeros count as zeros.
+std::string without_zero_signs(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line); out += line + '\n') {
+    const std::string word = line.substr(0, line.find(' '));
+    if (word != "own" && word != "grad" && word != "inner" && word != "seen") continue;
+    for (std::size_t at = line.find("-0.0"); at != std::string::npos; at = line.find("-0.0", at + 1))
+      if (line[at + 4] == ',' || line[at + 4] == ']') line.erase(at, 1);
+  }
+  return out;
+}
+
 // Everything a program shows: its output, then its error.
 std::string run(const std::string& program, void (*set)(Options&)) {
   std::string shown;
@@ -53,7 +68,7 @@ std::string run(const std::string& program, void (*set)(Options&)) {
     shown += error.render();
     if (error.code() == TSC_INTERNAL) shown += "(internal fault)";
   }
-  return without_saved_names(shown);
+  return without_zero_signs(without_saved_names(shown));
 }
 
 // The first line in which two outputs differ, shortened to what a person can compare.

@@ -265,8 +265,7 @@ TEST_CASE("an embedder's node takes part") {
    public:
     std::string_view name(uint32_t) const override { return "TimesBackward"; }
     uint32_t outputs() const override { return 2; }
-    void backward(std::span<const TapeTensor> outputs, std::span<TapeTensor> inputs,
-                  bool) override {
+    void backward(std::span<const TapeTensor> outputs, std::span<TapeTensor> inputs, Pass&) override {
       CHECK(!outputs[0].tensor.defined());
       inputs[0] = apply(Op::add, {outputs[1], outputs[1]});
     }

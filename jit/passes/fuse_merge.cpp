@@ -153,8 +153,8 @@ void Fuser::unite(size_t unit, size_t column) {
   needs_[unit].remove(unit);
   UnitSet more = needs_[unit];
   more.add(unit);
-  for (size_t u = 0; u < units_.size(); ++u)
-    if (u != unit && (needs_[u][unit] || needs_[u][column])) needs_[u].add(more);
+  for (size_t u = 0; u < units_.size(); ++u)  // who needs both needs all of it already
+    if (u != unit && needs_[u][unit] != needs_[u][column]) needs_[u].add(more);
   needed_.add(unit);
   units_[column].alive = false;
   units_[column].members.clear();

@@ -108,8 +108,8 @@ struct Materials {
 struct BackwardRequest {
   std::vector<bool> present;         // which outputs have a gradient
   bool add_up = false;               // the terms of each input
-  std::vector<jit::TapeNode::Pass::Inspected> inspected;  // outputs whose whole gradients somebody looks at, and then:
-  std::set<size_t> wrt;              // the inputs whose gradients are wanted
+  std::vector<jit::TapeNode::Pass::Inspected> inspected;  // outputs whose whole gradients somebody looks at
+  std::set<size_t> left_out;         // inputs whose gradients nobody wants
   auto operator<=>(const BackwardRequest&) const = default;
 };
 
@@ -118,8 +118,8 @@ struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
   std::vector<std::string_view> names;  // for each output: of the op that made it
-  std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;
-  std::unordered_map<ValueId, jit::ValueSet> computed_from;  // for outputs about which was asked
+  std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;  // the most recent ones
+  std::unordered_map<ValueId, jit::ValueSet> computed_from;  // for values about which was asked
 };
 
 // One host instruction.

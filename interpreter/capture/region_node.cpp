@@ -2,6 +2,7 @@
 // when it is first asked for.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -13,16 +14,6 @@
 
 namespace tsc::interp {
 namespace {
-
-// Which inputs a region uses at all.
-std::vector<bool> used_inputs(const jit::Region& region) {
-  std::unordered_set<jit::ValueId> used;
-  for (const jit::Instruction& instruction : region.body.instructions)
-    used.insert(instruction.operands.begin(), instruction.operands.end());
-  std::vector<bool> out;
-  for (jit::ValueId input : region.body.parameters) out.push_back(used.count(input) != 0);
-  return out;
-}
 
 // A tensor of the same sizes in the memory of one element.
 Tensor shape_of(const Tensor& x) {
@@ -55,6 +46,7 @@ class RegionNode : public jit::TapeNode {
         background_(background),
         split_(exit.backward),
         history_(exit.history),
+        saved_tensors_(count_tensors(exit)),
         freed_(exit.freed),
         all_freed_(exit.history_freed) {}
 
@@ -66,22 +58,20 @@ class RegionNode : public jit::TapeNode {
     return static_cast<uint32_t>(history_->outputs.size() + saved_tensors());
   }
   // Of the ops that the last backward went through; those of others are still good.
-  void release_saved() override {
-    freed_.insert(last_->saving.begin(), last_->saving.end());
+  void release_saved() override { release_walked(); }
+  void release_walked() override {
+    freed_.insert(walked_.begin(), walked_.end());
     if (freed_.size() < split_->saving.size()) return;
     for (jit::RunValue& value : saved)
       if (value.tensor.defined()) value.tensor = shape_of(value.tensor);
   }
 
   bool flows_within(uint32_t from, uint32_t to) const override {
-    if (all_freed_) return false;
-    const ValueId value = output_value(from);
-    auto place = history_->computed_from.find(value);
-    if (place == history_->computed_from.end()) {
-      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end());
-      place = history_->computed_from.emplace(value, jit::computed_from(history_->forward, {value}, stops)).first;
-    }
-    return output_value(to) != value && place->second.count(output_value(to)) != 0;
+    if (all_freed_ || output_value(from) == output_value(to)) return false;
+    return computed_from(output_value(from)).count(output_value(to)) != 0;
+  }
+  bool comes_from(uint32_t output, size_t edge) const override {
+    return all_freed_ || computed_from(history_->wrt[split_->parts[edge]]).count(output_value(output)) != 0;
   }
 
   // Values are numbered in the order of the program.
@@ -90,15 +80,13 @@ class RegionNode : public jit::TapeNode {
   void backward(std::span<const jit::TapeTensor> output_gradients, std::span<jit::TapeTensor> input_gradients,
                 Pass& pass) override {
     if (all_freed_) jit::throw_history_freed();
+    walked_.clear();
     BackwardRequest request;
     for (const jit::TapeTensor& gradient : output_gradients) request.present.push_back(gradient.tensor.defined());
     request.inspected.assign(pass.inspected().begin(), pass.inspected().end());
-    if (request.inspected.empty()) {
-      request.add_up = !pass.create_graph() && may_add_up(pass);
-    } else {
-      for (size_t i = 0; i < edges.size(); ++i)
-        if (pass.leads_on(edges[i])) request.wrt.insert(split_->parts[i]);
-    }
+    request.add_up = request.inspected.empty() && !pass.create_graph() && may_add_up(pass);
+    for (size_t i = 0; i < edges.size(); ++i)
+      if (edges[i].wanted() && !pass.leads_on(edges[i])) request.left_out.insert(split_->parts[i]);
     std::shared_ptr<jit::SplitBackward> split = split_for(request);
     std::vector<jit::TapeTensor> gradients(output_gradients.begin(), output_gradients.end());
     if (!split) {  // the subset needs more than was saved: missing gradients are zeros
@@ -110,11 +98,10 @@ class RegionNode : public jit::TapeNode {
       request.add_up = false;
       split = split_for(request);
     }
-    check_saved(*split);
-    last_ = split;
     const bool by_op = pass.create_graph() || !request.inspected.empty();
     const std::vector<jit::TapeTensor> found =
         by_op ? run_taped_backward(*split, gradients, pass) : run_compiled(split, gradients);
+    walked_ = split->saving;
     hand_over(*split, found, input_gradients);
   }
 
@@ -136,12 +123,22 @@ class RegionNode : public jit::TapeNode {
     }
   }
 
-  size_t saved_tensors() const {
+  size_t saved_tensors() const { return saved_tensors_; }
+  static size_t count_tensors(const ExitPlan& exit) {
     size_t count = 0;
-    while (count < split_->saved.size() &&
-           history_->forward.type(split_->saved[count]).kind == jit::ValueKind::Tensor)
+    while (count < exit.backward->saved.size() &&
+           exit.history->forward.type(exit.backward->saved[count]).kind == jit::ValueKind::Tensor)
       ++count;
     return count;
+  }
+
+  const jit::ValueSet& computed_from(ValueId value) const {
+    auto place = history_->computed_from.find(value);
+    if (place == history_->computed_from.end()) {
+      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end());
+      place = history_->computed_from.emplace(value, jit::computed_from(history_->forward, {value}, stops)).first;
+    }
+    return place->second;
   }
 
   // The compiled backward adds up the terms of each input itself where the tape would add them to nothing
@@ -173,7 +170,9 @@ class RegionNode : public jit::TapeNode {
     const auto results = request.present.begin() + static_cast<std::ptrdiff_t>(history_->outputs.size());
     const bool all = std::find(request.present.begin(), results, false) == results;
     const bool any_saved = std::find(results, request.present.end(), true) != request.present.end();
-    if (all && !any_saved && !request.add_up && request.inspected.empty()) return split_;
+    if (all && !any_saved && !request.add_up && request.inspected.empty() && request.left_out.empty()) return split_;
+    constexpr size_t kMostMade = 64;
+    if (history_->made.size() >= kMostMade && !history_->made.count(request)) history_->made.clear();
     std::shared_ptr<jit::SplitBackward>& made = history_->made[request];
     if (!made) try {
       const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
@@ -185,8 +184,7 @@ class RegionNode : public jit::TapeNode {
         inspected.all.insert(output_value(output));
         if (is_wanted) inspected.wanted.insert(output_value(output));
       }
-      for (size_t i = 0; i < wrt.size(); ++i)
-        if (!inspected.all.empty() && !request.wrt.count(i)) wrt[i] = kNoValue;
+      for (size_t left_out : request.left_out) wrt[left_out] = kNoValue;
       made = std::make_shared<jit::SplitBackward>(
           jit::split_backward(history_->forward, outputs, wrt, stops, request.present, &split_->saved, &reachable,
                               request.add_up, inspected));
@@ -199,6 +197,7 @@ class RegionNode : public jit::TapeNode {
 
   std::vector<jit::TapeTensor> run_compiled(const std::shared_ptr<jit::SplitBackward>& split,
                                             std::span<const jit::TapeTensor> gradients) {
+    check_saved(*split, {});
     std::vector<jit::RunInput> inputs;
     for (const jit::RunValue& value : saved) {
       jit::RunInput input;
@@ -230,13 +229,22 @@ class RegionNode : public jit::TapeNode {
     for (size_t i = 0; pass.create_graph() && i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
     for (const jit::TapeTensor& gradient : gradients)
       if (gradient.tensor.defined()) inputs.push_back({gradient, {}});
+    // As on the eager tape, an error comes behind the hooks of what is later in the program.
     jit::Inspected inspected;
-    for (const Pass::Inspected& seen : pass.inspected())
-      for (const jit::GradientSeed& whole : split.inspected)
-        if (whole.value == output_value(seen.output))
-          inspected[whole.gradient] = [&seen, &pass](const jit::TapeTensor& gradient) {
-            return pass.inspect(seen.output, gradient);
-          };
+    for (size_t i = 0; i < split.inspected.size(); ++i)
+      inspected[split.inspected[i].gradient] = [this, i, &split, &pass](const jit::TapeTensor& gradient) {
+        const ValueId value = split.inspected[i].value;
+        walked_.clear();
+        for (ValueId made : split.saving)
+          if (made > value) walked_.push_back(made);
+        jit::TapeTensor shown = gradient;
+        for (const Pass::Inspected& seen : pass.inspected())
+          if (output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
+        check_saved(split, i + 1);
+        return shown;
+      };
+    if (inspected.empty()) check_saved(split, {});
+    else check_saved(split, 0);
     return jit::run_region_taped(split.backward, inputs, inspected);
   }
 
@@ -244,6 +252,11 @@ class RegionNode : public jit::TapeNode {
   jit::TapeTensor with_history(size_t place) {
     jit::TapeTensor value{saved[place].tensor, {}, nullptr};
     if (!is_floating(history_->forward.type(split_->saved[place]).dtype)) return value;
+    const auto& results = history_->outputs;
+    if (const auto result = std::find(results.begin(), results.end(), split_->saved[place]); result != results.end()) {
+      value.history = {Ref<jit::TapeNode>(this), static_cast<uint32_t>(result - results.begin())};
+      return value;
+    }
     const auto wrt = std::find(history_->wrt.begin(), history_->wrt.end(), split_->saved[place]);
     if (wrt == history_->wrt.end()) {
       value.history = {Ref<jit::TapeNode>(this),
@@ -267,17 +280,40 @@ class RegionNode : public jit::TapeNode {
     return run_op(Op::full, {}, scalars, attributes).first;
   }
 
-  void check_saved(const jit::SplitBackward& split) const {
-    for (ValueId op : split.saving)
-      if (freed_.count(op)) jit::throw_history_freed();
-    const std::vector<bool> used = used_inputs(split.backward);
+  // Errors of the ops that the backward goes through: all of them, or those between the places of two inspected
+  // gradients, that with number `part` in front of which it stops.
+  void check_saved(const jit::SplitBackward& split, std::optional<size_t> part) const {
+    const std::vector<jit::GradientSeed>& seen = split.inspected;
+    const auto value_of = [&](size_t number) { return seen[number].value; };
+    const bool first = !part || *part == 0, last = !part || *part == seen.size();
+    for (ValueId made : split.saving)
+      if (freed_.count(made) && (first || made <= value_of(*part - 1)) && (last || made > value_of(*part)))
+        jit::throw_history_freed();
+    const auto [begin, end] = between(split, first ? kNoValue : seen[*part - 1].gradient,
+                                      last ? kNoValue : seen[*part].gradient);
+    std::unordered_set<jit::ValueId> used;
+    for (size_t i = begin; i < end; ++i) {
+      const jit::ValueList& operands = split.backward.body.instructions[i].operands;
+      used.insert(operands.begin(), operands.end());
+    }
     for (size_t i = 0; i < saved_tensors(); ++i) {
-      if (used[i] && saved[i].tensor.storage()->version != versions[i])
+      if (used.count(split.backward.body.parameters[i]) && saved[i].tensor.storage()->version != versions[i])
         throw Error(ErrorKind::RuntimeError,
                     "one of the variables needed for gradient computation has been modified by an "
                     "inplace operation: a tensor saved by a compiled function was written before "
                     "backward()");
     }
+  }
+  // The instructions from that of one value to that of another; kNoValue: from the beginning, to the end.
+  static std::pair<size_t, size_t> between(const jit::SplitBackward& split, ValueId from, ValueId to) {
+    const std::vector<jit::Instruction>& code = split.backward.body.instructions;
+    size_t begin = 0, end = code.size();
+    for (size_t i = 0; i < code.size(); ++i) {
+      if (code[i].results.empty()) continue;
+      if (code[i].results[0] == from) begin = i;
+      if (code[i].results[0] == to) end = i;
+    }
+    return {begin, end};
   }
 
   Compiler& compiler_;
@@ -285,7 +321,8 @@ class RegionNode : public jit::TapeNode {
   const bool background_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
-  std::shared_ptr<jit::SplitBackward> last_;
+  const size_t saved_tensors_;
+  std::vector<ValueId> walked_;  // by the last backward: first results of ops whose rules read saved values
   jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
   const bool all_freed_;
 };

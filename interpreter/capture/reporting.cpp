@@ -95,7 +95,7 @@ void Compiler::report_variant_limit(Site& site, const Frame& frame) {
   report_.add(std::move(event));
 }
 
-// backward(create_graph=True) through a compiled call.
+// A backward through a compiled call that runs op by op.
 void Compiler::report_taped_backward(const std::string& region, bool create_graph) {
   jit::Event event;
   event.kind = jit::EventKind::Fallback;

@@ -66,7 +66,7 @@ class KeepGradient final : public jit::GradientHook {
   KeepGradient(Vm& vm, std::weak_ptr<TensorObject*> tensor) : vm_(vm), tensor_(std::move(tensor)) {}
   jit::TapeTensor on_gradient(const jit::TapeTensor& gradient) override {
     if (const std::shared_ptr<TensorObject*> alive = tensor_.lock()) {
-      jit::TapeTensor kept = jit::in_row_order(gradient);
+      jit::TapeTensor kept = jit::run_taped(Op::copy, {&gradient, 1}, {}, {}, gradient.needs_grad()).first;
       if (TensorObject* before = as_tensor(tensor_state(vm_), (*alive)->grad)) {
         const jit::TapeTensor both[] = {tape_tensor(vm_, before), kept};
         kept = jit::run_taped(Op::add, both, {}, {}, both[0].needs_grad() || both[1].needs_grad()).first;

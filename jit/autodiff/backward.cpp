@@ -32,7 +32,8 @@ class Pass final : TapeNode::Pass {
   std::span<const Inspected> inspected() const override { return inspected_; }
   TapeTensor inspect(uint32_t output, const TapeTensor& whole) override {
     TapeTensor gradient = whole;
-    const std::vector<TapeNode::Hook> hooks = running_->hooks;  // one may take itself away
+    const std::vector<TapeNode::Hook> hooks =  // one may take itself away
+        shown_.insert(output).second ? running_->hooks : std::vector<TapeNode::Hook>();
     for (const TapeNode::Hook& hook : hooks)
       if (hook.output == output) gradient = hook.hook->on_gradient(gradient);
     if (wanted_.count({running_, output})) gradients_[{running_, output}] = gradient;
@@ -40,7 +41,7 @@ class Pass final : TapeNode::Pass {
   }
   bool leads_on(const TapeNode::Edge& edge) const override {
     if (!only_inputs_ || !edge.wanted()) return edge.wanted();
-    return wanted_.count(key(edge.to, edge.leaf)) || (edge.to.node && useful_.count(edge.to.node.get()));
+    return wanted_.count(key(edge.to, edge.leaf)) || useful_.count(key(edge.to, edge.leaf));
   }
 
   void seed(const TapeTensor& root, const TapeTensor& gradient) {
@@ -49,7 +50,7 @@ class Pass final : TapeNode::Pass {
                   "element 0 of tensors does not require grad and does not have a grad_fn");
     }
     add(root.history, root.leaf, gradient.tensor.defined() ? checked(root, gradient) : one(root));
-    if (root.history.node) collect(root.history.node);
+    if (root.history.node) collect(root.history);
   }
 
   // Gradients are wanted for these alone: nodes that lead to none of them are skipped.
@@ -114,31 +115,28 @@ class Pass final : TapeNode::Pass {
     return gradient;
   }
 
-  void collect(const Ref<TapeNode>& root) {
-    std::vector<Ref<TapeNode>> pending = {root};
+  void collect(const TapeValue& root) {
+    std::vector<Ref<TapeNode>> pending = {root.node};
+    reached_.insert(key(root, nullptr));
     while (!pending.empty()) {
       const Ref<TapeNode> node = std::move(pending.back());
       pending.pop_back();
       if (!seen_.insert(node.get()).second) continue;
       nodes_.push_back(node);
-      for (const TapeNode::Edge& edge : node->edges)
-        if (edge.to.node) pending.push_back(edge.to.node);
+      for (const TapeNode::Edge& edge : node->edges) {
+        if (!edge.to.node) continue;
+        reached_.insert(key(edge.to, nullptr));
+        pending.push_back(edge.to.node);
+      }
+      for (const TapeNode::Hook& hook : node->hooks) reached_.insert({node.get(), hook.output});
     }
   }
 
-  bool leads_on(const TapeNode& node) const {
-    return std::any_of(node.edges.begin(), node.edges.end(), [&](const auto& edge) { return leads_on(edge); });
-  }
   // In ascending order a node's producers come before it.
   void find_useful() {
     for (const Ref<TapeNode>& node : nodes_)
-      if (leads_on(*node) || flows_into_others(*node)) useful_.insert(node.get());
-  }
-  bool flows_into_others(const TapeNode& node) const {
-    for (uint32_t from = 0; from < node.outputs(); ++from)
-      for (uint32_t to = 0; wanted_.count({&node, from}) && to < node.outputs(); ++to)
-        if (from != to && node.flows_within(from, to)) return true;
-    return false;
+      for (uint32_t i = 0; i < node->outputs(); ++i)
+        if (reached_.count({node.get(), i}) && output_leads_on(*node, i)) useful_.insert({node.get(), i});
   }
 
   void add(const TapeValue& to, const std::shared_ptr<LeafSink>& leaf, const TapeTensor& gradient) {
@@ -151,30 +149,40 @@ class Pass final : TapeNode::Pass {
     place->second = run_taped(Op::add, both, {}, {}, options_.create_graph).first;
   }
 
-  // Those outputs of the running node that somebody looks at and whose gradient is more than what has arrived, and beside
-  // them, for the order, all others that somebody looks at.
-  void find_inspected() {
-    inspected_.clear();
-    bool within = false;
-    for (uint32_t from = 0; from < running_->outputs(); ++from) {
-      const bool is_wanted = wanted_.count({running_, from}) != 0;
-      const bool is_hooked = std::any_of(running_->hooks.begin(), running_->hooks.end(),
-                                         [from](const TapeNode::Hook& hook) { return hook.output == from; });
-      if (!is_wanted && !is_hooked) continue;
-      const bool flows = flows_into_arrived(from);
-      within |= flows;
-      if (flows || gradients_.count({running_, from})) inspected_.push_back({from, is_wanted});
-    }
-    if (!within) inspected_.clear();
+  // Whether the gradient of an output is on the way to one that is asked for.
+  bool output_leads_on(const TapeNode& node, uint32_t output) const {
+    for (size_t i = 0; i < node.edges.size(); ++i)
+      if (leads_on(node.edges[i]) && node.comes_from(output, i)) return true;
+    for (uint32_t from = 0; from < node.outputs(); ++from)
+      if (wanted_.count({&node, from}) && from != output && node.flows_within(from, output)) return true;
+    return false;
   }
+  bool output_leads_on(uint32_t output) const { return !only_inputs_ || useful_.count({running_, output}) != 0; }
   bool flows_into_arrived(uint32_t from) const {
     for (uint32_t to = 0; to < running_->outputs(); ++to)
       if (to != from && gradients_.count({running_, to}) && running_->flows_within(from, to)) return true;
     return false;
   }
 
-  // The gradients that have arrived at the running node's outputs, after its hooks.
-  std::vector<TapeTensor> arrived(bool leads_on, bool* any) {
+  void find_inspected() {
+    inspected_.clear();
+    const auto is_hooked = [&](uint32_t output) {
+      return std::any_of(running_->hooks.begin(), running_->hooks.end(),
+                         [output](const TapeNode::Hook& hook) { return hook.output == output; });
+    };
+    const uint32_t count = running_->outputs();
+    bool within = false;
+    for (uint32_t i = 0; i < count && !within; ++i)
+      within = (wanted_.count({running_, i}) || (is_hooked(i) && output_leads_on(i))) && flows_into_arrived(i);
+    for (uint32_t i = 0; i < count && within; ++i) {
+      const bool is_wanted = wanted_.count({running_, i}) != 0;
+      if (!is_wanted && !output_leads_on(i)) continue;
+      if (gradients_.count({running_, i}) || flows_into_arrived(i)) inspected_.push_back({i, is_wanted});
+    }
+  }
+
+  // The gradients that have arrived at the running node's outputs and lead on, after its hooks.
+  std::vector<TapeTensor> arrived(bool* any) {
     std::vector<uint32_t> order(running_->outputs());
     std::iota(order.begin(), order.end(), 0);
     if (!running_->hooks.empty())
@@ -184,24 +192,39 @@ class Pass final : TapeNode::Pass {
     std::vector<TapeTensor> gradients(order.size());
     for (uint32_t i : order) {
       const auto found = gradients_.find({running_, i});
-      const bool is_wanted = wanted_.count({running_, i}) != 0;
-      if (found == gradients_.end() || (!leads_on && !is_wanted)) continue;
+      if (found == gradients_.end()) continue;
+      const bool within = std::any_of(inspected_.begin(), inspected_.end(),
+                                      [i](const Inspected& inspected) { return inspected.output == i; });
+      const bool goes_on = within || output_leads_on(i);
+      if (!goes_on && !wanted_.count({running_, i})) continue;
+      TapeTensor gradient = within ? found->second : inspect(i, found->second);
+      if (!goes_on) continue;
+      gradients[i] = std::move(gradient);
       *any = true;
-      gradients[i] = inspected_.empty() ? inspect(i, found->second) : found->second;
-      if (!is_wanted) gradients_.erase({running_, i});
     }
     return gradients;
   }
 
   void run_node(TapeNode& node) {
     running_ = &node;
-    bool any = false;
+    shown_.clear();
     find_inspected();
-    const bool goes_on = leads_on(node) || !inspected_.empty();
-    const std::vector<TapeTensor> gradients = arrived(goes_on, &any);
-    if (!any || !goes_on) return;
+    bool any = !inspected_.empty();
+    const std::vector<TapeTensor> gradients = arrived(&any);
+    if (any) run_backward(node, gradients);
+    for (uint32_t i = 0; i < node.outputs(); ++i)
+      if (!wanted_.count({&node, i})) gradients_.erase({&node, i});
+  }
+
+  void run_backward(TapeNode& node, std::span<const TapeTensor> gradients) {
+    if (!shown_.empty() && inspected_.empty()) find_inspected();  // a hook may have added hooks
     std::vector<TapeTensor> inputs(node.edges.size());
-    node.backward(gradients, inputs, *this);
+    try {
+      node.backward(gradients, inputs, *this);
+    } catch (...) {
+      if (!options_.retain_graph) node.release_walked();
+      throw;
+    }
     if (!options_.retain_graph) node.release_saved();
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].tensor.defined() && node.edges[i].wanted())
@@ -212,9 +235,12 @@ class Pass final : TapeNode::Pass {
   std::vector<Ref<TapeNode>> nodes_;
   TapeNode* running_ = nullptr;
   std::vector<Inspected> inspected_;
-  std::unordered_set<const TapeNode*> seen_, useful_;
+  std::unordered_set<uint32_t> shown_;  // outputs of the running node whose hooks have been called
+  std::unordered_set<const TapeNode*> seen_;
   std::unordered_map<ValueKey, TapeTensor, ValueKeyHash> gradients_;
   std::unordered_set<ValueKey, ValueKeyHash> wanted_;
+  std::unordered_set<ValueKey, ValueKeyHash> reached_;  // outputs that may get a gradient or have hooks
+  std::unordered_set<ValueKey, ValueKeyHash> useful_;   // those of them on the way to a wanted gradient
   std::vector<std::shared_ptr<LeafSink>> leaves_;
   bool only_inputs_ = false;
 };

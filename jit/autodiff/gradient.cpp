@@ -114,7 +114,7 @@ class Backward {
 
   void inspect(ValueId value) {
     const auto found = gradients_.find(value);
-    if (found == gradients_.end() || !inspected_.all.count(value)) return;
+    if (found == gradients_.end() || !inspected_.all.count(value) || !needed(value)) return;
     const ValueId gradient = found->second;
     found->second = builder_.op(Op::copy, {&gradient, 1}, {}, {});
     parts_.inspected.push_back({value, found->second});

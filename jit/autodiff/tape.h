@@ -90,6 +90,8 @@ class TapeNode : public RefCounted {
   // Whether output `to` is computed from output `from` within the node. Then the gradient of `from` is whole only in the
   // middle of backward().
   virtual bool flows_within(uint32_t, uint32_t) const { return false; }
+  // Whether an output is computed from the input of an edge.
+  virtual bool comes_from(uint32_t, size_t) const { return true; }
   // Where within the node an output is made: hooks see the gradients of later ones first.
   virtual uint32_t place_within(uint32_t) const { return 0; }
   // What a node may ask while its backward() runs.
@@ -100,8 +102,9 @@ class TapeNode : public RefCounted {
     // A gradient has arrived already where the edge leads. The terms of one place are added in the order of the
     // edges; a node that is the first to contribute there may hand over their sum in the place of the first of them.
     virtual bool has_arrived(const Edge& edge) const = 0;
-    // Outputs whose gradients somebody looks at and that are whole only within the node. There the node hands over
-    // the whole gradient and goes on with what it gets back; of those that are only hooked, where the way leads on.
+    // Where somebody looks at a gradient that is whole only within the node: the outputs that have one and lead on, or
+    // are asked for. The node hands over each whole gradient, those of later outputs first, and goes on with what it
+    // gets back.
     struct Inspected {
       uint32_t output;
       bool is_wanted;  // the gradient is asked for
@@ -109,7 +112,7 @@ class TapeNode : public RefCounted {
     };
     virtual std::span<const Inspected> inspected() const = 0;
     virtual TapeTensor inspect(uint32_t output, const TapeTensor& whole) = 0;
-    // Whether the edge leads to a gradient that is asked for. Where outputs are inspected, no others are computed.
+    // Whether the edge leads to a gradient that is asked for. No others are computed.
     virtual bool leads_on(const Edge& edge) const = 0;
   };
   // Gradients of the outputs (undefined tensor: none) to gradients of the inputs with a wanted edge.
@@ -117,6 +120,8 @@ class TapeNode : public RefCounted {
                         Pass& pass) = 0;
   // Frees saved tensors (after a backward without retain_graph); a second backward is RuntimeError.
   virtual void release_saved() = 0;
+  // After an error in the middle of backward(): of the ops that it had gone through.
+  virtual void release_walked() {}
 
  private:
   TapeOrder order_;

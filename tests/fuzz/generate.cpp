@@ -411,14 +411,18 @@ class Generator {
   // Looks at gradients in the middle of what the call computed.
   void look_inside() {
     line("inner = [r for r in results if r.requires_grad and not r.is_leaf]");
-    if (random_.chance(25)) {
-      line("if loss.requires_grad and inner:");
-      line("    for g in torch.autograd.grad(loss, inner, retain_graph=True, allow_unused=True):");
+    if (random_.chance(30)) line("for r in inner: handle = r.register_hook(lambda g: show('seen', g))");
+    if (random_.chance(20)) line("for r in inner[::2]: handle = r.register_hook(lambda g: g * 0.5)");
+    if (random_.chance(15)) line("for r in inner: r.retain_grad()");
+    if (random_.chance(60)) {
+      const char* subsets[] = {"inner", "inner[::2]", "inner[-1:]", "inner[:1]", "[]"};
+      line(std::string("asked = ") + subsets[random_.below(5)]);
+      for (const Variable& v : arguments_)
+        if (random_.chance(40)) line("asked.append(" + v.name + ")");
+      line("if loss.requires_grad and asked:");
+      line("    for g in torch.autograd.grad(loss, asked, retain_graph=True, allow_unused=True):");
       line("        show('inner', torch.zeros(1) if g is None else g)");
     }
-    if (random_.chance(20)) line("for r in inner: handle = r.register_hook(lambda g: show('seen', g))");
-    if (random_.chance(10)) line("for r in inner: handle = r.register_hook(lambda g: g * 0.5)");
-    if (random_.chance(15)) line("for r in inner: r.retain_grad()");
   }
 
   void calls() {

@@ -80,6 +80,7 @@ struct Virtual {
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
   uint32_t source = kMadeHere;  // of a list, dict or instance that came in: its entry source
   bool unread = false;          // one whose items are no entry values: nothing has looked at them
+  bool built = false;           // made here: a host instruction has made the object of it (see Capture::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}
   virtual ~Virtual() = default;
 };

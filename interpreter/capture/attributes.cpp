@@ -194,6 +194,7 @@ void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) 
 
 void Capture::set_field(const Av& object, StrObject* name, const Av& value) {
   VInstance& instance = *as<VInstance>(object);
+  will_change(instance);
   if (instance.source != Virtual::kMadeHere) {
     plan_.distinct.push_back(instance.source);
     HostAction action;
@@ -233,6 +234,7 @@ void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject*
   }
   if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
     if (!is_floating(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
+    will_change(tensor);
     tensor.requires_grad = interp::truth(vm_, value.value);
     std::shared_ptr<VTensor> leaf = share_tensor(object);
     std::erase(leaves_, leaf);

@@ -136,6 +136,11 @@ class Capture {
   void keep_whole(Object* holder);
   void keep_apart_from(const Value& holder);
   void write_through(const Av& container, const char* method, std::vector<Av> arguments);
+  // In front of every change of a virtual object. One that a host instruction has built exists outside already:
+  // the interpreter changes it.
+  void will_change(const Virtual& object) {
+    if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
+  }
 
   // Attributes, items, calls on abstract values. An attribute that is a property comes back Undefined,
   // with its getter in pending_getter_; the instruction then calls it.

@@ -177,7 +177,9 @@ void Capture::keep_apart_from(const Value& holder) {
 
 // What the region is about to do to the object itself: method(container, ...) in program order.
 void Capture::write_through(const Av& container, const char* method, std::vector<Av> arguments) {
-  if (container.kind != Av::Kind::Virtual || container.object->source == Virtual::kMadeHere) return;
+  if (container.kind != Av::Kind::Virtual) return;
+  will_change(*container.object);
+  if (container.object->source == Virtual::kMadeHere) return;
   effect_may_raise();
   HostAction action;
   action.is_store = true;

@@ -85,7 +85,7 @@ Value Compiler::fetch(const EntrySource& source, const Frame& frame,
       return source.index < list->items.size() ? list->items[source.index] : Value();
     }
     case Form::Gradient: {
-      const Value& grad = cast<TensorObject>(source.holder)->grad;
+      const Value& grad = cast<TensorObject>(entry[source.parent])->grad;
       return grad.is_undefined() ? Value::none() : grad;
     }
     case Form::Pinned: return source.holder;

@@ -58,6 +58,7 @@ Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
   auto [found, fresh] =
       indices_.try_emplace(object->number, static_cast<uint32_t>(materials_.objects.size()));
   recipe.index = found->second;
+  object->built = true;
   if (!fresh) return recipe;
   materials_.objects.emplace_back();
   ObjectRecipe built;

@@ -297,7 +297,7 @@ Av Capture::load_gradient(VTensor& tensor) {
   TensorObject* host = cast<TensorObject>(tensor.host);
   EntrySource source;
   source.form = Form::Gradient;
-  source.holder = tensor.host;
+  source.parent = tensor.source;
   tensor.has_grad_overlay = true;
   tensor.grad = load_value(host->grad.is_undefined() ? Value::none() : host->grad, std::move(source));
   return tensor.grad;

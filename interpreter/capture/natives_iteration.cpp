@@ -77,6 +77,7 @@ Av list_sort(Capture& capture, Arguments& arguments) {
   VList* list = as<VList>(at(arguments, 0));
   if (!list || list->source != Virtual::kMadeHere)
     capture.break_here(BreakReason::escape, "a list from outside the region is sorted");
+  capture.will_change(*list);
   list->items = sorted_items(capture, at(arguments, 0), at(arguments, 1), at(arguments, 2));
   return Av::none();
 }

@@ -42,7 +42,7 @@ struct EntrySource {
     Content,    // of the cell `holder`
     Namespace,  // entry `name` of the dict `holder`
     Element,    // element `index` of the list `holder`
-    Gradient,   // `.grad` of the tensor `holder`
+    Gradient,   // `.grad` of the tensor at source `parent`
     Pinned,     // `holder` itself, known by identity
   } form = Form::Register;
   uint32_t parent = 0;

@@ -47,7 +47,7 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
     case Form::Namespace: return quoted(source.name->view());
     case Form::Content: return closure_name(frame, source.holder);
     case Form::Element: return "item " + std::to_string(source.index) + " of a list";
-    case Form::Gradient: return "the gradient of a tensor";
+    case Form::Gradient: return source_name(sources, sources[source.parent], frame) + ".grad";
     case Form::Pinned: return "a tensor of the program";
   }
   return "a value";
@@ -131,10 +131,10 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
     add("another function object made by the same def");
   const std::vector<EntrySource>& sources = old.plan.sources;
   std::vector<Value> entry;
-  std::vector<bool> absent(sources.size());  // inside a container that already differs
+  std::vector<bool> absent(sources.size());  // of something that already differs
   for (size_t i = 0; i < sources.size(); ++i) {
     const EntrySource& source = sources[i];
-    const bool inside = source.form == Form::Item ||
+    const bool inside = source.form == Form::Item || source.form == Form::Gradient ||
                         (source.form == Form::Attribute && !source.holder.is_object());
     absent[i] = inside && absent[source.parent];
     entry.push_back(absent[i] ? Value() : fetch(source, frame, entry));

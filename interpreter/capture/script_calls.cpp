@@ -116,6 +116,7 @@ void Capture::forbid_reads(const Value& holder) {
 
 void Capture::store_free_cell(const Av& cell, const Av& value) {
   if (VCell* made = as<VCell>(cell)) {
+    will_change(*made);
     made->content = value;
     return;
   }

@@ -143,6 +143,7 @@ Av Capture::iterate(const Av& av) {
 }
 
 bool Capture::next(VIterator& iterator, Av* out) {
+  will_change(iterator);
   advanced_ = true;
   switch (iterator.form) {
     case VIterator::Form::Map: return next_mapped(iterator, out);

@@ -443,6 +443,9 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   if (root->in_history)
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (root->has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
+  will_change(*root);
+  for (const std::weak_ptr<VTensor>& view : root->views)
+    if (const std::shared_ptr<VTensor> tensor = view.lock()) will_change(*tensor);
   if (!root->host.is_undefined() && cast<TensorObject>(root->host)->tensor.overlaps_itself())
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
   current(*target);

@@ -4,6 +4,7 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/elementwise.h"
+#include "jit/autodiff/rules.h"
 
 namespace tsc::interp {
 namespace {
@@ -436,11 +437,27 @@ class MapBuilder {
   jit::RegionBuilder& builder_;
 };
 
+// Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
+bool Capture::may_be_saved(const VTensor& root) const {
+  if (root.input != kNoValue || !root.views.empty()) return true;
+  for (const jit::Instruction& instruction : region_.body.instructions) {
+    if (instruction.code != jit::Code::Op || !jit::is_differentiable(instruction.op)) continue;
+    const size_t count = jit::tensor_count(instruction);
+    const SmallVector<bool, 8> wanted(count, true);
+    const uint8_t set = jit::saved_set(instruction.op, {wanted.data(), count});
+    for (size_t i = 0; i < count && i < 3; ++i)
+      if (set >> i & 1 && instruction.operands[i] == root.id) return true;
+    for (size_t i = 0; i < instruction.results.size(); ++i)
+      if (set >> (3 + i) & 1 && instruction.results[i] == root.id) return true;
+  }
+  return false;
+}
+
 void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   VTensor* root = root_of(*target);
   if (modes.grad_enabled && root->leaf && root->requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
-  if (root->in_history)
+  if (root->in_history && may_be_saved(*root))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (root->has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
   will_change(*root);
@@ -465,6 +482,9 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
     break_here(BreakReason::write, "the value has more dimensions");
   source = broadcast_to(source, sizes);
   std::shared_ptr<VTensor> taken = share_tensor(source);
+  // What has no history takes that of the tensor away; a part of it keeps the rest.
+  if (root->in_history && (target->view || !taken->requires_grad || !modes.grad_enabled))
+    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (modes.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
     break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
   ValueId id = current(*taken);

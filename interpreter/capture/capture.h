@@ -222,6 +222,7 @@ class Capture {
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
   void assign(const std::shared_ptr<VTensor>& target, const Av& value);
+  void check_writable(const VTensor& root);
   bool may_be_saved(const VTensor& root) const;
   void take_views_anew(VTensor& root);
   void add_written(uint32_t source);

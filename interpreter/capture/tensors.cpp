@@ -453,18 +453,23 @@ bool Capture::may_be_saved(const VTensor& root) const {
   return false;
 }
 
+// In front of a write to the tensor's memory.
+void Capture::check_writable(const VTensor& root) {
+  if (modes.grad_enabled && root.leaf && root.requires_grad)
+    break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
+  if (root.in_history && may_be_saved(root))
+    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
+  if (root.has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
+  will_change(root);
+  for (const std::weak_ptr<VTensor>& view : root.views)
+    if (const std::shared_ptr<VTensor> tensor = view.lock()) will_change(*tensor);
+  if (!root.host.is_undefined() && cast<TensorObject>(root.host)->tensor.overlaps_itself())
+    break_here(BreakReason::raises, "in-place write to an expanded tensor");
+}
+
 void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   VTensor* root = root_of(*target);
-  if (modes.grad_enabled && root->leaf && root->requires_grad)
-    break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
-  if (root->in_history && may_be_saved(*root))
-    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
-  if (root->has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
-  will_change(*root);
-  for (const std::weak_ptr<VTensor>& view : root->views)
-    if (const std::shared_ptr<VTensor> tensor = view.lock()) will_change(*tensor);
-  if (!root->host.is_undefined() && cast<TensorObject>(root->host)->tensor.overlaps_itself())
-    break_here(BreakReason::raises, "in-place write to an expanded tensor");
+  check_writable(*root);
   current(*target);
   const jit::Type type = region_.type(target->id);
   Av source = value;

@@ -21,7 +21,7 @@ std::vector<Av> bind_native(Capture& capture, NativeFunction* function,
   for (auto& [name, value] : arguments.keywords) {
     bool found = false;
     for (size_t i = 0; i < out.size(); ++i) {
-      if (signature.parameters()[i].name != name->view()) continue;
+      if (!signature.parameters()[i].is_named(name->view())) continue;
       out[i] = value;
       found = true;
     }

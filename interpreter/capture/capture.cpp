@@ -1,6 +1,7 @@
 #include "interpreter/capture/capture.h"
 
 #include "interpreter/capture/exits.h"
+#include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
 #include "jit/region/scalar_eval.h"
 
@@ -164,6 +165,11 @@ void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallAr
                              const std::vector<Av>& keyword_defaults, const std::string& name) {
   const lang::ParameterList& list = code.parameters;
   auto fail = [&] { break_here(BreakReason::raises, "TypeError: arguments of " + name + "()"); };
+  for (auto& [key, value] : arguments.keywords) {
+    if (list.has_varkwargs || std::find(list.names.begin(), list.names.end(), key->view()) != list.names.end()) continue;
+    if (StrObject* parameter = other_spelling(vm_, frame.module.get(), list, key.get()))
+      key = Local<StrObject>(parameter);
+  }
   size_t used_keywords = 0;
   for (uint32_t i = 0; i < list.positional; ++i) {
     const Av* keyword = i >= list.positional_only ? find_keyword(arguments, list.names[i]) : nullptr;

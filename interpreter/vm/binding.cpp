@@ -87,6 +87,8 @@ struct Binder {
         wrong_positional.push_back(parameters.names[i]);
         return;
       }
+    if (StrObject* parameter = other_spelling(vm, function->module.get(), parameters, name))
+      return bind_keyword(intern(vm, parameter->view()).get(), value, rest, wrong_positional);
     unexpected_keyword(name);
   }
 
@@ -123,6 +125,18 @@ struct Binder {
 };
 
 }  // namespace
+
+StrObject* other_spelling(Vm& vm, ModuleObject* module, const lang::ParameterList& parameters, StrObject* name) {
+  const Value table = dict_get(vm, module->globals.get(), "__keyword_aliases__");
+  if (!is_kind(table, Kind::Dict)) return nullptr;
+  const Value found = dict_get(vm, cast<DictObject>(table), Value(name));
+  if (!is_kind(found, Kind::Str)) return nullptr;
+  const std::string_view wanted = cast<StrObject>(found)->view();
+  const auto& names = parameters.names;
+  for (uint32_t i = parameters.positional_only; i < parameters.positional + parameters.keyword_only; ++i)
+    if (wanted.empty() ? i == 0 : names[i] == wanted) return intern(vm, names[i]).get();
+  return nullptr;
+}
 
 void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {
   const lang::ParameterList& parameters = function->code->code.signature().parameters;

@@ -36,6 +36,8 @@ class Signature {
     Value default_value;
     std::string text_default;
     bool has_text_default = false;
+    // PyTorch calls the tensor of most functions `input`; the primitives call it x.
+    bool is_named(std::string_view keyword) const { return name == keyword || (name == "x" && keyword == "input"); }
   };
   // Binds a call; raises TypeError as Python does. `out` receives one value per parameter, then the
   // tuple of *args and the dict of **kwargs where the signature has them.

@@ -153,7 +153,7 @@ void Signature::take_extra_keywords(Vm& vm, std::string_view function_name, cons
   for (uint32_t k = 0; k < args.keyword_count; ++k) {
     std::string_view name = args.keyword_names[k]->view();
     size_t i = positional_only_;
-    while (i < parameters_.size() && parameters_[i].name != name) ++i;
+    while (i < parameters_.size() && !parameters_[i].is_named(name)) ++i;
     if (i == parameters_.size()) {
       if (!rest) unknown_keyword(vm, name, function_name, std::span(parameters_).subspan(positional_only_));
       dict_set(vm, rest, Value(args.keyword_names[k]), args.keyword_values[k]);

@@ -58,6 +58,8 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
     widen(shape, number.kind == Scalar::Kind::Float  ? state.modes.default_dtype
                  : number.kind == Scalar::Kind::Bool ? DType::Bool
                                                      : DType::I64);
+  } else if (!is_kind(v, Kind::Str)) {
+    throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + type_name(vm, v));
   } else {
     raise_type_error(vm, "new(): invalid data type '" + type_name(vm, v) + "'");
   }
@@ -105,6 +107,21 @@ void make_bools(ListObject* list) {
   }
 }
 
+// Any other sequence (a range, a deque, an object with __getitem__ and __len__) as a list; what is none as it is.
+Value as_list(Vm& vm, const Value& v) {
+  if (!v.is_object() || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Str)) return v;
+  Type* type = type_of(vm, v);
+  if (is_kind(v, Kind::Dict) || !lookup_in_type(type, intern(vm, "__getitem__").get()) ||
+      !lookup_in_type(type, intern(vm, "__len__").get()))
+    return v;
+  Local<ListObject> list = make_list(vm);
+  for_each(vm, v, [&](const Value& item) {
+    list->items.push_back(as_list(vm, item));
+    return true;
+  });
+  return list.take();
+}
+
 }  // namespace
 
 Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
@@ -112,6 +129,7 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
     Tensor copy = run_op(Op::copy, {&t->tensor, 1}, {}, {}).first;
     return dtype ? cast_tensor(copy, *dtype) : copy;
   }
+  if (const Value list = as_list(vm, data); !list.is(data)) return tensor_from_data(vm, list, dtype);
   DataShape shape;
   measure(vm, data, 0, true, &shape);
   DType found = shape.any ? shape.dtype : tensor_state(vm).modes.default_dtype;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <unordered_set>
 
 #include "interpreter/capture/region_host.h"
 #include "interpreter/tensor/eager.h"
@@ -117,9 +118,11 @@ void Compiler::unwatch(const Variant& variant) {
     });
     if (found->second.empty()) watches_.erase(found);
   };
-  for (const Watched& watched : variant.plan.watched) forget(watched.holder.object());
+  std::unordered_set<Object*> holders;  // many are watched under several names
+  for (const Watched& watched : variant.plan.watched) holders.insert(watched.holder.object());
   for (const EntrySource& source : variant.plan.sources)
-    if (source.form == EntrySource::Form::Pinned) forget(source.holder.object());
+    if (source.form == EntrySource::Form::Pinned) holders.insert(source.holder.object());
+  for (Object* holder : holders) forget(holder);
 }
 
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {

@@ -119,6 +119,7 @@ struct VTensor : Virtual {
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;
   bool in_history = false;     // a recorded operation of this region read or made it
+  bool unrecorded = false;     // needs a gradient, and was written without a history: its uses before and after both count
   bool leaves = false;         // a recipe names it: a script object of it is made
   bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
   // Reshapes of it that may or may not share its memory: while one is alive it must not be written.

@@ -77,6 +77,9 @@ Av Capture::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name)
   if (!tensor.host.is_undefined()) {
     InstanceState* state = instance_state(tensor.host.object());
     Value own = state ? get_own_attribute(vm_, tensor.host.object(), name) : Value();
+    // Of a tensor known by identity: another one that comes in has attributes of its own.
+    if (!own.is_undefined() && plan_.sources[tensor.source].form != EntrySource::Form::Pinned)
+      break_here(BreakReason::unknown_object, "an attribute that the program gave to a tensor");
     if (!own.is_undefined()) return load_attribute_cell(tensor.host, name, own);
   }
   Type* owner = nullptr;

@@ -50,6 +50,7 @@ struct CaptureMemory {
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
+  bool unrecorded_reads = false;  // tensors that were written without gradients are not used with them in a region
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);
@@ -112,6 +113,7 @@ class Capture {
   CaptureBuilder& builder() { return builder_; }
   AFrame& frame() { return frames_.back(); }
   Modes modes;
+  bool reads_unrecorded_ = false;  // a recorded operation reads what was written without gradients
   bool break_everywhere = false;  // every statement leaves its region (a test world)
   [[noreturn]] void break_here(BreakReason reason, std::string detail = {});
 

@@ -287,6 +287,10 @@ bool Capture::all_freed(const std::vector<ValueId>& outputs, const std::vector<V
 // What backward() will need when it is called outside: the region's own backward, its saved values among
 // the live ones.
 void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
+  if (reads_unrecorded_) {
+    memory_.unrecorded_reads = true;
+    throw CaptureRestart{};
+  }
   std::vector<ValueId> wrt;
   for (const std::shared_ptr<VTensor>& tensor : inputs_) {
     if (!cast<TensorObject>(tensor->host)->needs_grad()) continue;

@@ -92,6 +92,8 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
     list->items.insert(list->items.end(), more.begin(), more.end());
     return c.write(i.a, left);
   }
+  if (form.in_place && is_virtual(left, VirtualKind::List) && form.op == BinaryOp::Mul)
+    c.break_here(BreakReason::instruction, "a list is repeated in place");
   if (Av result = c.binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
     return c.write(i.a, result);
   c.write(i.a, c.binary(form.op, left, right));

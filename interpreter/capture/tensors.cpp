@@ -145,6 +145,12 @@ void Capture::remember_history(std::span<const Av> tensors) {
   for (const Av& av : tensors) {
     std::shared_ptr<VTensor> tensor = share_tensor(av);
     while (tensor->view) tensor = tensor->view->parent;
+    if (tensor->unrecorded) {
+      // A backward() in the region knows the newest elements of a leaf; a history that leaves knows those it came with.
+      if (!tensor->leaf || memory_.unrecorded_reads)
+        break_here(BreakReason::history, "a tensor that was written without gradients is used with them");
+      reads_unrecorded_ = true;
+    }
     if (tensor->in_history) continue;
     tensor->in_history = true;
     in_history_.push_back(tensor);
@@ -507,6 +513,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   }
   ++root->version;
   root->view.reset();
+  root->unrecorded |= root->requires_grad && !modes.grad_enabled;
   if (modes.grad_enabled && taken->requires_grad) {
     root->requires_grad = true;
     root->leaf = false;

@@ -80,7 +80,7 @@ struct Virtual {
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
   uint32_t source = kMadeHere;  // of a list, dict or instance that came in: its entry source
   bool unread = false;          // one whose items are no entry values: nothing has looked at them
-  bool built = false;           // made here: a host instruction has made the object of it (see Capture::will_change)
+  bool built = false;           // made here: a recipe names it, so that a script object of it is made (see Capture::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}
   virtual ~Virtual() = default;
 };
@@ -119,8 +119,9 @@ struct VTensor : Virtual {
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;
   bool in_history = false;     // a recorded operation of this region read or made it
-  bool unrecorded = false;     // needs a gradient, and was written without a history: its uses before and after both count
-  bool leaves = false;         // a recipe names it: a script object of it is made
+  // Needs a gradient, and its elements are new and have no history: they may be those of another tensor, whose
+  // gradients are not these. Capture::current gives it a place of its own.
+  bool unrecorded = false;
   bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
   // Reshapes of it that may or may not share its memory: while one is alive it must not be written.
   std::vector<std::weak_ptr<VTensor>> ambiguous;

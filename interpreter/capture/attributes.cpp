@@ -241,6 +241,7 @@ void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject*
     tensor.requires_grad = interp::truth(vm_, value.value);
     std::shared_ptr<VTensor> leaf = share_tensor(object);
     std::erase(leaves_, leaf);
+    tensor.unrecorded = tensor.requires_grad && !tensor.view;  // the elements of a view are a value of its own
     if (tensor.requires_grad) leaves_.push_back(std::move(leaf));
     return;
   }

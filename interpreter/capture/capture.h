@@ -50,7 +50,6 @@ struct CaptureMemory {
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
-  bool unrecorded_reads = false;  // tensors that were written without gradients are not used with them in a region
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);
@@ -113,7 +112,6 @@ class Capture {
   CaptureBuilder& builder() { return builder_; }
   AFrame& frame() { return frames_.back(); }
   Modes modes;
-  bool reads_unrecorded_ = false;  // a recorded operation reads what was written without gradients
   bool break_everywhere = false;  // every statement leaves its region (a test world)
   [[noreturn]] void break_here(BreakReason reason, std::string detail = {});
 
@@ -219,6 +217,7 @@ class Capture {
   // Tensors.
   VTensor* tensor_of(const Av& av);
   ValueId current(VTensor& tensor);    // newest version, views replayed
+  static ValueId gradient_place(const VTensor& tensor);
   Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
           const OpAttributes& attributes, int result = 0);
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);

@@ -87,10 +87,9 @@ void RecipeWriter::write_detached() {
   for (const auto& [index, tensor] : detached) {
     const VTensor& parent = *tensor->view->parent;
     ObjectRecipe built = std::move(materials_.objects[index]);
-    if (views[&parent] > 1 || parent.leaves || indices_.count(parent.number)) {
+    if (views[&parent] > 1 || parent.built || indices_.count(parent.number)) {
       fill_tensor(*tensor, built);
     } else {
-      tensor->leaves = true;
       built.requires_grad = tensor->requires_grad;
       built.parts.push_back(live(tensor->id));
     }
@@ -99,7 +98,6 @@ void RecipeWriter::write_detached() {
 }
 
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
-  tensor.leaves = true;
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;
   recipe.has_history = !tensor.leaf && tensor.requires_grad;
   if (tensor.view) {
@@ -287,18 +285,14 @@ bool Capture::all_freed(const std::vector<ValueId>& outputs, const std::vector<V
 // What backward() will need when it is called outside: the region's own backward, its saved values among
 // the live ones.
 void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
-  if (reads_unrecorded_) {
-    memory_.unrecorded_reads = true;
-    throw CaptureRestart{};
-  }
   std::vector<ValueId> wrt;
   for (const std::shared_ptr<VTensor>& tensor : inputs_) {
     if (!cast<TensorObject>(tensor->host)->needs_grad()) continue;
-    wrt.push_back(tensor->input);
+    wrt.push_back(gradient_place(*tensor));
     plan.wrt_sources.push_back(tensor->source);
   }
   for (const std::shared_ptr<VTensor>& tensor : leaves_) {
-    wrt.push_back(tensor->id);
+    wrt.push_back(gradient_place(*tensor));
     plan.wrt_objects.push_back(tensor->number);
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());

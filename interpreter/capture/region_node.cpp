@@ -2,7 +2,6 @@
 // when it is first asked for.
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -197,7 +196,7 @@ class RegionNode : public jit::TapeNode {
 
   std::vector<jit::TapeTensor> run_compiled(const std::shared_ptr<jit::SplitBackward>& split,
                                             std::span<const jit::TapeTensor> gradients) {
-    check_saved(*split, {});
+    check_saved(*split, 0);
     std::vector<jit::RunInput> inputs;
     for (const jit::RunValue& value : saved) {
       jit::RunInput input;
@@ -243,8 +242,7 @@ class RegionNode : public jit::TapeNode {
         check_saved(split, i + 1);
         return shown;
       };
-    if (inspected.empty()) check_saved(split, {});
-    else check_saved(split, 0);
+    check_saved(split, 0);
     return jit::run_region_taped(split.backward, inputs, inspected);
   }
 
@@ -280,17 +278,17 @@ class RegionNode : public jit::TapeNode {
     return run_op(Op::full, {}, scalars, attributes).first;
   }
 
-  // Errors of the ops that the backward goes through: all of them, or those between the places of two inspected
-  // gradients, that with number `part` in front of which it stops.
-  void check_saved(const jit::SplitBackward& split, std::optional<size_t> part) const {
+  // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start) to
+  // that with this number (none: the end).
+  void check_saved(const jit::SplitBackward& split, size_t part) const {
     const std::vector<jit::GradientSeed>& seen = split.inspected;
     const auto value_of = [&](size_t number) { return seen[number].value; };
-    const bool first = !part || *part == 0, last = !part || *part == seen.size();
+    const bool first = part == 0, last = part == seen.size();
     for (ValueId made : split.saving)
-      if (freed_.count(made) && (first || made <= value_of(*part - 1)) && (last || made > value_of(*part)))
+      if (freed_.count(made) && (first || made <= value_of(part - 1)) && (last || made > value_of(part)))
         jit::throw_history_freed();
-    const auto [begin, end] = between(split, first ? kNoValue : seen[*part - 1].gradient,
-                                      last ? kNoValue : seen[*part].gradient);
+    const auto [begin, end] = between(split, first ? kNoValue : seen[part - 1].gradient,
+                                      last ? kNoValue : seen[part].gradient);
     std::unordered_set<jit::ValueId> used;
     for (size_t i = begin; i < end; ++i) {
       const jit::ValueList& operands = split.backward.body.instructions[i].operands;

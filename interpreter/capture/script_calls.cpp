@@ -171,8 +171,7 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
     for (const std::shared_ptr<VTensor>& tensor : list) {
       if (!tensor->requires_grad) continue;
       leaves.push_back(tensor);
-      // A written input that is no leaf any more still begins at its input value.
-      wrt.push_back(tensor->leaf ? tensor->id : tensor->input);
+      wrt.push_back(gradient_place(*tensor));
     }
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
@@ -186,10 +185,11 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
     if (!leaves[i]->leaf) break_here(BreakReason::history, "the loss depends on a tensor computed outside");
     if (leaves[i]->hooked) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
   }
-  // The history of this region is used up.
-  if (!retain_graph) freed_.insert(saving.begin(), saving.end());
-  for (const std::shared_ptr<VTensor>& tensor : in_history_) tensor->in_history = false;
-  in_history_.clear();
+  if (!retain_graph) {  // the history of this region is used up
+    freed_.insert(saving.begin(), saving.end());
+    for (const std::shared_ptr<VTensor>& tensor : in_history_) tensor->in_history = false;
+    in_history_.clear();
+  }
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (gradients[i] == kNoValue) continue;
     accumulate(leaves[i], gradients[i]);

@@ -1,6 +1,7 @@
 // Tensors while capturing: primitives are appended to the region, views remember how they were made, a
 // write makes a new version of the base.
 #include <algorithm>
+#include <array>
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/elementwise.h"
@@ -42,18 +43,29 @@ std::shared_ptr<VTensor> Capture::share_tensor(const Av& av) {
 }
 
 ValueId Capture::current(VTensor& tensor) {
-  if (!tensor.view) return tensor.id;
   VTensor* root = root_of(tensor);
-  if (tensor.view->root_version == root->version) return tensor.id;
-    ValueId parent = current(*tensor.view->parent);
-  tensor.id = builder_.op(tensor.view->op, {&parent, 1}, tensor.view->scalars, tensor.view->attributes);
+  if (root->unrecorded && modes.grad_enabled) {
+    root->id = builder_.op(Op::copy, {&root->id, 1}, {}, {});
+    no_grad_values_.push_back(root->id);
+    ++root->version;
+    root->unrecorded = false;
+  }
+  if (!tensor.view || tensor.view->root_version == root->version) return tensor.id;
+  const VTensor& parent = *tensor.view->parent;
+  const ValueId viewed = current(*tensor.view->parent);
+  const bool no_grad = std::find(no_grad_values_.begin(), no_grad_values_.end(), tensor.id) != no_grad_values_.end();
+  tensor.id = builder_.op(tensor.view->op, {&viewed, 1}, tensor.view->scalars, tensor.view->attributes);
   tensor.view->root_version = root->version;
-  if (root->requires_grad && !root->leaf && tensor.view->op != Op::detach) {
+  if (no_grad) no_grad_values_.push_back(tensor.id);
+  if (parent.requires_grad && !parent.leaf && tensor.view->op != Op::detach && !no_grad) {
     tensor.requires_grad = true;
     tensor.leaf = false;
   }
   return tensor.id;
 }
+
+// The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
+ValueId Capture::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
 Av Capture::new_tensor(ValueId id, bool requires_grad) {
   auto tensor = make<VTensor>();
@@ -145,12 +157,6 @@ void Capture::remember_history(std::span<const Av> tensors) {
   for (const Av& av : tensors) {
     std::shared_ptr<VTensor> tensor = share_tensor(av);
     while (tensor->view) tensor = tensor->view->parent;
-    if (tensor->unrecorded) {
-      // A backward() in the region knows the newest elements of a leaf; a history that leaves knows those it came with.
-      if (!tensor->leaf || memory_.unrecorded_reads)
-        break_here(BreakReason::history, "a tensor that was written without gradients is used with them");
-      reads_unrecorded_ = true;
-    }
     if (tensor->in_history) continue;
     tensor->in_history = true;
     in_history_.push_back(tensor);
@@ -161,9 +167,11 @@ std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes
   std::shared_ptr<VTensor> operand = share_tensor(tensor);
   ValueId id = current(*operand);
   std::vector<ValueId> ids = builder_.op_results(op, {&id, 1}, {}, attributes);
-  bool grad = operand->requires_grad && modes.grad_enabled;
+  const bool grad = operand->requires_grad && modes.grad_enabled;
   if (operand->requires_grad && !modes.grad_enabled) no_grad_values_.push_back(ids[0]);
-  return {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
+  std::pair<Av, Av> out = {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
+  if (grad) remember_history(std::array{tensor, out.first});
+  return out;
 }
 
 bool Capture::is_protected() const {
@@ -496,6 +504,8 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
   // What has no history takes that of the tensor away; a part of it keeps the rest.
   if (root->in_history && (target->view || !taken->requires_grad || !modes.grad_enabled))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
+  if (!modes.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
+    break_here(BreakReason::write, "a result that has a history is written without gradients");
   if (modes.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
     break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
   ValueId id = current(*taken);
@@ -550,7 +560,7 @@ void Capture::add_written(uint32_t source) {
 void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
   tensor->has_grad_overlay = true;
   tensor->grad = value;
-  if (tensor->host.is_undefined() && !tensor->leaves) return;  // its recipe will name the gradient
+  if (tensor->host.is_undefined() && !tensor->built) return;  // its recipe will name the gradient
   for (const std::shared_ptr<VTensor>& t : grad_dirty_)
     if (t == tensor) return;
   grad_dirty_.push_back(tensor);

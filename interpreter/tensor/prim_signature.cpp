@@ -45,7 +45,7 @@ std::vector<std::string_view> scalar_names(Op op) {
 }
 
 PrimSignature prim_signature(Op op) {
-  static constexpr std::string_view kTensorNames[] = {"x", "y", "z"};
+  static constexpr std::string_view kTensorNames[] = {"x|input", "y", "z"};  // PyTorch calls the first tensor `input`
   const OpRow& row = op_row(op);
   Writer writer;
   if (row.tensors == kVariadic) writer.add(PrimParameter::TensorList, "tensors");

@@ -26,18 +26,18 @@ struct Args {
 };
 
 // "self, dim=None, *, keepdim=False", "*values, **options", "x, /". Defaults: None, True, False, an
-// int, a float, a quoted string, or ? for Undefined. Parsed once.
+// int, a float, a quoted string, or ? for Undefined. "x|input" may be passed as input= too; text() names it x. Parsed once.
 class Signature {
  public:
   explicit Signature(std::string_view text);
   struct Parameter {
     std::string name;
+    std::string other_name;  // empty: it has one name
     bool required = true;
     Value default_value;
     std::string text_default;
     bool has_text_default = false;
-    // PyTorch calls the tensor of most functions `input`; the primitives call it x.
-    bool is_named(std::string_view keyword) const { return name == keyword || (name == "x" && keyword == "input"); }
+    bool is_named(std::string_view keyword) const { return name == keyword || other_name == keyword; }
   };
   // Binds a call; raises TypeError as Python does. `out` receives one value per parameter, then the
   // tuple of *args and the dict of **kwargs where the signature has them.

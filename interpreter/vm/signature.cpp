@@ -65,6 +65,11 @@ void Signature::parse_parameter(std::string_view item, bool keyword_only) {
   Parameter p;
   size_t equals = item.find('=');
   p.name = std::string(trim(item.substr(0, equals)));
+  if (const size_t bar = p.name.find('|'); bar != std::string::npos) {
+    p.other_name = p.name.substr(bar + 1);
+    text_.erase(text_.find(p.name) + bar, p.name.size() - bar);
+    p.name.resize(bar);
+  }
   if (equals != std::string_view::npos) {
     p.required = false;
     std::string_view text = trim(item.substr(equals + 1));

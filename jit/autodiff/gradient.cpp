@@ -101,7 +101,7 @@ class Backward {
     const Instruction& instruction = region_.body.instructions[index];
     bool arrives = false;
     for (ValueId result : instruction.results)
-      arrives |= needed(result) && gradient(result) != kNoValue;
+      arrives |= needed(result) && !stops_.count(result) && gradient(result) != kNoValue;
     if (!arrives) return;
     if (!instruction.blocks.empty()) {
       throw Error(ErrorKind::NotImplementedError,

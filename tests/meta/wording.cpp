@@ -28,5 +28,5 @@ TEST_CASE("no path of one machine") {
 }
 
 TEST_CASE("no marks of unfinished work in the sources") {
-  check_absent(std::regex("\\b(TODO|FIXME|XXX|HACK)\\b"), true);
+  check_absent(std::regex("\\b(TO" "DO|FIX" "ME|XX" "X|HA" "CK)\\b"), true);
 }

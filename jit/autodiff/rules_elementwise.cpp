@@ -136,7 +136,7 @@ void grad_mul(GradientCall& c) {
 void grad_div(GradientCall& c) {
   Emit e(c.b);
   if (c.wanted[0]) c.out[0] = e.div(c.g(), c.y());
-  if (c.wanted[1]) c.out[1] = e.mul(e.neg(c.g()), e.div(c.r(), c.y()));
+  if (c.wanted[1]) c.out[1] = e.mul(e.neg(c.g()), e.div(e.div(c.x(), c.y()), c.y()));
 }
 
 // x - y * trunc(x / y)

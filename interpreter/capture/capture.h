@@ -49,6 +49,7 @@ struct CaptureMemory {
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
+  std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
@@ -341,6 +342,7 @@ class Capture {
   bool all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
                  const jit::ValueSet& stops) const;
   void split_history(ExitPlan& plan, class RecipeWriter& writer);
+  void check_memory();
   CaptureResult finish();
   void note_fact(std::string text);
 

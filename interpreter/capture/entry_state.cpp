@@ -61,6 +61,7 @@ void EntryState::find_memory(const RegionPlan& plan) {
   }
   size_t meeting = 0;
   for (uint32_t input : held_inputs_) {
+    if (plan.sources[plan.inputs[input].second].unread) continue;
     const Storage* storage = tensor_at(plan, input)->tensor.storage().get();
     held_memory_.insert(storage);
     meeting += written_memory_.count(storage);
@@ -80,7 +81,7 @@ bool EntryState::overlaps(const RegionPlan& plan, const std::vector<Value>& valu
   size_t marked = 0;
   for (uint32_t input : open_inputs_) {
     const uint32_t source = plan.inputs[input].second;
-    if (plan.sources[source].check != Check::Tensor) continue;
+    if (plan.sources[source].check != Check::Tensor || plan.sources[source].unread) continue;
     const Storage* storage = storage_of(values[source]);
     if (written_memory_.count(storage)) return true;
     marked += storage->mark == mark;

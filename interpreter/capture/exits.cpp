@@ -1,6 +1,7 @@
 #include "interpreter/capture/exits.h"
 
 #include "jit/autodiff/split.h"
+#include "jit/region/liveness.h"
 
 namespace tsc::interp {
 
@@ -318,6 +319,30 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
   for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);
 }
 
+// Inside the region every tensor that came in has elements of its own: one that is written may share its memory with
+// no other that is read.
+void Capture::check_memory() {
+  std::vector<bool> read(region_.value_count());
+  for (const jit::Instruction& instruction : region_.body.instructions)
+    jit::for_each_use(instruction, [&](ValueId value) { read[value] = true; });
+  const auto storage_of = [](const VTensor& tensor) { return cast<TensorObject>(tensor.host)->tensor.storage().get(); };
+  std::unordered_map<const Storage*, const VTensor*> written;
+  for (const std::shared_ptr<VTensor>& tensor : inputs_) {
+    const auto& sources = plan_.written_sources;
+    if (std::find(sources.begin(), sources.end(), tensor->source) == sources.end()) continue;
+    written.emplace(storage_of(*tensor), tensor.get());
+  }
+  bool shared = false;
+  for (const std::shared_ptr<VTensor>& tensor : inputs_) {
+    EntrySource& source = plan_.sources[tensor->source];
+    source.unread = !read[tensor->input];
+    const auto found = written.find(storage_of(*tensor));
+    if (source.unread || found == written.end() || found->second == tensor.get()) continue;
+    shared |= memory_.shared.insert(source_place(plan_.sources, plan_.sources[found->second->source])).second;
+  }
+  if (shared) throw CaptureRestart{};
+}
+
 // Scalars that the entry conditions need, then the conditions, then the program. All of it is pure and
 // depends on inputs only, so it may stand in front.
 CaptureResult Capture::finish() {
@@ -325,6 +350,7 @@ CaptureResult Capture::finish() {
     memory_.has_effects = true;
     throw CaptureRestart{};
   }
+  check_memory();
   ExitPlan miss;
   miss.form = ExitPlan::Form::Miss;
   if (!conditions_.empty()) plan_.exits.insert(plan_.exits.begin(), std::move(miss));

@@ -60,6 +60,7 @@ struct EntrySource {
   static constexpr uint32_t kAnyLength = ~0u;
   uint32_t length = 0;      // Tuple, List, Dict; Alias: the source that holds the same object
   std::vector<Value> keys;  // Dict, in order
+  bool unread = false;      // a tensor whose elements no instruction of the region reads: its memory may be anybody's
 };
 
 // dtype, rank and gradient class of a tensor in one word.

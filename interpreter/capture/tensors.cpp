@@ -474,6 +474,8 @@ void Capture::check_writable(const VTensor& root) {
   if (root.in_history && may_be_saved(root))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (root.has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
+  if (root.input != kNoValue && memory_.shared.count(source_place(plan_.sources, plan_.sources[root.source])))
+    break_here(BreakReason::write, "its memory is that of another tensor too");
   will_change(root);
   for (const std::weak_ptr<VTensor>& view : root.views)
     if (const std::shared_ptr<VTensor> tensor = view.lock()) will_change(*tensor);

@@ -1,5 +1,7 @@
 #include "jit/codegen/kernel_emitter.h"
 
+#include <utility>
+
 #include "jit/codegen/philox_emitter.h"
 #include "runtime/base/error.h"
 
@@ -150,6 +152,7 @@ void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Po
     for (uint32_t slot : next_rows_) access_.ask_for_next_row(slot, point);
   for (const NestInstruction& in : part)
     if (!defines_value(in) || !uniform_[in.result]) emit_instruction(in, point, per_row);
+  for (const auto& store : std::exchange(stores_, {})) store();
 }
 
 void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& point, bool per_row) {
@@ -159,10 +162,10 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
       emit_load(in, point);
       break;
     case NestCode::Store:
-      if (per_row)
-        access_.store_broadcast(in.slot, bindings_[in.inputs[0]].value);
-      else
-        access_.store(in.slot, point, in_lanes(in.inputs[0], lanes));
+      stores_.push_back([this, &in, point, per_row] {
+        if (per_row) access_.store_broadcast(in.slot, bindings_[in.inputs[0]].value);
+        else access_.store(in.slot, point, in_lanes(in.inputs[0], point.lanes));
+      });
       break;
     case NestCode::Constant:
       define(in, constant(in), false);
@@ -184,8 +187,10 @@ void KernelEmitter::emit_instruction(const NestInstruction& in, const Point& poi
       break;
     case NestCode::ScratchStore: {
       const DType dtype = program_.scratch[in.slot];
-      Ir pointer = access_.element_pointer(dtype, scratch_rows_[in.slot], point.col);
-      access_.store_row(dtype, pointer, {lanes, point.col, point.limit}, in_lanes(in.inputs[0], lanes));
+      stores_.push_back([this, &in, point, dtype] {
+        Ir pointer = access_.element_pointer(dtype, scratch_rows_[in.slot], point.col);
+        access_.store_row(dtype, pointer, {point.lanes, point.col, point.limit}, in_lanes(in.inputs[0], point.lanes));
+      });
       break;
     }
     case NestCode::ScratchLoad: {
@@ -273,7 +278,9 @@ void KernelEmitter::accumulate_row(const NestInstruction& in, const Point& point
   const DType from = bindings_[in.inputs[0]].dtype;
   const Ir inputs[] = {access_.load(in.slot, point), apply_op(lanes, Op::cast, from, in.dtype, x)};
   const Op op = kOps[static_cast<int>(in.reduction)];
-  access_.store(in.slot, point, apply_op(lanes, op, in.dtype, in.dtype, inputs));
+  stores_.push_back([this, &in, point, sum = apply_op(lanes, op, in.dtype, in.dtype, inputs)] {
+    access_.store(in.slot, point, sum);
+  });
 }
 
 Ir KernelEmitter::stack_array(DType dtype, int64_t count) {

@@ -5,6 +5,7 @@
 // same for all columns and becomes lanes only where it meets lanes.
 #include <llvm/IR/Module.h>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,9 @@ class KernelEmitter {
   std::vector<Reducer> reducers_;
   Ir lane_numbers_ = nullptr;        // 0, 1, 2, ... where masks are made of them
   Ir philox_words_ = nullptr;        // memory of emit_philox_run
+  // Those of the part at hand, which stand at its end. The processor compares the lower twelve bits of addresses, which
+  // large tensors share: a load behind a store to another tensor would wait for it.
+  std::vector<std::function<void()>> stores_;
   std::vector<uint32_t> next_rows_;  // operands whose next row the element part at hand asks for
 };
 

@@ -113,7 +113,8 @@ void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
         std::count_if(reducers_.begin(), reducers_.end(),
                       [](const Reducer& reducer) { return reducer.how.ordered_as_integers(); }));
     const int masked_work = work + extremes * kExtremeOperations;
-    const bool unrolled = masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks;
+    const bool streamed = traits_.streams && streams(stage) && work <= kMostUnrolledOperations;
+    const bool unrolled = streamed || masked_work * static_cast<int>(steps) <= kMostUnrolledWithMasks;
     if (unrolled) begin = emit_unrolled(stage, begin, end);
     emit_turning(stage, begin, end, !unrolled);
   } else {

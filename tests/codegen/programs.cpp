@@ -1,4 +1,6 @@
 // The program's text as its identity, its verifier, and the stages of --emit.
+#include <sstream>
+
 #include "catch2/catch.hpp"
 #include "runtime/base/error.h"
 #include "sample_programs.h"
@@ -95,4 +97,58 @@ TEST_CASE("PTX of pointwise kernels, a clear text for the others") {
   CHECK(compiler.emit(softmax_program(DType::F32), "ptx").find("several stages") !=
         std::string::npos);
   CHECK(compiler.emit(dropout_program(), "ptx").find(".entry") != std::string::npos);
+}
+
+namespace {
+
+// out = 2 * x past the caches, with or without the sum of the row besides.
+KernelProgram streaming(bool reduces) {
+  ProgramBuilder b;
+  const uint32_t x = b.input(DType::F32), out = b.output(DType::F32);
+  const NestValue doubled = b.apply(Op::mul, {b.load(x), b.constant(2)});
+  b.store(out, doubled);
+  b.program.operands[out].streamed = true;
+  if (!reduces) return b.program;
+  const NestValue sum = b.reduce(Reduction::sum, doubled);
+  b.stage().row();
+  b.store(b.output(DType::F32, Access::Broadcast), sum);
+  return b.program;
+}
+
+bool stores_past_caches(KernelCompiler& compiler, const KernelProgram& program) {
+  return compiler.emit(program, "llvm").find("!nontemporal") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a stage that reduces stores past the caches as well") {
+  for (auto& under_test : compilers()) {
+    INFO(under_test.name);
+    CHECK(stores_past_caches(*under_test.compiler, streaming(true)) ==
+          stores_past_caches(*under_test.compiler, streaming(false)));
+  }
+}
+
+// Large tensors begin at the same place of a page, where the processor takes a load for one of what was just stored.
+TEST_CASE("an element's stores stand behind its loads") {
+  ProgramBuilder b;
+  const uint32_t x = b.input(DType::F32), y = b.input(DType::F32);
+  const uint32_t first = b.output(DType::F32), second = b.output(DType::F32);
+  b.store(first, b.apply(Op::mul, {b.load(x), b.constant(2)}));
+  b.store(second, b.apply(Op::mul, {b.load(y), b.constant(3)}));
+  for (auto& under_test : compilers()) {
+    std::istringstream ir(under_test.compiler->emit(b.program, "llvm"));
+    bool stored = false;
+    int loads = 0;
+    for (std::string line; std::getline(ir, line);) {
+      if (!line.starts_with(" ")) stored = false;  // the next block
+      const bool lanes = line.find("float") != std::string::npos;
+      if (line.find(" store ") != std::string::npos || line.find("masked.store") != std::string::npos) stored |= lanes;
+      if (line.find(" load ") == std::string::npos && line.find("masked.load") == std::string::npos) continue;
+      INFO(under_test.name << ": " << line);
+      CHECK_FALSE((lanes && stored));
+      loads += lanes;
+    }
+    CHECK(loads >= 2);
+  }
 }

@@ -11,6 +11,15 @@ namespace {
 // A column program walks down a narrow block: its next cache lines are whole rows away, in other
 // pages, where no hardware looks ahead. Rows asked for early cover the latency of memory.
 constexpr uint64_t kRowsAhead = 16;
+// A pointwise program reads several tensors at once and computes between the loads: hardware that looks a few lines ahead
+// in each comes late.
+constexpr uint64_t kBytesAhead = 2048;
+
+bool is_pointwise(const KernelProgram& program) {
+  if (program.kind != KernelProgram::Kind::Row || program.stages.size() != 1) return false;
+  const auto& part = program.stages[0].element;
+  return std::none_of(part.begin(), part.end(), [](const NestInstruction& in) { return in.code == NestCode::Reduce; });
+}
 
 // Whole registers only: a narrower store past the caches would write half a line to memory.
 bool lanes_fill_lines(const Lanes& lanes, DType dtype) {
@@ -31,6 +40,7 @@ void OperandAccess::enter(Ir arguments) {
     return b_.CreateAlignedLoad(type, pointer, llvm::Align(8));
   };
   static_assert(sizeof(OperandArgument) == 24);
+  asks_ahead_ = !traits_.grid && is_pointwise(program_);
   for (size_t i = 0; i < program_.operands.size(); ++i) {
     const Operand& operand = program_.operands[i];
     Place place;
@@ -95,12 +105,15 @@ Ir OperandAccess::load(uint32_t slot, const Point& point) {
     return b_.CreateAdd(lanes.splat(place.row), column);
   }
   if (operand.access == Access::Strided) return load_strided(operand, place, point);
-  if (place.ahead) prefetch(operand, place, point);
+  const uint64_t bytes = static_cast<uint64_t>(memory_bytes(operand.dtype));
+  if (place.ahead) prefetch(operand.dtype, place.row_ahead, point.col);
+  else if (asks_ahead_ && lanes.count() > 1)
+    prefetch(operand.dtype, place.row, b_.CreateAdd(point.col, b_.getInt64(kBytesAhead / bytes)));
   return load_row(operand.dtype, element_pointer(operand.dtype, place.row, point.col), point);
 }
 
-void OperandAccess::prefetch(const Operand& operand, const Place& place, const Point& point) {
-  Ir line = element_pointer(operand.dtype, place.row_ahead, point.col);
+void OperandAccess::prefetch(DType dtype, Ir row, Ir col) {
+  Ir line = element_pointer(dtype, row, col);
   b_.CreateIntrinsic(llvm::Intrinsic::prefetch, {line->getType()},
                      {line, b_.getInt32(0), b_.getInt32(3), b_.getInt32(1)});
 }

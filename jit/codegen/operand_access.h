@@ -61,7 +61,7 @@ class OperandAccess {
   };
 
   void stream_row(DType dtype, Ir pointer, const Point& point, Ir value);
-  void prefetch(const Operand& operand, const Place& place, const Point& point);
+  void prefetch(DType dtype, Ir row, Ir col);
   Ir load_strided(const Operand& operand, const Place& place, const Point& point);
   void store_strided(const Operand& operand, const Place& place, const Point& point, Ir value);
   Ir lane_pointers(const Operand& operand, const Place& place, const Point& point);
@@ -72,6 +72,7 @@ class OperandAccess {
   const KernelProgram& program_;
   VectorTraits traits_;
   std::vector<Place> places_;
+  bool asks_ahead_ = false;  // for the columns some way behind those that are loaded
 };
 
 }  // namespace tsc::jit

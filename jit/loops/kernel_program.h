@@ -127,8 +127,9 @@ int64_t scratch_bytes(const KernelProgram& program, int64_t cols);
 
 inline constexpr int64_t kReductionLanes = 64;
 inline constexpr int64_t kReductionChunk = 65536;
-// Column programs work through the columns in blocks of this many (lane accumulators stay in L1).
-inline constexpr int64_t kColumnBlock = 64;
+// Column programs work through the columns in blocks of this many: each row brings 512 bytes from a page of its own, and the lane
+// accumulators of float32 stay in L1.
+inline constexpr int64_t kColumnBlock = 128;
 
 // The dtype in which a reduction of `input` accumulates.
 DType accumulator_dtype(Reduction reduction, DType input);

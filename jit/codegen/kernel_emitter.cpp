@@ -58,6 +58,7 @@ void KernelEmitter::prepare_scratch() {
     Ir bytes = b_.CreateAdd(b_.CreateMul(cols_, b_.getInt64(size)), b_.getInt64(kScratchUnit - 1));
     offset = b_.CreateAdd(offset, b_.CreateAnd(bytes, b_.getInt64(~uint64_t{kScratchUnit - 1})));
   }
+  scratch_end_ = offset;
 }
 
 // ---- values ----
@@ -150,8 +151,16 @@ void KernelEmitter::emit_part(const std::vector<NestInstruction>& part, const Po
                               bool per_row) {
   if (!per_row)
     for (uint32_t slot : next_rows_) access_.ask_for_next_row(slot, point);
+  emit_instructions(part, point, per_row);
+  flush_stores();
+}
+
+void KernelEmitter::emit_instructions(const std::vector<NestInstruction>& part, const Point& point, bool per_row) {
   for (const NestInstruction& in : part)
     if (!defines_value(in) || !uniform_[in.result]) emit_instruction(in, point, per_row);
+}
+
+void KernelEmitter::flush_stores() {
   for (const auto& store : std::exchange(stores_, {})) store();
 }
 

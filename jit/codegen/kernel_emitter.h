@@ -54,6 +54,8 @@ class KernelEmitter {
 
   // One part at one point. Row parts pass scalar lanes.
   void emit_part(const std::vector<NestInstruction>& part, const Point& point, bool per_row);
+  void emit_instructions(const std::vector<NestInstruction>& part, const Point& point, bool per_row);
+  void flush_stores();
   void emit_instruction(const NestInstruction& instruction, const Point& point, bool per_row);
   void emit_load(const NestInstruction& instruction, const Point& point);
   void emit_apply(const NestInstruction& instruction, const Point& point);
@@ -75,6 +77,15 @@ class KernelEmitter {
 
   // Row programs (row_kernel.cpp).
   void emit_rows();
+  void emit_stage(size_t number);
+  Ir emit_whole_registers(const NestStage& stage, Ir begin, Ir end);
+  // Two rows at once (joined_rows.cpp).
+  bool joins_rows();
+  void emit_joined_rows();
+  std::vector<const NestInstruction*> handed_over() const;
+  void enter_joined_row(Ir row, Ir set);
+  void exchange_rows();
+  void emit_element(const NestStage& stage, const Point& point);
   std::vector<uint32_t> rows_read(const NestStage& stage) const;
   void emit_row_stage(const NestStage& stage);
   void collect_reducers(const NestStage& stage);
@@ -118,12 +129,18 @@ class KernelEmitter {
   std::vector<Binding> bindings_;
   std::vector<bool> uniform_;
   std::vector<Ir> scratch_rows_;
+  Ir scratch_end_ = nullptr;  // bytes of the scratch rows
   std::vector<Reducer> reducers_;
   Ir lane_numbers_ = nullptr;        // 0, 1, 2, ... where masks are made of them
   Ir philox_words_ = nullptr;        // memory of emit_philox_run
   // Those of the part at hand, which stand at its end. The processor compares the lower twelve bits of addresses, which
   // large tensors share: a load behind a store to another tensor would wait for it.
   std::vector<std::function<void()>> stores_;
+  // The stage that runs on the row before beside the one at hand, and what it sees.
+  const NestStage* joined_ = nullptr;
+  std::vector<OperandAccess::Place> joined_places_;
+  std::vector<Binding> joined_bindings_;
+  std::vector<Ir> joined_scratch_, scratch_base_;
   std::vector<uint32_t> next_rows_;  // operands whose next row the element part at hand asks for
 };
 

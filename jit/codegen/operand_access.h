@@ -27,6 +27,14 @@ struct Point {
 
 class OperandAccess {
  public:
+  // Where an operand is.
+  struct Place {
+    Ir base = nullptr, row_stride = nullptr, col_stride = nullptr;
+    Ir ahead = nullptr;      // elements to the row that is asked for early; null: none is
+    Ir row_ahead = nullptr;  // that row's pointer
+    Ir row = nullptr;        // the row's pointer, or the row's integer of an Index operand
+  };
+
   OperandAccess(llvm::IRBuilder<>& builder, const KernelProgram& program,
                 const VectorTraits& traits)
       : b_(builder), program_(program), traits_(traits) {}
@@ -36,6 +44,8 @@ class OperandAccess {
   // Moves the operands to a row: the calls below refer to it.
   void enter_row(Ir row);
   void enter_first_row();
+  // For programs that are at two rows at once.
+  std::vector<Place>& places() { return places_; }
 
   // A Broadcast operand gives a scalar, any other the lanes of the point.
   Ir load(uint32_t slot, const Point& point);
@@ -53,13 +63,6 @@ class OperandAccess {
   Ir element_pointer(DType dtype, Ir base, Ir index) const;
 
  private:
-  struct Place {
-    Ir base = nullptr, row_stride = nullptr, col_stride = nullptr;
-    Ir ahead = nullptr;      // elements to the row that is asked for early; null: none is
-    Ir row_ahead = nullptr;  // that row's pointer
-    Ir row = nullptr;        // the row's pointer, or the row's integer of an Index operand
-  };
-
   void stream_row(DType dtype, Ir pointer, const Point& point, Ir value);
   void prefetch(DType dtype, Ir row, Ir col);
   Ir load_strided(const Operand& operand, const Place& place, const Point& point);

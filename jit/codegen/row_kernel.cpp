@@ -42,16 +42,19 @@ int KernelEmitter::weight(const std::vector<NestInstruction>& part) {
 }
 
 void KernelEmitter::emit_rows() {
+  if (joins_rows()) return emit_joined_rows();
   emit_loop(b_, b_.getInt64(0), rows_, 1, "row", [&](Ir row) {
     access_.enter_row(row);
-    for (size_t number = 0; number < program_.stages.size(); ++number) {
-      const NestStage& stage = program_.stages[number];
-      emit_part(stage.row, Point{scalar_, nullptr, nullptr}, true);
-      if (number == 1) next_rows_ = rows_read(program_.stages[0]);
-      if (!stage.element.empty()) emit_row_stage(stage);
-      next_rows_.clear();
-    }
+    for (size_t number = 0; number < program_.stages.size(); ++number) emit_stage(number);
   });
+}
+
+void KernelEmitter::emit_stage(size_t number) {
+  const NestStage& stage = program_.stages[number];
+  emit_part(stage.row, Point{scalar_, nullptr, nullptr}, true);
+  if (number == 1) next_rows_ = rows_read(program_.stages[0]);
+  if (!stage.element.empty()) emit_row_stage(stage);
+  next_rows_.clear();
 }
 
 // The first stage waits for memory, the second computes on what the caches hold: it asks for the
@@ -108,6 +111,8 @@ void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
   const int work = weight(stage.element);
   if (!fits_registers()) {
     reduce_in_memory(stage, begin, end);
+  } else if (joined_) {
+    emit_turning(stage, emit_whole_registers(stage, begin, end), end, false);
   } else if (traits_.masked_memory) {
     const int extremes = static_cast<int>(
         std::count_if(reducers_.begin(), reducers_.end(),
@@ -159,6 +164,18 @@ Ir KernelEmitter::emit_unrolled(const NestStage& stage, Ir begin, Ir end) {
   return stop;
 }
 
+// The same a register a turn (see emit_turning), for what is too long to stand there four times and stores past the
+// caches.
+Ir KernelEmitter::emit_whole_registers(const NestStage& stage, Ir begin, Ir end) {
+  const auto width = static_cast<uint64_t>(wide_.count());
+  Ir stop = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(end, begin), b_.getInt64(~(width - 1))));
+  emit_carrying_loop(b_, begin, stop, wide_.count(), "whole", enter_lane_loop(), [&](Ir col) {
+    emit_element(stage, Point{wide_, col, end});
+    turn_registers();
+  });
+  return stop;
+}
+
 void KernelEmitter::turn_registers() {
   for (Reducer& reducer : reducers_)
     std::rotate(reducer.registers.begin(), reducer.registers.begin() + 1, reducer.registers.end());
@@ -172,7 +189,7 @@ void KernelEmitter::turn_registers() {
 void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end, bool all) {
   if (!all) next_rows_.clear();
   emit_masked_loop(begin, end, enter_lane_loop(), [&](const Point& point) {
-    emit_part(stage.element, point, false);
+    emit_element(stage, point);
     turn_registers();
   });
 }

@@ -1,5 +1,6 @@
 #include "jit/loops/kernel_program.h"
 
+#include <algorithm>
 #include <bit>
 #include <cinttypes>
 #include <cstdio>
@@ -154,9 +155,22 @@ int64_t scratch_row_bytes(DType dtype, int64_t cols) {
   return checked_add(checked_mul(cols, dtype_size(dtype)), kScratchUnit - 1) / kScratchUnit * kScratchUnit;
 }
 
+bool may_join_rows(const KernelProgram& program) {
+  if (program.kind != KernelProgram::Kind::Row || program.stages.size() < 2) return false;
+  const auto has = [](const NestStage& stage, NestCode code) {
+    return std::any_of(stage.element.begin(), stage.element.end(), [&](const NestInstruction& in) { return in.code == code; });
+  };
+  const NestStage& last = program.stages.back();
+  if (has(last, NestCode::Reduce) || has(last, NestCode::ScratchStore)) return false;
+  for (const NestStage& stage : program.stages)
+    if (has(stage, NestCode::Accumulate)) return false;
+  return has(program.stages[program.stages.size() - 2], NestCode::Reduce);
+}
+
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols) {
   int64_t bytes = 0;
   for (DType dtype : program.scratch) bytes = checked_add(bytes, scratch_row_bytes(dtype, cols));
+  if (may_join_rows(program)) bytes = checked_add(bytes, bytes);
   // A column program keeps, for each reduction, 64 lane accumulators and a total for a block of
   // columns: its need does not grow with the problem.
   if (program.kind == KernelProgram::Kind::Column)

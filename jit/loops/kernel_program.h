@@ -125,6 +125,9 @@ using KernelFunction = void (*)(const OperandArgument* operands, const int64_t* 
 
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols);
 
+// Whether the last stage may run beside the stage in front of it, one row behind: it needs scratch rows for two rows then.
+bool may_join_rows(const KernelProgram& program);
+
 inline constexpr int64_t kReductionLanes = 64;
 inline constexpr int64_t kReductionChunk = 65536;
 // Column programs work through the columns in blocks of this many: each row brings 512 bytes from a page of its own, and the lane

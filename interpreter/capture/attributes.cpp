@@ -237,12 +237,13 @@ void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject*
   }
   if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
     if (!is_floating(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
+    const bool wanted = interp::truth(vm_, value.value);
+    if (wanted == tensor.requires_grad) return;
     will_change(tensor);
-    tensor.requires_grad = interp::truth(vm_, value.value);
-    std::shared_ptr<VTensor> leaf = share_tensor(object);
-    std::erase(leaves_, leaf);
-    tensor.unrecorded = tensor.requires_grad && !tensor.view;  // the elements of a view are a value of its own
-    if (tensor.requires_grad) leaves_.push_back(std::move(leaf));
+    if (!wanted) break_here(BreakReason::unknown_call, "a tensor of the function needs no gradient any more");
+    tensor.requires_grad = true;
+    begin_gradient(tensor);
+    leaves_.push_back(share_tensor(object));
     return;
   }
   break_here(BreakReason::unknown_call, "store to tensor attribute " + std::string(text));

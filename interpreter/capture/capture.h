@@ -219,6 +219,7 @@ class Capture {
   VTensor* tensor_of(const Av& av);
   ValueId current(VTensor& tensor);    // newest version, views replayed
   static ValueId gradient_place(const VTensor& tensor);
+  void begin_gradient(VTensor& tensor);
   Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
           const OpAttributes& attributes, int result = 0);
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
@@ -229,7 +230,8 @@ class Capture {
   void take_views_anew(VTensor& root);
   void add_written(uint32_t source);
   bool reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to);
-  void remember_history(std::span<const Av> tensors);
+  void remember_history(std::span<const Av> tensors, ValueId result);
+  void forget_history(ValueId loss);
   void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient, bool retain_graph);
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
@@ -379,7 +381,7 @@ class Capture {
   std::vector<std::shared_ptr<VTensor>> inputs_;              // tensor inputs, in order
   std::vector<std::shared_ptr<VTensor>> dirty_;               // inputs whose memory is out of date
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;          // host tensors whose .grad is out of date
-  std::vector<std::shared_ptr<VTensor>> in_history_;
+  std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> in_history_;  // and the result that a recorded op made of it
   jit::ValueSet freed_;  // first results of the ops whose saved values a backward() in the region freed
   std::vector<std::shared_ptr<VTensor>> leaves_;              // leaves made by requires_grad_ here
   std::vector<ValueId> conditions_;

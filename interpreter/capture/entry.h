@@ -53,6 +53,9 @@ class EntryState {
   // Whether an input that is written shares memory with another input. `mark`: one that no storage has.
   bool overlaps(const RegionPlan& plan, const std::vector<Value>& values, uint64_t mark) const;
 
+  // Whether a tensor whose .grad is set came in twice.
+  bool has_twins(const RegionPlan& plan, const std::vector<Value>& values) const;
+
   EntryMemory take_memory(const RegionPlan& plan);
   void give_back(EntryMemory memory);
 
@@ -63,7 +66,7 @@ class EntryState {
     uint32_t input = kNone;
   };
   std::vector<Held> held_;  // by source
-  std::vector<uint32_t> open_sources_, held_sources_, open_inputs_, held_inputs_, open_written_;
+  std::vector<uint32_t> open_sources_, held_sources_, open_inputs_, held_inputs_, open_written_, open_graded_;
   std::vector<uint32_t> changed_;
   size_t misfits_ = 0;
   // When the region writes any input: where the held ones lie, and those of them that are written.

@@ -112,7 +112,7 @@ bool Compiler::fits(Variant& variant, const Frame& frame, EntryOfCall& call) {
                                                   : !check_source(source, values[i]))
       return false;
   }
-  return are_distinct(plan, values) && !state.overlaps(plan, values, ++epoch_);
+  return are_distinct(plan, values) && !state.has_twins(plan, values) && !state.overlaps(plan, values, ++epoch_);
 }
 
 // Objects that were two while capturing are two now where that matters: what the region stores into a

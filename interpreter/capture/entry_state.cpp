@@ -35,6 +35,8 @@ void EntryState::build(const RegionPlan& plan) {
   }
   for (uint32_t source : plan.written_sources)
     if (!held_[source].is_held) open_written_.push_back(source);
+  for (uint32_t source : plan.graded_sources)
+    if (!held_[source].is_held) open_graded_.push_back(source);
 }
 
 namespace {
@@ -87,6 +89,13 @@ bool EntryState::overlaps(const RegionPlan& plan, const std::vector<Value>& valu
     marked += storage->mark == mark;
   }
   return marked != open_written_.size();
+}
+
+bool EntryState::has_twins(const RegionPlan& plan, const std::vector<Value>& values) const {
+  for (uint32_t graded : open_graded_)
+    for (const auto& [id, source] : plan.inputs)
+      if (source != graded && plan.sources[source].check == Check::Tensor && values[source].is(values[graded])) return true;
+  return false;
 }
 
 EntryMemory EntryState::take_memory(const RegionPlan& plan) {

@@ -320,7 +320,7 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
 }
 
 // Inside the region every tensor that came in has elements of its own: one that is written may share its memory with
-// no other that is read.
+// no other that is read. A written one counts as read: its write_back names it.
 void Capture::check_memory() {
   std::vector<bool> read(region_.value_count());
   for (const jit::Instruction& instruction : region_.body.instructions)

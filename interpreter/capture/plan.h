@@ -195,6 +195,7 @@ struct RegionPlan {
   std::vector<Watched> watched;
   std::vector<std::string> facts;  // for explain
   std::vector<uint32_t> written_sources;
+  std::vector<uint32_t> graded_sources;  // tensors whose .grad is set: each must be none of the other inputs
   std::vector<uint32_t> containers;  // sources of the objects that were taken apart, and those of them
   std::vector<uint32_t> distinct;    // that must be none of the others, nor watched
   std::vector<Value> foreign;        // objects known by identity that none of them may be

@@ -147,7 +147,8 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
     add(source_change(vm_, source, entry.back(), source_name(sources, source, frame)));
   }
   if (!out.empty()) return out;
-  if (!are_distinct(old.plan, entry)) return "an object is reached in two ways now";
+  if (!are_distinct(old.plan, entry) || old.entry.has_twins(old.plan, entry))
+    return "an object is reached in two ways now";
   return old.running ? "the function runs already" : "a tensor that is written shares memory with another";
 }
 

@@ -2,6 +2,7 @@
 // getters) and gradients.
 #include "interpreter/capture/capture.h"
 #include "jit/autodiff/gradient.h"
+#include "jit/region/liveness.h"
 
 namespace tsc::interp {
 
@@ -149,6 +150,20 @@ void Capture::check_in_place(VTensor& target, const Av& result) {
   if (!fits) break_here(BreakReason::raises, "in-place result does not fit");
 }
 
+// A backward() has used up the history of `loss`; what leads elsewhere stays.
+void Capture::forget_history(ValueId loss) {
+  jit::ValueSet used = {loss};
+  const std::vector<jit::Instruction>& code = region_.body.instructions;
+  for (size_t i = code.size(); i-- > 0;) {
+    const bool leads = std::any_of(code[i].results.begin(), code[i].results.end(),
+                                   [&](ValueId result) { return used.count(result) != 0; });
+    if (leads) jit::for_each_use(code[i], [&](ValueId operand) { used.insert(operand); });
+  }
+  for (const auto& [tensor, result] : in_history_) tensor->in_history = false;
+  std::erase_if(in_history_, [&](const auto& entry) { return used.count(entry.second) != 0; });
+  for (const auto& [tensor, result] : in_history_) tensor->in_history = true;
+}
+
 void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   std::shared_ptr<VTensor> root = share_tensor(loss);
   ValueId value = current(*root);
@@ -187,8 +202,7 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   }
   if (!retain_graph) {  // the history of this region is used up
     freed_.insert(saving.begin(), saving.end());
-    for (const std::shared_ptr<VTensor>& tensor : in_history_) tensor->in_history = false;
-    in_history_.clear();
+    forget_history(value);
   }
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (gradients[i] == kNoValue) continue;

@@ -64,6 +64,15 @@ ValueId Capture::current(VTensor& tensor) {
   return tensor.id;
 }
 
+// From here on the tensor needs a gradient: what was computed of it before, its views among them, has no part in that.
+void Capture::begin_gradient(VTensor& tensor) {
+  current(tensor);
+  tensor.id = builder_.op(Op::copy, {&tensor.id, 1}, {}, {});
+  no_grad_values_.push_back(tensor.id);
+  for (const std::weak_ptr<VTensor>& view : tensor.views)
+    if (const std::shared_ptr<VTensor> alive = view.lock()) no_grad_values_.push_back(alive->id);
+}
+
 // The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
 ValueId Capture::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
@@ -89,9 +98,9 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);
   if (any_grad && !modes.grad_enabled) no_grad_values_.push_back(id);
-  if (any_grad && modes.grad_enabled) remember_history(tensors);
+  if (any_grad && modes.grad_enabled) remember_history(tensors, id);
   Av out = new_tensor(id, any_grad && modes.grad_enabled && floating && op != Op::detach);
-  if (as<VTensor>(out)->requires_grad) remember_history({&out, 1});
+  if (as<VTensor>(out)->requires_grad) remember_history({&out, 1}, id);
   if (!makes_view(op)) return out;
   VTensor* made = as<VTensor>(out);
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
@@ -153,13 +162,12 @@ bool Capture::is_reshaped_view(const VTensor& view, const VTensor& of) {
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
 // place is the interpreter's business, which knows the rules and the errors.
-void Capture::remember_history(std::span<const Av> tensors) {
+void Capture::remember_history(std::span<const Av> tensors, ValueId result) {
   for (const Av& av : tensors) {
     std::shared_ptr<VTensor> tensor = share_tensor(av);
     while (tensor->view) tensor = tensor->view->parent;
-    if (tensor->in_history) continue;
     tensor->in_history = true;
-    in_history_.push_back(tensor);
+    in_history_.push_back({std::move(tensor), result});
   }
 }
 
@@ -170,7 +178,7 @@ std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes
   const bool grad = operand->requires_grad && modes.grad_enabled;
   if (operand->requires_grad && !modes.grad_enabled) no_grad_values_.push_back(ids[0]);
   std::pair<Av, Av> out = {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
-  if (grad) remember_history(std::array{tensor, out.first});
+  if (grad) remember_history(std::array{tensor, out.first}, ids[0]);
   return out;
 }
 
@@ -575,6 +583,7 @@ void Capture::flush_writes() {
   std::vector<std::shared_ptr<VTensor>> gradients = std::move(grad_dirty_);
   grad_dirty_.clear();
   for (const std::shared_ptr<VTensor>& tensor : gradients) {
+    if (tensor->input != kNoValue) plan_.graded_sources.push_back(tensor->source);
     HostAction action;
     action.form = HostAction::Form::SetGradient;
     host_action(std::move(action), {Av::of(tensor), tensor->grad});

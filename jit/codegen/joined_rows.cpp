@@ -9,10 +9,11 @@
 
 namespace tsc::jit {
 
-// There is one turn more than rows: the first one also stores what is no result yet to the first row, and the last one
-// computes the last row's first stages again. So a row's inputs must be there until the end: no output is one of them.
+// There is one turn more than rows: the last stage of the first turn stores meaningless values to the first row, which the
+// second turn overwrites, and the last turn computes the last row's first stages again. So a row's inputs must be there
+// until the end: no output is one of them.
 bool KernelEmitter::joins_rows() {
-  if (!traits_.masked_memory || !traits_.streams || !may_join_rows(program_)) return false;
+  if (!traits_.masked_memory || !traits_.streams || !program_.two_rows) return false;
   for (const Operand& operand : program_.operands)
     if (operand.kind == Operand::Kind::Output && operand.access != Access::Broadcast && !operand.streamed) return false;
   const auto has_broadcast = [&](Operand::Kind kind) {

@@ -3,6 +3,7 @@
 
 #include "jit/codegen/control.h"
 #include "jit/codegen/kernel_emitter.h"
+#include "runtime/base/error.h"
 
 namespace tsc::jit {
 namespace {
@@ -109,6 +110,7 @@ void KernelEmitter::reduce_chunk(const NestStage& stage, Ir begin, Ir end) {
   const size_t steps = static_cast<size_t>(kReductionLanes) / static_cast<size_t>(wide_.count());
   for (Reducer& reducer : reducers_) reducer.registers.assign(steps, reducer.how.identity(wide_));
   const int work = weight(stage.element);
+  TSC_CHECK(!joined_ || fits_registers(), "the accumulators of two rows at once are registers");
   if (!fits_registers()) {
     reduce_in_memory(stage, begin, end);
   } else if (joined_) {

@@ -42,7 +42,7 @@ class Printer {
     text_ += ") scratch(";
     for (size_t i = 0; i < program_.scratch.size(); ++i)
       text_ += (i ? ", " : "") + std::string(dtype_short_name(program_.scratch[i]));
-    return std::move(text_) + ")";
+    return std::move(text_) + (program_.two_rows ? ") two rows" : ")");
   }
 
  private:
@@ -155,8 +155,9 @@ int64_t scratch_row_bytes(DType dtype, int64_t cols) {
   return checked_add(checked_mul(cols, dtype_size(dtype)), kScratchUnit - 1) / kScratchUnit * kScratchUnit;
 }
 
-bool may_join_rows(const KernelProgram& program) {
-  if (program.kind != KernelProgram::Kind::Row || program.stages.size() < 2) return false;
+bool may_join_rows(const KernelProgram& program, int64_t cols) {
+  constexpr int64_t kMostColumns = 32768;
+  if (program.kind != KernelProgram::Kind::Row || program.stages.size() < 2 || cols > kMostColumns) return false;
   const auto has = [](const NestStage& stage, NestCode code) {
     return std::any_of(stage.element.begin(), stage.element.end(), [&](const NestInstruction& in) { return in.code == code; });
   };
@@ -170,7 +171,7 @@ bool may_join_rows(const KernelProgram& program) {
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols) {
   int64_t bytes = 0;
   for (DType dtype : program.scratch) bytes = checked_add(bytes, scratch_row_bytes(dtype, cols));
-  if (may_join_rows(program)) bytes = checked_add(bytes, bytes);
+  if (may_join_rows(program, cols)) bytes = checked_add(bytes, bytes);
   // A column program keeps, for each reduction, 64 lane accumulators and a total for a block of
   // columns: its need does not grow with the problem.
   if (program.kind == KernelProgram::Kind::Column)

@@ -102,6 +102,8 @@ struct KernelProgram {
   uint32_t values = 0;          // number of NestValues
   // Arithmetic weight per element in rough nanoseconds x 1000 (for the threading cost model).
   uint32_t cost = 1000;
+  // The last stage may run beside the stage in front of it, one row behind (see may_join_rows).
+  bool two_rows = false;
 };
 
 std::string print(const KernelProgram& program);
@@ -125,8 +127,9 @@ using KernelFunction = void (*)(const OperandArgument* operands, const int64_t* 
 
 int64_t scratch_bytes(const KernelProgram& program, int64_t cols);
 
-// Whether the last stage may run beside the stage in front of it, one row behind: it needs scratch rows for two rows then.
-bool may_join_rows(const KernelProgram& program);
+// Whether the last stage may run beside the stage in front of it, one row behind, over rows of this many columns: longer
+// ones are not in the caches any more. Scratch memory is that of two rows then, whether a target does it or not.
+bool may_join_rows(const KernelProgram& program, int64_t cols);
 
 inline constexpr int64_t kReductionLanes = 64;
 inline constexpr int64_t kReductionChunk = 65536;

@@ -88,7 +88,7 @@ Operand read_operand(ByteReader& in) {
 }  // namespace
 
 void write_program(const KernelProgram& program, ByteWriter& out) {
-  const auto& [kind, operands, parameters, parameter_dtypes, scratch, stages, values, cost] =
+  const auto& [kind, operands, parameters, parameter_dtypes, scratch, stages, values, cost, two_rows] =
       program;
   out.byte(static_cast<uint8_t>(kind));
   out.number(values);
@@ -103,6 +103,7 @@ void write_program(const KernelProgram& program, ByteWriter& out) {
     write_part(stage.element, out);
   }
   out.number(cost);
+  out.byte(two_rows);
 }
 
 KernelProgram read_program(ByteReader& in) {
@@ -121,6 +122,7 @@ KernelProgram read_program(ByteReader& in) {
     program.stages.push_back(std::move(stage));
   }
   program.cost = in.number_as<uint32_t>();
+  program.two_rows = read_enum(in, true);
   return program;
 }
 

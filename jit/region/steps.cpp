@@ -12,7 +12,7 @@ void find_old_views(const Block& block, std::unordered_map<ValueId, ValueId>& ba
   for (const Instruction& instruction : block.instructions) {
     for_each_use(instruction, [&](ValueId used) {
       const auto base = bases.find(used);
-      if (base == bases.end() || instruction.code == Code::WriteBack) return;
+      if (base == bases.end() || (instruction.code == Code::WriteBack && used == instruction.operands[0])) return;
       for (auto& [write, values] : writes) {
         if (write->operands[0] != base->second) continue;
         if (std::find(values.begin(), values.end(), used) == values.end()) values.push_back(used);

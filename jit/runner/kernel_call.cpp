@@ -226,7 +226,7 @@ uint64_t CompiledKernels::Launch::form() const {
   uint64_t key = 1;
   for (size_t o = 0; o < accesses.size(); ++o)
     key = hash_mix(key, static_cast<uint64_t>(accesses[o]) + 3 + (streamed[o] ? 16 : 0));
-  return key;
+  return two_rows ? hash_mix(key, 1) : key;
 }
 
 KernelProgram CompiledKernels::program_of(size_t number, const Launch& launch) const {
@@ -235,6 +235,7 @@ KernelProgram CompiledKernels::program_of(size_t number, const Launch& launch) c
     program.operands[o].access = launch.accesses[o];
     program.operands[o].streamed = launch.streamed[o];
   }
+  program.two_rows = launch.two_rows;
   return program;
 }
 

@@ -31,6 +31,7 @@ struct CompiledKernels::Launch {
   std::vector<OperandPlan> operands;
   std::vector<Access> accesses;  // per operand
   std::vector<bool> streamed;    // per operand
+  bool two_rows = false;         // see KernelProgram::two_rows
   // Outer axes (looped by the driver), then rows and columns.
   Sizes outer;
   int64_t outer_count = 1, rows = 1, cols = 1;

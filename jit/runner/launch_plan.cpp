@@ -199,6 +199,8 @@ bool Planner::merge() {
     launch_.accesses.push_back(access_of(lowered_.bindings[o].space, argument, launch_.cols));
     launch_.streamed.push_back(streams(o));
   }
+  const bool any_streamed = std::find(launch_.streamed.begin(), launch_.streamed.end(), true) != launch_.streamed.end();
+  launch_.two_rows = any_streamed && may_join_rows(lowered_.program, launch_.cols);
   launch_.has_scratch = scratch_bytes(lowered_.program, launch_.cols) > 0;
   return true;
 }

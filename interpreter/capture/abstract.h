@@ -119,8 +119,8 @@ struct VTensor : Virtual {
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;
   bool in_history = false;     // a recorded operation of this region read or made it
-  // Needs a gradient, and its elements are new and have no history: they may be those of another tensor, whose
-  // gradients are not these. Capture::current gives it a place of its own.
+  // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
+  // these. Capture::current gives it a place of its own.
   bool unrecorded = false;
   bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
   // Reshapes of it that may or may not share its memory: while one is alive it must not be written.

@@ -88,7 +88,7 @@ void RecipeWriter::write_detached() {
   for (const auto& [index, tensor] : detached) {
     const VTensor& parent = *tensor->view->parent;
     ObjectRecipe built = std::move(materials_.objects[index]);
-    if (views[&parent] > 1 || parent.built || indices_.count(parent.number)) {
+    if (views[&parent] > 1 || parent.built) {
       fill_tensor(*tensor, built);
     } else {
       built.requires_grad = tensor->requires_grad;
@@ -327,11 +327,9 @@ void Capture::check_memory() {
     jit::for_each_use(instruction, [&](ValueId value) { read[value] = true; });
   const auto storage_of = [](const VTensor& tensor) { return cast<TensorObject>(tensor.host)->tensor.storage().get(); };
   std::unordered_map<const Storage*, const VTensor*> written;
-  for (const std::shared_ptr<VTensor>& tensor : inputs_) {
-    const auto& sources = plan_.written_sources;
-    if (std::find(sources.begin(), sources.end(), tensor->source) == sources.end()) continue;
-    written.emplace(storage_of(*tensor), tensor.get());
-  }
+  const std::unordered_set<uint32_t> sources(plan_.written_sources.begin(), plan_.written_sources.end());
+  for (const std::shared_ptr<VTensor>& tensor : inputs_)
+    if (sources.count(tensor->source)) written.emplace(storage_of(*tensor), tensor.get());
   bool shared = false;
   for (const std::shared_ptr<VTensor>& tensor : inputs_) {
     EntrySource& source = plan_.sources[tensor->source];

@@ -2,6 +2,7 @@
 // getters) and gradients.
 #include "interpreter/capture/capture.h"
 #include "jit/autodiff/gradient.h"
+#include "jit/autodiff/rules.h"
 #include "jit/region/liveness.h"
 
 namespace tsc::interp {
@@ -150,13 +151,15 @@ void Capture::check_in_place(VTensor& target, const Av& result) {
   if (!fits) break_here(BreakReason::raises, "in-place result does not fit");
 }
 
-// A backward() has used up the history of `loss`; what leads elsewhere stays.
+// A backward() has used up the history of `loss`: what gradients have gone through. What leads elsewhere stays.
 void Capture::forget_history(ValueId loss) {
   jit::ValueSet used = {loss};
+  const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
   for (size_t i = code.size(); i-- > 0;) {
+    if (code[i].code != jit::Code::Op || !jit::is_differentiable(code[i].op)) continue;
     const bool leads = std::any_of(code[i].results.begin(), code[i].results.end(),
-                                   [&](ValueId result) { return used.count(result) != 0; });
+                                   [&](ValueId result) { return used.count(result) && !stops.count(result); });
     if (leads) jit::for_each_use(code[i], [&](ValueId operand) { used.insert(operand); });
   }
   for (const auto& [tensor, result] : in_history_) tensor->in_history = false;

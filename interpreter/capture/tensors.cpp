@@ -98,9 +98,11 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);
   if (any_grad && !modes.grad_enabled) no_grad_values_.push_back(id);
-  if (any_grad && modes.grad_enabled) remember_history(tensors, id);
   Av out = new_tensor(id, any_grad && modes.grad_enabled && floating && op != Op::detach);
-  if (as<VTensor>(out)->requires_grad) remember_history({&out, 1}, id);
+  if (as<VTensor>(out)->requires_grad) {
+    remember_history(tensors, id);
+    remember_history({&out, 1}, id);
+  }
   if (!makes_view(op)) return out;
   VTensor* made = as<VTensor>(out);
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);

@@ -23,15 +23,6 @@ void emit_stage(const CompileOptions& options, std::string_view stage, const Pri
   if (options.emitted && options.emit == stage) *options.emitted += print(what) + "\n";
 }
 
-std::vector<LoweredKernel> lower_all(const Region& region, const std::vector<KernelShape>& shapes) {
-  std::vector<LoweredKernel> kernels(shapes.size());
-  const EqualSizes facts(region);
-  for (const Instruction& instruction : region.body.instructions)
-    if (instruction.code == Code::Kernel)
-      kernels[instruction.id] = lower(region, instruction, shapes[instruction.id], facts);
-  return kernels;
-}
-
 void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel>& kernels,
                   KernelCache& cache, Report& report) {
   if (!options.emitted) return;
@@ -67,7 +58,7 @@ ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& re
     return plan;
   }
   const std::vector<KernelShape> shapes = fuse(plan.region);
-  plan.kernels = lower_all(plan.region, shapes);
+  plan.kernels = lower(plan.region, shapes);
   if (options.verify)
     for (const LoweredKernel& kernel : plan.kernels) verify(kernel.program);
   if (!is_disabled(options, "memory")) plan_in_place(plan.region, &plan.kernels);

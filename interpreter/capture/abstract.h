@@ -131,6 +131,7 @@ struct VTensor : Virtual {
     return false;
   }
   ValueId input = kNoValue;    // the region input this object came in as; kNoValue: made here
+  bool dirty = false;          // its memory is behind `id`: among Capture::dirty_
   Value host;                  // the script tensor behind an input, as it was while capturing
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first

@@ -196,7 +196,7 @@ void Capture::host_action(HostAction action, std::vector<Av> values) {
   if (action.form == HostAction::Form::Call) flush_writes();
   RecipeWriter writer(*this, action.materials);
   write_values(*this, writer, action, values);
-  action.origin = builder_.origin;
+  action.origin = builder_.known_origin();
   std::vector<jit::Type> results;
   uint32_t id = static_cast<uint32_t>(plan_.actions.size());
   builder_.host(id, action.materials.live, results);
@@ -207,7 +207,7 @@ Av Capture::host_action_with_result(HostAction action, std::vector<Av> values) {
   flush_writes();
   RecipeWriter writer(*this, action.materials);
   write_values(*this, writer, action, values);
-  action.origin = builder_.origin;
+  action.origin = builder_.known_origin();
   jit::Type type;
   type.kind = action.result;
   uint32_t id = static_cast<uint32_t>(plan_.actions.size());

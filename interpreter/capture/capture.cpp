@@ -23,10 +23,14 @@ constexpr BreakRow kBreakRows[] = {
 
 const BreakRow& break_row(BreakReason reason) { return kBreakRows[static_cast<int>(reason)]; }
 
+// Two sizes of inputs are compared when the inputs are bound (Capture::finish); others by a guard.
 bool CaptureBuilder::require_equal(ValueId a, ValueId b) {
+  if (capture_.are_input_sizes(a, b)) return capture_.hint(a)->i == capture_.hint(b)->i;
   const ValueId operands[] = {a, b};
   return capture_.assume_at_entry(scalar(jit::ScalarOp::eq, operands));
 }
+
+uint32_t CaptureBuilder::find_origin() { return capture_.origin_at(capture_.step_pc_); }
 
 Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
     : vm_(vm),
@@ -96,8 +100,9 @@ void Capture::step() {
   const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
   if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
     break_here(BreakReason::too_large);
-  builder_.origin = current_origin();
-  uint32_t pc = frame.pc;
+  const uint32_t pc = frame.pc;
+  step_pc_ = pc;
+  builder_.origin = jit::RegionBuilder::kAskOrigin;  // most instructions append nothing
   if (break_everywhere && plan_.instructions && frames_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
@@ -130,19 +135,19 @@ void Capture::write(uint16_t reg, Av value) {
   else frame().registers[reg] = std::move(value);
 }
 
-uint32_t Capture::current_origin() {
+uint32_t Capture::origin_at(uint32_t pc) {
   AFrame& frame = frames_.back();
-  if (origin_pc_ == frame.pc && origin_depth_ == frames_.size() && origin_ &&
+  if (origin_pc_ == pc && origin_depth_ == frames_.size() && origin_ &&
       plan_.origins[origin_].code.get() == frame.code.get() &&
       plan_.origins[origin_].caller == frame.call_origin)
     return origin_;
   Origin origin;
   origin.caller = frame.call_origin;
   origin.code = frame.code;
-  origin.pc = frame.pc;
+  origin.pc = pc;
   plan_.origins.push_back(std::move(origin));
   origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
-  origin_pc_ = frame.pc;
+  origin_pc_ = pc;
   origin_depth_ = frames_.size();
   return origin_;
 }
@@ -229,7 +234,7 @@ void Capture::push_call(const Av& function, AFrame frame, CallArguments& argumen
   frame.registers.resize(code.register_count);
   frame.destination = destination;
   frame.discard_result = discard_result;
-  frame.call_origin = current_origin();
+  frame.call_origin = builder_.origin = current_origin();
   std::vector<Av> defaults, keyword_defaults;
   if (VFunction* made = as<VFunction>(function)) {
     defaults = made->defaults;
@@ -359,8 +364,12 @@ std::optional<Scalar> Capture::hint(ValueId id) {
 bool Capture::assume_at_entry(ValueId condition) {
   std::optional<Scalar> now = hint(condition);
   if (!now || now->i == 0) return false;
-  if (!builder_.known(condition)) conditions_.push_back(condition);
+  if (!builder_.known(condition)) conditions_.insert(condition);
   return true;
+}
+
+bool Capture::are_input_sizes(ValueId a, ValueId b) const {
+  return input_sizes_.count(a) && input_sizes_.count(b);
 }
 
 }  // namespace tsc::interp

@@ -11,6 +11,7 @@
 
 #include "interpreter/capture/plan.h"
 #include "jit/region/builder.h"
+#include "jit/region/value_map.h"
 #include "interpreter/vm/inspect.h"
 #include "lang/bytecode/liveness.h"
 
@@ -80,13 +81,14 @@ struct AFrame {
 
 // The builder asks capture when two sizes must be equal; capture records an entry condition.
 class Capture;
-class CaptureBuilder : public jit::RegionBuilder {
+class CaptureBuilder final : public jit::RegionBuilder {
  public:
   CaptureBuilder(jit::Region& region, Capture& capture)
       : RegionBuilder(region), capture_(capture) {}
   bool require_equal(ValueId a, ValueId b) override;
 
  private:
+  uint32_t find_origin() override;
   Capture& capture_;
 };
 
@@ -279,6 +281,8 @@ class Capture {
 
   // Conditions on entry values; `hint` true now. False when the value is not derived from entry values.
   bool assume_at_entry(ValueId condition);
+  // Whether both are sizes of tensors that come in.
+  bool are_input_sizes(ValueId a, ValueId b) const;
   // The value a scalar has in this call, when it follows from entry values alone.
   std::optional<Scalar> hint(ValueId id);
 
@@ -286,6 +290,7 @@ class Capture {
   void leave_with_return(const Av& result);
 
  private:
+  friend class CaptureBuilder;
   friend class ExitBuilder;
   friend class RecipeWriter;
   struct OverlayKey {
@@ -340,11 +345,13 @@ class Capture {
   Av instance_input(const Value& v, uint32_t source);
   void read_container(const Value& v, uint32_t source, Virtual& object);
   uint32_t add_source(EntrySource source);
-  uint32_t current_origin();
+  uint32_t current_origin() { return origin_at(frames_.back().pc); }
+  uint32_t origin_at(uint32_t pc);  // of the innermost frame
   bool all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
                  const jit::ValueSet& stops) const;
   void split_history(ExitPlan& plan, class RecipeWriter& writer);
   void check_memory();
+  void check_at_entry();
   CaptureResult finish();
   void note_fact(std::string text);
 
@@ -384,11 +391,13 @@ class Capture {
   std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> in_history_;  // and the result that a recorded op made of it
   jit::ValueSet freed_;  // first results of the ops whose saved values a backward() in the region freed
   std::vector<std::shared_ptr<VTensor>> leaves_;              // leaves made by requires_grad_ here
-  std::vector<ValueId> conditions_;
-  std::unordered_map<ValueId, Scalar> hints_;                 // of scalars that follow from entry values
+  jit::ValueSet conditions_;                                  // Bool values that hold at every entry
+  jit::ValueSet input_sizes_;                                 // sizes of tensor inputs
+  jit::ValueMap<Scalar> hints_;                               // of scalars that follow from entry values
   size_t hints_seen_ = 0;
   std::vector<ValueId> no_grad_values_;                       // results of ops under no_grad
-  uint32_t origin_pc_ = ~0u;
+  uint32_t step_pc_ = 0;      // of the instruction that is captured
+  uint32_t origin_pc_ = ~0u;  // of the last origin
   uint32_t origin_ = 0;
   size_t origin_depth_ = 0;
 };

@@ -1,6 +1,7 @@
 #include "interpreter/capture/exits.h"
 
 #include "jit/autodiff/split.h"
+#include "jit/region/equal_sizes.h"
 #include "jit/region/liveness.h"
 
 namespace tsc::interp {
@@ -218,7 +219,7 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
 
 void ExitBuilder::add(ExitPlan& plan, RecipeWriter& writer) {
   plan.modes = capture_.modes;
-  plan.origin = capture_.builder_.origin;
+  plan.origin = capture_.builder_.known_origin();
   if (!writer.history_values.empty()) capture_.split_history(plan, writer);
   capture_.plan_.exits.push_back(std::move(plan));
   uint32_t id = static_cast<uint32_t>(capture_.plan_.exits.size() - 1);
@@ -342,24 +343,30 @@ void Capture::check_memory() {
 }
 
 // Scalars that the entry conditions need, then the conditions, then the program. All of it is pure and
-// depends on inputs only, so it may stand in front.
-CaptureResult Capture::finish() {
-  if (plan_.run_again && (!plan_.actions.empty() || !plan_.written_sources.empty())) {
-    memory_.has_effects = true;
-    throw CaptureRestart{};
+// depends on inputs only, so it may stand in front. Sizes of inputs that are assumed to be equal have one name.
+void Capture::check_at_entry() {
+  if (jit::share_input_sizes(region_) && conditions_.empty()) {
+    const ValueId size = *input_sizes_.begin();  // the guard through which inputs that do not agree leave
+    const ValueId operands[] = {size, size};
+    jit::Instruction& same = region_.body.instructions.emplace_back();
+    same.code = jit::Code::Scalar;
+    same.scalar_op = jit::ScalarOp::eq;
+    same.operands = jit::ValueList(operands);
+    same.results.push_back(region_.add_value({jit::ValueKind::Bool, {}, {}}));
+    conditions_.insert(same.results[0]);
   }
-  check_memory();
+  if (conditions_.empty()) return;
   ExitPlan miss;
   miss.form = ExitPlan::Form::Miss;
-  if (!conditions_.empty()) plan_.exits.insert(plan_.exits.begin(), std::move(miss));
+  plan_.exits.insert(plan_.exits.begin(), std::move(miss));
   std::vector<jit::Instruction> all = std::move(region_.body.instructions);
   std::vector<size_t> definition(region_.value_count(), all.size());  // by value
   for (size_t i = 0; i < all.size(); ++i)
     for (ValueId result : all[i].results) definition[result] = i;
   std::vector<bool> early(all.size());
-  std::vector<ValueId> work = conditions_;
+  std::vector<ValueId> work(conditions_.begin(), conditions_.end());
   while (!work.empty()) {
-    ValueId id = work.back();
+    const ValueId id = work.back();
     work.pop_back();
     const size_t found = definition[id];
     if (found == all.size() || early[found]) continue;
@@ -377,14 +384,21 @@ CaptureResult Capture::finish() {
     guard.id = 0;
     ordered.push_back(std::move(guard));
   }
-  bool shifted = !conditions_.empty();
   for (size_t i = 0; i < all.size(); ++i) {
     if (early[i]) continue;
-    bool names_exit = all[i].code == jit::Code::Exit || all[i].code == jit::Code::Guard;
-    if (names_exit && shifted) ++all[i].id;
+    if (all[i].code == jit::Code::Exit || all[i].code == jit::Code::Guard) ++all[i].id;
     ordered.push_back(std::move(all[i]));
   }
   region_.body.instructions = std::move(ordered);
+}
+
+CaptureResult Capture::finish() {
+  if (plan_.run_again && (!plan_.actions.empty() || !plan_.written_sources.empty())) {
+    memory_.has_effects = true;
+    throw CaptureRestart{};
+  }
+  check_memory();
+  check_at_entry();
   CaptureResult result;
   result.region = std::move(region_);
   result.plan = std::move(plan_);

@@ -67,8 +67,11 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
   }
   ValueId id = region_.add_tensor_input(tensor->tensor.dtype(), static_cast<int>(tensor->tensor.rank()));
   plan_.inputs.push_back({id, source});
-  for (int axis = 0; axis < tensor->tensor.rank(); ++axis)
-    hints_[region_.type(id).sizes[axis]] = Scalar::of_int(tensor->tensor.size(axis));
+  for (int axis = 0; axis < tensor->tensor.rank(); ++axis) {
+    const ValueId size = region_.type(id).sizes[axis];
+    hints_[size] = Scalar::of_int(tensor->tensor.size(axis));
+    input_sizes_.insert(size);
+  }
   auto object = make<VTensor>();
   object->id = id;
   object->input = id;

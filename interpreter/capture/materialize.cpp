@@ -97,16 +97,15 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
 }
 
-bool Materializer::is_shared(const Tensor& elements) const {
+bool Materializer::is_shared(const Tensor& elements) {
   if (elements.storage()->use_count() <= 2) return false;  // `elements` and the live value
   const TensorState& state = tensor_state(vm_);
-  const auto shares = [&](const Value& v) {
-    const TensorObject* other = as_tensor(state, v);
-    return other && other->tensor.storage() == elements.storage();
+  const auto look_at = [&](const Value& v) {
+    if (const TensorObject* tensor = as_tensor(state, v)) memory_.insert(tensor->tensor.storage().get());
   };
-  return std::any_of(entry_.begin(), entry_.end(), shares) ||
-         std::any_of(objects_.items().begin(), objects_.items().end(),
-                     [&](const auto& item) { return shares(item.second); });
+  if (memory_.empty()) std::for_each(entry_.begin(), entry_.end(), look_at);
+  for (; looked_at_ < objects_.items().size(); ++looked_at_) look_at(objects_.items()[looked_at_].second);
+  return memory_.count(elements.storage().get()) != 0;
 }
 
 Value Materializer::finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe) {

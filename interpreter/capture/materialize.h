@@ -2,6 +2,7 @@
 // Builds script values from recipes while a region runs or leaves. One Materializer serves one run: an
 // object of the region is built once, however many instructions mention it.
 #include <unordered_map>
+#include <unordered_set>
 
 #include "interpreter/capture/plan.h"
 
@@ -64,7 +65,7 @@ class Materializer {
                         std::span<const jit::RunValue> live);
 
   // Whether an input or an object built before lies in the same memory.
-  bool is_shared(const Tensor& elements) const;
+  bool is_shared(const Tensor& elements);
   Value remember(const ObjectRecipe& recipe, Value built) {
     objects_.add(recipe.number, built);
     return built;
@@ -74,6 +75,8 @@ class Materializer {
   const std::vector<Value>& entry_;
   uint64_t first_number_;  // views are numbered in the order in which the region made them
   BuiltObjects objects_;
+  std::unordered_set<const Storage*> memory_;  // of entry_ and of the first `looked_at_` objects, once asked for
+  size_t looked_at_ = 0;
   Ref<jit::TapeNode> node_;
   std::unordered_map<uint32_t, uint32_t> outputs_;
 };

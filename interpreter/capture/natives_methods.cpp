@@ -200,7 +200,10 @@ Av prim_is_tensor(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_holds(Capture& capture, Arguments& arguments) {
-  for (const Av& item : capture.items_of(at(arguments, 0)))
+  const VList* list = as<VList>(at(arguments, 0));
+  std::vector<Av> others;
+  if (!list) others = capture.items_of(at(arguments, 0));
+  for (const Av& item : list ? list->items : others)
     if (capture.is_identical(item, at(arguments, 1))) return Av::boolean(true);
   return Av::boolean(false);
 }

@@ -21,7 +21,7 @@ void Capture::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
 // Runs until no frame stands above the first `base` ones.
 void Capture::run_above(size_t base, const std::function<void()>& start) {
   const bool outermost = nested_++ == 0;
-  const uint32_t origin = builder_.origin;
+  const uint32_t origin = builder_.known_origin();
   const auto leave = [&](const BreakHere& reason) {
     refuse(frames_[base - 1].code.get(), frames_[base - 1].pc, reason);
   };

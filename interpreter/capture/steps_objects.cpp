@@ -1,4 +1,6 @@
 // Handlers of the instructions on objects: iteration, attributes, items, building, calls, functions, with.
+#include <utility>
+
 #include "interpreter/capture/steps.h"
 
 namespace tsc::interp {
@@ -14,10 +16,8 @@ class Window {
   Window(Capture& c, uint32_t first, uint32_t count)
       : c_(c), frame_(c.frame_depth()), first_(first) {
     std::vector<Av>& registers = c.frame().registers;
-    for (uint32_t i = 0; i < count; ++i) {
-      values.push_back(registers[first + i]);
-      registers[first + i] = Av();
-    }
+    values.reserve(count);
+    for (uint32_t i = 0; i < count; ++i) values.push_back(std::exchange(registers[first + i], Av()));
   }
   ~Window() {
     if (done_) return;

@@ -235,21 +235,38 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
   bool identity = false;
   DType dtype = compute_dtype(op, kinds, modes.default_dtype, &identity);
   if (identity) return operands[0];
-  std::vector<Av> arguments;
-  for (size_t i = 0; i < operands.size(); ++i) {
+  const auto attributes_of = [&](size_t i) {
     OpAttributes attributes;
     attributes.dtype = op == Op::select && i == 0 ? DType::Bool : dtype;
-    if (!tensor_of(operands[i])) {
-      ValueId number = number_id(operands[i]);
-      arguments.push_back(emit(Op::full, {}, {&number, 1}, attributes));
-    } else if (kinds[i].dtype != attributes.dtype) {
-      if (op == Op::select && i == 0) break_here(BreakReason::raises, "where: condition is no bool tensor");
-      arguments.push_back(emit(Op::cast, {&operands[i], 1}, {}, attributes));
-    } else {
-      arguments.push_back(operands[i]);
+    return attributes;
+  };
+  std::vector<Av> tensors;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (kinds[i].level == Level::Number) continue;
+    const OpAttributes attributes = attributes_of(i);
+    if (kinds[i].dtype == attributes.dtype) {
+      tensors.push_back(operands[i]);
+      continue;
     }
+    if (op == Op::select && i == 0) break_here(BreakReason::raises, "where: condition is no bool tensor");
+    tensors.push_back(emit(Op::cast, {&operands[i], 1}, {}, attributes));
   }
-  if (arguments.size() > 1) broadcast_together(arguments);
+  if (tensors.size() > 1) broadcast_together(tensors);
+  if (tensors.size() == operands.size()) return emit(op, tensors, {}, {});
+  // A number becomes a tensor of the others' sizes.
+  std::vector<Av> arguments;
+  for (size_t i = 0, next = 0; i < operands.size(); ++i) {
+    if (kinds[i].level != Level::Number) {
+      arguments.push_back(tensors[next++]);
+      continue;
+    }
+    std::vector<ValueId> scalars = {number_id(operands[i])};
+    if (!tensors.empty()) {
+      const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
+      scalars.insert(scalars.end(), sizes.begin(), sizes.end());
+    }
+    arguments.push_back(emit(Op::full, {}, scalars, attributes_of(i)));
+  }
   return emit(op, arguments, {}, {});
 }
 
@@ -541,13 +558,10 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
     root->leaf = false;
     take_views_anew(*root);
   }
-  if (root->input != kNoValue) {
-    for (const std::shared_ptr<VTensor>& t : dirty_)
-      if (t.get() == root) return;
-    for (const std::shared_ptr<VTensor>& t : inputs_)
-      if (t.get() == root) dirty_.push_back(t);
-    add_written(root->source);
-  }
+  if (root->input == kNoValue || root->dirty) return;
+  root->dirty = true;
+  dirty_.push_back(share_tensor(tensor_objects_.at(root->host.object())));
+  add_written(root->source);
 }
 
 // The place of a view in the history is right behind the write, as in the interpreter, and not where it is
@@ -580,7 +594,10 @@ void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& val
 
 // Memory and `.grad` of host tensors are brought up to date; what follows may look at them.
 void Capture::flush_writes() {
-  for (const std::shared_ptr<VTensor>& tensor : dirty_) builder_.write_back(tensor->input, tensor->id);
+  for (const std::shared_ptr<VTensor>& tensor : dirty_) {
+    builder_.write_back(tensor->input, tensor->id);
+    tensor->dirty = false;
+  }
   dirty_.clear();
   std::vector<std::shared_ptr<VTensor>> gradients = std::move(grad_dirty_);
   grad_dirty_.clear();

@@ -1,7 +1,6 @@
 #include "jit/autodiff/gradient.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "jit/autodiff/rules.h"
 #include "jit/autodiff/sliced_gradient.h"
@@ -89,7 +88,7 @@ class Backward {
     const auto found = slices_.find(value);
     if (found == slices_.end()) return;
     const SlicedGradient sliced = std::move(found->second);
-    slices_.erase(found);
+    slices_.erase(value);
     gradients_.emplace(value, sliced.whole(builder_, value));
   }
 
@@ -151,9 +150,9 @@ class Backward {
   const ValueSet& stops_;
   ValueSet needed_;  // values through which a wrt value reaches others
   InspectedValues inspected_;
-  std::unordered_map<ValueId, ValueId> gradients_;
-  std::unordered_map<ValueId, SlicedGradient> slices_;  // what has not become a gradient yet
-  std::unordered_map<ValueId, size_t> separate_;  // places of the wrt values whose terms stay apart
+  ValueMap<ValueId> gradients_;
+  ValueMap<SlicedGradient> slices_;  // what has not become a gradient yet
+  ValueMap<size_t> separate_;  // places of the wrt values whose terms stay apart
   BackwardParts parts_;
   bool add_up_ = false;
 };

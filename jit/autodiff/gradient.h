@@ -2,9 +2,9 @@
 // Reverse-mode differentiation of a region: walks its instructions backwards and appends the gradient
 // rules' ops. The appended code is ordinary region code and can be differentiated again.
 // Knows regions and rules; no tape.
-#include <unordered_set>
 
 #include "jit/region/builder.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 
@@ -13,7 +13,6 @@ struct GradientSeed {
   ValueId gradient;  // same dtype and sizes
 };
 
-using ValueSet = std::unordered_set<ValueId>;
 
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.

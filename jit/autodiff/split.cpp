@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 
 #include "jit/region/equal_sizes.h"
 #include "jit/region/op_cost.h"
@@ -91,7 +90,7 @@ class Splitter {
     while (!pending.empty()) {
       const ValueId value = pending.back();
       pending.pop_back();
-      if (!is_tensor(value) || is_gradient_input(value) || !seen.insert(value).second) continue;
+      if (!is_tensor(value) || is_gradient_input(value) || !seen.insert(value)) continue;
       if (in_backward(value)) {
         for (ValueId operand : definition(value)->operands) pending.push_back(operand);
       } else {
@@ -113,7 +112,7 @@ class Splitter {
     while (!pending.empty()) {
       const ValueId value = pending.back();
       pending.pop_back();
-      if ((value != wanted && saved_set_.count(value)) || !made_again.insert(value).second)
+      if ((value != wanted && saved_set_.count(value)) || !made_again.insert(value))
         continue;
       const Instruction* made = definition(value);
       if (!made || made->code != Code::Op || !can_be_made_again(made->op)) return false;
@@ -158,7 +157,7 @@ class Splitter {
 
   // Scalars that nothing in the backward can make.
   void need_scalar(ValueId value) {
-    if (!scalars_seen_.insert(value).second || bound_sizes_.count(value)) return;
+    if (!scalars_seen_.insert(value) || bound_sizes_.count(value)) return;
     const Instruction* made = definition(value);
     if (made && made->code == Code::Const) return;
     if (made && made->code == Code::Scalar) {
@@ -172,7 +171,7 @@ class Splitter {
     while (!pending.empty()) {
       const ValueId value = pending.back();
       pending.pop_back();
-      if (!seen.insert(value).second) continue;
+      if (!seen.insert(value)) continue;
       for (ValueId size : joint_.type(value).sizes) need_scalar(size);
       if (is_gradient_input(value) || saved_set_.count(value)) continue;
       for (ValueId operand : definition(value)->operands) {
@@ -293,7 +292,7 @@ class Splitter {
   void carry_facts() {
     const EqualSizes facts(joint_);
     std::map<int64_t, ValueId> numbers;
-    std::unordered_map<ValueId, ValueId> classes;
+    ValueMap<ValueId> classes;
     std::map<ValueId, ValueId> present;  // of the backward -> of the joint region
     for (const auto& list : {sizes_, map_})
       for (const auto& [from, to] : list)
@@ -347,10 +346,10 @@ class Splitter {
   std::vector<ValueId> whole_;
   Region joint_, out_;
   size_t first_backward_ = 0;
-  std::unordered_map<ValueId, size_t> definition_;  // value -> instruction of the joint region
+  ValueMap<size_t> definition_;  // value -> instruction of the joint region
   std::vector<ValueId> gradient_inputs_, results_, needed_, saved_, saved_scalars_;
   ValueSet gradient_set_, saved_set_, bound_sizes_, scalars_seen_;
-  std::unordered_map<ValueId, ValueId> map_, sizes_;
+  ValueMap<ValueId> map_, sizes_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "jit/passes/fuse_rules.h"
 #include "jit/region/op_cost.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -202,12 +203,12 @@ class LaterKernels {
   Region& region_;
   PrivateCopies& copies_;
   std::vector<Instruction>& code_;
-  std::unordered_map<ValueId, size_t> definition_;
+  ValueMap<size_t> definition_;
   std::vector<int> level_;
-  std::unordered_set<ValueId> in_memory_;        // whatever is decided here
-  std::unordered_map<ValueId, Levels> reads_;    // of a value in memory: the levels that read it
-  std::unordered_map<ValueId, Levels> late_;     // levels behind a value's own that read it
-  std::unordered_set<ValueId> again_;            // computed again at each of those
+  ValueSet in_memory_;        // whatever is decided here
+  ValueMap<Levels> reads_;    // of a value in memory: the levels that read it
+  ValueMap<Levels> late_;     // levels behind a value's own that read it
+  ValueSet again_;            // computed again at each of those
   std::map<std::pair<ValueId, int>, ValueId> copied_;
 };
 

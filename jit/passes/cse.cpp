@@ -1,10 +1,29 @@
 #include "jit/passes/cse.h"
 
+#include <unordered_set>
+
 #include "jit/passes/rewrite.h"
 #include "runtime/base/hash.h"
 
 namespace tsc::jit {
 namespace {
+
+// Instructions that give the same results are equal.
+struct Hash {
+  size_t operator()(const Instruction* instruction) const {
+    uint64_t hash = static_cast<uint64_t>(instruction->code) << 16 | static_cast<uint64_t>(instruction->op) << 8 |
+                    static_cast<uint64_t>(instruction->scalar_op);
+    for (ValueId operand : instruction->operands) hash = hash_mix(hash, operand);
+    for (int64_t axis : instruction->attributes.axes) hash = hash_mix(hash, static_cast<uint64_t>(axis));
+    return hash_mix(hash, static_cast<uint64_t>(instruction->number.i));
+  }
+};
+struct Equal {
+  bool operator()(const Instruction* a, const Instruction* b) const {
+    return a->code == b->code && a->op == b->op && a->scalar_op == b->scalar_op && a->operands == b->operands &&
+           a->number.kind == b->number.kind && a->number.i == b->number.i && a->attributes == b->attributes;
+  }
+};
 
 class Merger {
  public:
@@ -23,25 +42,6 @@ class Merger {
     return !(op_row(instruction.op).flags & kDynamicSize);
   }
 
-  // Everything that tells instructions apart, as bytes.
-  static std::string key(const Instruction& instruction) {
-    std::string bytes;
-    const auto put = [&bytes](uint64_t word) {
-      bytes.append(reinterpret_cast<const char*>(&word), sizeof word);
-    };
-    put(static_cast<uint64_t>(instruction.code) << 32 |
-        static_cast<uint64_t>(instruction.op) << 16 |
-        static_cast<uint64_t>(instruction.scalar_op) << 8 |
-        static_cast<uint64_t>(instruction.number.kind));
-    put(static_cast<uint64_t>(instruction.number.i));
-    put(static_cast<uint64_t>(instruction.attributes.dtype));
-    put(static_cast<uint64_t>(instruction.attributes.mode));
-    put(instruction.attributes.axes.size());
-    for (int64_t axis : instruction.attributes.axes) put(static_cast<uint64_t>(axis));
-    for (ValueId operand : instruction.operands) put(operand);
-    return bytes;
-  }
-
   using Results = SmallVector<ValueId, 2>;
   bool both_escape(const Results& first, const Results& second) const {
     for (size_t i = 0; i < first.size(); ++i)
@@ -51,16 +51,17 @@ class Merger {
 
   // What a nested block has added is forgotten behind it.
   void visit(Block& block, bool nested = false) {
-    std::vector<std::string> added;
+    std::vector<const Instruction*> added;
     std::vector<ValueId> guards;
     std::vector<Instruction> kept;
     kept.reserve(block.instructions.size());
     for (Instruction& instruction : block.instructions) {
       replacements_.apply_to(instruction);
-      if (mergeable(instruction) && merge(instruction, nested ? &added : nullptr)) continue;
+      const bool may_merge = mergeable(instruction);
+      if (may_merge && merge(instruction)) continue;
       if (instruction.code == Code::Guard) {
         const ValueId condition = instruction.operands[0];
-        if (!passed_.insert(condition).second) {  // it held, or this is not reached
+        if (!passed_.insert(condition)) {  // it held, or this is not reached
           changed_ = true;
           continue;
         }
@@ -68,9 +69,10 @@ class Merger {
       }
       for (const auto& inner : instruction.blocks) visit(*inner, true);
       kept.push_back(std::move(instruction));
+      if (may_merge && seen_.insert(&kept.back()).second && nested) added.push_back(&kept.back());
     }
     block.instructions = std::move(kept);
-    for (const std::string& text : added) seen_.erase(text);
+    for (const Instruction* instruction : added) seen_.erase(instruction);
     for (ValueId condition : guards) passed_.erase(condition);
   }
 
@@ -82,15 +84,10 @@ class Merger {
         region_.assumptions.push_back({x[k], y[k]});
   }
 
-  bool merge(const Instruction& instruction, std::vector<std::string>* added) {
-    std::string text = key(instruction);
-    const auto found = seen_.find(text);
-    if (found == seen_.end()) {
-      if (added) added->push_back(text);
-      seen_.emplace(std::move(text), instruction.results);
-      return false;
-    }
-    const Results& first = found->second;
+  bool merge(const Instruction& instruction) {
+    const auto found = seen_.find(&instruction);
+    if (found == seen_.end()) return false;
+    const Results& first = (*found)->results;
     if (both_escape(first, instruction.results)) return false;
     for (size_t i = 0; i < first.size(); ++i) {
       replacements_.replace(instruction.results[i], first[i]);
@@ -103,9 +100,9 @@ class Merger {
   Region& region_;
   Escapes escapes_;
   Replacements replacements_;
-  std::unordered_map<std::string, Results> seen_;
+  std::unordered_set<const Instruction*, Hash, Equal> seen_;  // where they stand now
   bool changed_ = false;
-  std::unordered_set<ValueId> passed_;  // conditions of guards in front, in this block or around it
+  ValueSet passed_;  // conditions of guards in front, in this block or around it
 };
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "jit/region/equal_sizes.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -19,7 +19,10 @@ class DeadCode {
   bool run() {
     for (ValueId input : region_.body.parameters) use_type(input);
     // That a size is 1 is what makes a broadcast of it legal: such constants stay.
-    for (const auto& [a, b] : region_.assumptions) assumed_.insert({a, b});
+    for (const auto& [a, b] : region_.assumptions) {
+      assumed_.insert(a);
+      assumed_.insert(b);
+    }
     sweep(region_.body);
     keep_assumptions();
     return changed_;
@@ -29,7 +32,7 @@ class DeadCode {
   // What was assumed of values that are gone still ties those that stay: a == gone == b.
   void keep_assumptions() {
     std::unordered_map<int64_t, ValueId> by_number;
-    std::unordered_map<ValueId, ValueId> by_class;
+    ValueMap<ValueId> by_class;
     std::vector<std::pair<ValueId, ValueId>> kept;
     const auto visit = [&](ValueId value) {
       if (removed_.count(value)) return;
@@ -63,9 +66,9 @@ class DeadCode {
       if (instruction.code != Code::Op) continue;
       const Op op = instruction.op;
       const bool view = op_row(op).flags & kView;
-      if (op == Op::argmax || op == Op::argmin) safe_[instruction.results[0]] = true;
-      if (op == Op::sort) safe_[instruction.results[1]] = true;
-      if (view && safe_.count(instruction.operands[0])) safe_[instruction.results[0]] = true;
+      if (op == Op::argmax || op == Op::argmin) safe_.insert(instruction.results[0]);
+      if (op == Op::sort) safe_.insert(instruction.results[1]);
+      if (view && safe_.count(instruction.operands[0])) safe_.insert(instruction.results[0]);
     }
   }
 
@@ -111,7 +114,7 @@ class DeadCode {
       if (instruction.code == Code::Op && op_row(instruction.op).flags & kDynamicSize)
         needed |= used_[region_.type(instruction.results[0]).sizes[0]];
       if (!needed) {
-        for (ValueId result : instruction.results) removed_[result] = true;
+        for (ValueId result : instruction.results) removed_.insert(result);
         dead[i] = changed_ = true;
         continue;
       }
@@ -134,8 +137,7 @@ class DeadCode {
   Region& region_;
   EqualSizes facts_;
   std::vector<bool> used_;
-  std::unordered_map<ValueId, bool> safe_, removed_;
-  std::unordered_set<ValueId> assumed_;
+  ValueSet safe_, removed_, assumed_;
   bool changed_ = false;
 };
 

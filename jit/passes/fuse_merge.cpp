@@ -148,13 +148,18 @@ bool Fuser::is_broadcast(ValueId value) const {
 void Fuser::unite(size_t unit, size_t column) {
   for (size_t member : units_[column].members) take(member, unit);
   std::sort(units_[unit].members.begin(), units_[unit].members.end());
+  const std::vector<size_t> fresh = needs_[column].beyond(needs_[unit]);  // few: the two read the same tensors
   needs_[unit].add(needs_[column]);
   needs_[unit].remove(column);
   needs_[unit].remove(unit);
   UnitSet more = needs_[unit];
   more.add(unit);
-  for (size_t u = 0; u < units_.size(); ++u)  // who needs both needs all of it already
-    if (u != unit && needs_[u][unit] != needs_[u][column]) needs_[u].add(more);
+  for (size_t u = 0; u < units_.size(); ++u) {  // who needs both needs all of it already
+    if (u == unit || needs_[u][unit] == needs_[u][column]) continue;
+    if (needs_[u][column]) needs_[u].add(more);
+    else
+      for (size_t need : fresh) needs_[u].add(need);
+  }
   needed_.add(unit);
   units_[column].alive = false;
   units_[column].members.clear();

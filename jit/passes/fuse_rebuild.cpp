@@ -6,9 +6,9 @@ namespace tsc::jit {
 // Units in an order that keeps dependencies and the program order of effects. A write into an input's
 // memory comes after everything that reads that memory.
 std::vector<size_t> Fuser::schedule() const {
-  std::vector<std::vector<size_t>> before(units_.size());
-  std::unordered_map<ValueId, ValueId> base;  // views of inputs
-  std::unordered_map<ValueId, std::vector<size_t>> readers;
+  std::vector<Units> before(units_.size());
+  ValueMap<ValueId> base;  // views of inputs
+  ValueMap<Units> readers;  // of inputs
   for (ValueId input : region_.body.parameters) base[input] = input;
   size_t last_effect = kNone;
   for (size_t i = 0; i < code_.size(); ++i) {
@@ -45,7 +45,7 @@ std::vector<size_t> Fuser::schedule() const {
 }
 
 // The units behind those that they need; empty when they need each other in a circle.
-std::vector<size_t> Fuser::sorted(const std::vector<std::vector<size_t>>& before) const {
+std::vector<size_t> Fuser::sorted(const std::vector<Units>& before) const {
   std::vector<size_t> order;
   std::vector<uint8_t> state(units_.size());
   std::vector<std::pair<size_t, size_t>> stack;
@@ -105,10 +105,11 @@ const Instruction* find_equal(const Block& block, const Instruction& wanted) {
 }  // namespace
 
 void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes) {
-  std::unordered_map<ValueId, bool> inside;
+  inside_.clear();
+  renamed_.clear();
   for (size_t member : unit.members)
-    for (ValueId result : code_[member].results) inside[result] = escapes_[result];
-  std::vector<Instruction> views = broadcasts_outside(unit, &inside);
+    for (ValueId result : code_[member].results) inside_[result] = escapes_[result];
+  std::vector<Instruction> views = broadcasts_outside(unit);
   Instruction kernel;
   kernel.code = Code::Kernel;
   kernel.id = static_cast<uint32_t>(shapes->size());
@@ -117,26 +118,25 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
   Block& body = *kernel.blocks[0];
   Instruction yield;
   yield.code = Code::Yield;
-  std::unordered_map<ValueId, ValueId> renamed;
   for (size_t member : unit.members) {
     Instruction copy = clone_instruction(code_[member]);
     for (ValueId& operand : copy.operands)
-      if (auto found = renamed.find(operand); found != renamed.end()) operand = found->second;
+      if (auto found = renamed_.find(operand); found != renamed_.end()) operand = found->second;
     const bool moved = std::any_of(views.begin(), views.end(), [&](const Instruction& view) {
       return view.results[0] == copy.results[0];
     });
     if (moved && !used_inside(unit, copy.results[0])) continue;
     if (const Instruction* same = find_equal(body, copy); same && !moved) {
-      renamed[copy.results[0]] = same->results[0];
-      if (!inside[copy.results[0]]) continue;
+      renamed_[copy.results[0]] = same->results[0];
+      if (!inside_[copy.results[0]]) continue;
       kernel.results.push_back(copy.results[0]);
       yield.operands.push_back(same->results[0]);
       continue;
     }
     for (ValueId& result : copy.results) {
-      if (!inside[result] && !moved) continue;
+      if (!inside_[result] && !moved) continue;
       ValueId fresh = region_.add_value(Type(region_.type(result)));
-      renamed[result] = fresh;
+      renamed_[result] = fresh;
       if (!moved) {
         kernel.results.push_back(result);
         yield.operands.push_back(fresh);
@@ -159,16 +159,15 @@ bool Fuser::used_inside(const Unit& unit, ValueId value) const {
 }
 
 // A broadcast row that leaves the kernel leaves as the row: the view of it is made outside.
-std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit,
-                                                   std::unordered_map<ValueId, bool>* leaves) {
+std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit) {
   std::vector<Instruction> views;
   for (size_t member : unit.members) {
     const Instruction& instruction = code_[member];
-    const bool made_here = leaves->count(instruction.operands.empty() ? kNoValue : instruction.operands[0]);
-    if (instruction.op != Op::broadcast || !(*leaves)[instruction.results[0]] || !made_here) continue;
+    const bool made_here = inside_.count(instruction.operands.empty() ? kNoValue : instruction.operands[0]);
+    if (instruction.op != Op::broadcast || !inside_[instruction.results[0]] || !made_here) continue;
     views.push_back(clone_instruction(instruction));
-    (*leaves)[instruction.results[0]] = false;
-    (*leaves)[instruction.operands[0]] = true;
+    inside_[instruction.results[0]] = false;
+    inside_[instruction.operands[0]] = true;
   }
   return views;
 }
@@ -179,7 +178,7 @@ std::vector<KernelShape> Fuser::rebuild() {
   find_escapes();
   std::vector<KernelShape> shapes;
   std::vector<Instruction> out;
-  std::unordered_map<ValueId, bool> used;
+  std::vector<bool> used(region_.value_count());
   for (const Instruction& instruction : code_)
     for (ValueId operand : instruction.operands) used[operand] = true;
   for (size_t u : order) {

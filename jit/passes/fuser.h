@@ -2,7 +2,7 @@
 // The fusion pass at work: units, how ops gather in them, and the region made of them. Private to fuse*.cpp:
 // fuse.cpp places ops, fuse_merge.cpp makes one of two groups, fuse_rebuild.cpp writes the kernels.
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
 
 #include "jit/passes/fuse.h"
 #include "jit/passes/fuse_rules.h"
@@ -31,6 +31,14 @@ class UnitSet {
   }
   void remove(size_t unit) {
     if (unit / 64 < words_.size()) words_[unit / 64] &= ~(uint64_t{1} << unit % 64);
+  }
+  // The units of this set that are not in the other.
+  std::vector<size_t> beyond(const UnitSet& other) const {
+    std::vector<size_t> units;
+    for (size_t i = 0; i < words_.size(); ++i)
+      for (uint64_t left = words_[i] & ~(i < other.words_.size() ? other.words_[i] : 0); left; left &= left - 1)
+        units.push_back(i * 64 + static_cast<size_t>(std::countr_zero(left)));
+    return units;
   }
 
  private:
@@ -324,13 +332,13 @@ class Fuser {
 
   std::vector<KernelShape> rebuild();
   void find_escapes();
-  std::vector<Instruction> broadcasts_outside(const Unit& unit,
-                                              std::unordered_map<ValueId, bool>* leaves);
+  std::vector<Instruction> broadcasts_outside(const Unit& unit);
   bool used_inside(const Unit& unit, ValueId value) const;
   void emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes);
   bool worth_a_kernel(const Unit& unit) const;
   std::vector<size_t> schedule() const;
-  std::vector<size_t> sorted(const std::vector<std::vector<size_t>>& before) const;
+  using Units = SmallVector<size_t, 8>;
+  std::vector<size_t> sorted(const std::vector<Units>& before) const;
 
   Region& region_;
   PrivateCopies copies_;
@@ -343,8 +351,10 @@ class Fuser {
   std::vector<size_t> column_units_;
   std::vector<size_t> unit_of_code_;        // by instruction; kNone: not placed yet
   std::vector<size_t> definition_;          // by value: the unit of what makes it, or kNone
-  std::vector<std::vector<size_t>> users_;  // by value: instructions
-  std::unordered_map<ValueId, size_t> copy_instructions_;  // a copy's result -> its instruction
+  std::vector<SmallVector<size_t, 3>> users_;  // by value: instructions
+  ValueMap<bool> inside_;      // the values of the group that is emitted: does another unit use it?
+  ValueMap<ValueId> renamed_;  // and what they are called inside the kernel
+  ValueMap<size_t> copy_instructions_;  // a copy's result -> its instruction
 };
 
 }  // namespace tsc::jit

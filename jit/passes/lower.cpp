@@ -1,11 +1,9 @@
 #include "jit/passes/lower.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "jit/passes/fuse_rules.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -19,16 +17,39 @@ Reduction reduction_of(Op op) {
                           : Reduction::amin;
 }
 
+// What a Lowering knows of the values of its kernel.
+struct Tables {
+  ValueMap<const Instruction*> members;
+  ValueMap<Class> classes;
+  ValueMap<size_t> stages;
+  ValueMap<NestValue> rows, parameters;
+  ValueMap<std::vector<NestValue>> elements;  // by stage; kNoElement: not computed there
+  ValueMap<uint32_t> scratch;
+  ValueSet seen;
+
+  void clear() {
+    members.clear();
+    classes.clear();
+    stages.clear();
+    rows.clear();
+    parameters.clear();
+    elements.clear();
+    scratch.clear();
+  }
+};
+constexpr NestValue kNoElement = ~NestValue{0};
+
 class Lowering {
  public:
   Lowering(const Region& region, const Instruction& kernel, const KernelShape& shape,
-           const EqualSizes& facts)
-      : region_(region), kernel_(kernel), facts_(facts) {
+           const EqualSizes& facts, Tables* tables)
+      : region_(region), kernel_(kernel), facts_(facts), tables_(*tables) {
+    tables_.clear();
     out_.shape = shape;
     out_.program.kind = shape.column ? KernelProgram::Kind::Column : KernelProgram::Kind::Row;
     for (const Instruction& i : kernel.blocks[0]->instructions)
       if (!is_product(i))
-        for (ValueId result : i.results) members_[result] = &i;
+        for (ValueId result : i.results) tables_.members[result] = &i;
     out_.program.stages.resize(1);
   }
 
@@ -59,12 +80,13 @@ class Lowering {
 
   bool reads_product(ValueId wanted) const {
     std::vector<ValueId> pending = {wanted};
-    std::unordered_set<ValueId> seen;
+    ValueSet& seen = tables_.seen;
+    seen.clear();
     while (!pending.empty()) {
       const ValueId v = pending.back();
       pending.pop_back();
       if (v == out_.product.value) return true;
-      const Instruction* i = seen.insert(v).second ? member(v) : nullptr;
+      const Instruction* i = seen.insert(v) ? member(v) : nullptr;
       for (size_t k = 0; i && k < tensor_count(*i); ++k) pending.push_back(i->operands[k]);
     }
     return false;
@@ -83,14 +105,14 @@ class Lowering {
   }
 
   const Instruction* member(ValueId v) const {
-    auto found = members_.find(v);
-    return found == members_.end() ? nullptr : found->second;
+    auto found = tables_.members.find(v);
+    return found == tables_.members.end() ? nullptr : found->second;
   }
   DType dtype(ValueId v) const { return region_.type(v).dtype; }
 
   // Row values have rank k, or S's rank with ones behind k; told apart by how they came about.
   Class class_of(ValueId v) {
-    if (auto found = classes_.find(v); found != classes_.end()) return found->second;
+    if (auto found = tables_.classes.find(v); found != tables_.classes.end()) return found->second;
     Class out = Class::Element;
     const Instruction* i = member(v);
     if (!i) {
@@ -106,7 +128,7 @@ class Lowering {
       for (size_t k = 0; k < tensor_count(*i); ++k) out = std::max(out, class_of(i->operands[k]));
       if (out == Class::Uniform) out = external_class(v);
     }
-    return classes_[v] = out;
+    return tables_.classes[v] = out;
   }
 
   Class external_class(ValueId v) const {
@@ -134,7 +156,7 @@ class Lowering {
 
   // The first stage in which the value can be computed.
   size_t stage_of(ValueId v) {
-    if (auto found = stages_.find(v); found != stages_.end()) return found->second;
+    if (auto found = tables_.stages.find(v); found != tables_.stages.end()) return found->second;
     const Instruction* i = member(v);
     size_t stage = 0;
     if (i) {
@@ -144,7 +166,7 @@ class Lowering {
         ++stage;
       }
     }
-    return stages_[v] = stage;
+    return tables_.stages[v] = stage;
   }
 
   NestStage& stage(size_t number) {
@@ -183,7 +205,7 @@ class Lowering {
   }
 
   NestValue parameter(ValueId scalar) {
-    if (auto found = parameters_.find(scalar); found != parameters_.end()) return found->second;
+    if (auto found = tables_.parameters.find(scalar); found != tables_.parameters.end()) return found->second;
     DType type = region_.type(scalar).kind == ValueKind::Float ? DType::F64 : DType::I64;
     NestInstruction i;
     i.code = NestCode::Parameter;
@@ -191,11 +213,11 @@ class Lowering {
     i.slot = out_.program.parameters++;
     out_.program.parameter_dtypes.push_back(type);
     out_.parameters.push_back(scalar);
-    return parameters_[scalar] = add(stage(0).row, i);
+    return tables_.parameters[scalar] = add(stage(0).row, i);
   }
 
   NestValue uniform(ValueId v) {
-    if (auto found = rows_.find(v); found != rows_.end()) return found->second;
+    if (auto found = tables_.rows.find(v); found != tables_.rows.end()) return found->second;
     const Instruction& i = *member(v);
     NestValue out;
     if (i.op == Op::full) {
@@ -209,14 +231,14 @@ class Lowering {
     } else {
       out = apply(i, v, 0, stage(0).row);
     }
-    return rows_[v] = out;
+    return tables_.rows[v] = out;
   }
 
   NestValue row(ValueId v) {
-    if (auto found = rows_.find(v); found != rows_.end()) return found->second;
+    if (auto found = tables_.rows.find(v); found != tables_.rows.end()) return found->second;
     const Instruction* i = member(v);
     size_t at = stage_of(v);
-    if (auto found = rows_.find(v); found != rows_.end()) return found->second;  // a reduction
+    if (auto found = tables_.rows.find(v); found != tables_.rows.end()) return found->second;  // a reduction
     NestValue out;
     if (!i) {
       NestInstruction load;
@@ -229,7 +251,7 @@ class Lowering {
     } else {
       out = apply(*i, v, at, stage(at).row);
     }
-    return rows_[v] = out;
+    return tables_.rows[v] = out;
   }
 
   static bool is_alias(Op op) {
@@ -237,8 +259,8 @@ class Lowering {
   }
 
   NestValue element(ValueId v, size_t at) {
-    std::pair<ValueId, size_t> key{v, at};
-    if (auto found = elements_.find(key); found != elements_.end()) return found->second;
+    if (auto found = tables_.elements.find(v); found != tables_.elements.end())
+      if (at < found->second.size() && found->second[at] != kNoElement) return found->second[at];
     const Instruction* i = member(v);
     NestValue out;
     if (!i) {
@@ -255,26 +277,29 @@ class Lowering {
       size_t first = stage_of(v);
       out = first < at ? from_scratch(v, first, at) : apply(*i, v, at, stage(at).element);
     }
-    return elements_[key] = out;
+    std::vector<NestValue>& of_stages = tables_.elements[v];
+    if (of_stages.size() <= at) of_stages.resize(at + 1, kNoElement);
+    return of_stages[at] = out;
   }
 
   // Computed in an earlier stage: kept in a scratch row there.
   NestValue from_scratch(ValueId v, size_t first, size_t at) {
-    auto [found, fresh] = scratch_.try_emplace(v, static_cast<uint32_t>(out_.program.scratch.size()));
+    const auto [found, fresh] = tables_.scratch.emplace(v, static_cast<uint32_t>(out_.program.scratch.size()));
+    const uint32_t slot = found->second;
     if (fresh) {
       out_.program.scratch.push_back(dtype(v));
       NestValue computed = element(v, first);
       NestInstruction keep;
       keep.code = NestCode::ScratchStore;
       keep.dtype = dtype(v);
-      keep.slot = found->second;
+      keep.slot = slot;
       keep.inputs.push_back(computed);
       stage(first).element.push_back(keep);
     }
     NestInstruction load;
     load.code = NestCode::ScratchLoad;
     load.dtype = dtype(v);
-    load.slot = found->second;
+    load.slot = slot;
     return add(stage(at).element, load);
   }
 
@@ -316,7 +341,7 @@ class Lowering {
     made.dtype = dtype(v);
     made.inputs.push_back(value(i.operands[0], at));
     if (i.op == Op::amax || i.op == Op::amin) out_.empty_raises = true;
-    rows_[v] = add(stage(at).element, made);
+    tables_.rows[v] = add(stage(at).element, made);
     cost_ += 250;
   }
 
@@ -329,7 +354,7 @@ class Lowering {
     if (out_.shape.column) {
       const Instruction& i = *member(v);
       reduce_column(v, i);
-      made.inputs.push_back(rows_[v]);
+      made.inputs.push_back(tables_.rows[v]);
       made.slot = operand(Operand::Kind::Output, dtype(v), {result, KernelBinding::Space::Column, region_.type(result).sizes});
       stage(0).row.push_back(made);
       return;
@@ -364,29 +389,28 @@ class Lowering {
 
   void reduce_column(ValueId v, const Instruction& i) {
     reduce(v, i, 0);
-    stages_[v] = 0;
+    tables_.stages[v] = 0;
   }
 
   const Region& region_;
   const Instruction& kernel_;
   const EqualSizes& facts_;
   LoweredKernel out_;
-  std::unordered_map<ValueId, const Instruction*> members_;
-  std::unordered_map<ValueId, Class> classes_;
-  std::unordered_map<ValueId, size_t> stages_;
-  std::unordered_map<ValueId, NestValue> rows_;
-  std::map<std::pair<ValueId, size_t>, NestValue> elements_;
-  std::unordered_map<ValueId, uint32_t> scratch_;
-  std::unordered_map<ValueId, NestValue> parameters_;
+  Tables& tables_;
   NestValue next_ = 0;
   uint32_t cost_ = 500;
 };
 
 }  // namespace
 
-LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape,
-                    const EqualSizes& facts) {
-  return Lowering(region, kernel, shape, facts).run();
+std::vector<LoweredKernel> lower(const Region& region, const std::vector<KernelShape>& shapes) {
+  std::vector<LoweredKernel> kernels(shapes.size());
+  const EqualSizes facts(region);
+  Tables tables;
+  for (const Instruction& instruction : region.body.instructions)
+    if (instruction.code == Code::Kernel)
+      kernels[instruction.id] = Lowering(region, instruction, shapes[instruction.id], facts, &tables).run();
+  return kernels;
 }
 
 namespace {
@@ -404,9 +428,9 @@ bool reads_only_elements(const LoweredKernel& kernel, ValueId input) {
 
 void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
   const std::vector<Instruction>& code = region.body.instructions;
-  std::unordered_map<ValueId, ValueId> bases;
-  std::unordered_map<ValueId, size_t> last_use, writes;
-  std::unordered_map<ValueId, size_t> made_by;
+  ValueMap<ValueId> bases;
+  ValueMap<size_t> last_use, writes;
+  ValueMap<size_t> made_by;
   for (ValueId input : region.body.parameters) bases[input] = input;
   for (size_t i = 0; i < code.size(); ++i) {
     auto note = [&](const Instruction& instruction) {

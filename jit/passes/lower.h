@@ -57,9 +57,8 @@ struct LoweredKernel {
   std::vector<ValueId> in_place;         // per operand: the input whose memory an Output may take
 };
 
-// `facts` are those of the region.
-LoweredKernel lower(const Region& region, const Instruction& kernel, const KernelShape& shape,
-                    const EqualSizes& facts);
+// The kernels of a region's body in the order of their numbers; `shapes` are what fuse() gave.
+std::vector<LoweredKernel> lower(const Region& region, const std::vector<KernelShape>& shapes);
 
 // Lets kernels write the last version of an input into the input's own memory where nothing reads the old
 // version afterwards.

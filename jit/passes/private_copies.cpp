@@ -29,9 +29,9 @@ class ColumnInputs {
       Instruction kept = clone_instruction(instruction);
       std::vector<ValueId> order;
       if (wants_copies(instruction) && chain(instruction.operands[0], &order)) {
-        std::unordered_map<ValueId, ValueId> renamed;
-        for (ValueId value : order) out.push_back(copy(value, instruction.results[0], &renamed));
-        kept.operands[0] = renamed.at(instruction.operands[0]);
+        renamed_.clear();
+        for (ValueId value : order) out.push_back(copy(value, instruction.results[0]));
+        kept.operands[0] = renamed_.at(instruction.operands[0]);
       }
       out.push_back(std::move(kept));
     }
@@ -93,13 +93,12 @@ class ColumnInputs {
     return order->size() <= kMostCopies;
   }
 
-  Instruction copy(ValueId value, ValueId consumer, std::unordered_map<ValueId, ValueId>* renamed) {
+  Instruction copy(ValueId value, ValueId consumer) {
     Instruction made = clone_instruction(code_[definition_.at(value)]);
     for (ValueId& operand : made.operands)
-      if (const auto found = renamed->find(operand); found != renamed->end())
-        operand = found->second;
+      if (const auto found = renamed_.find(operand); found != renamed_.end()) operand = found->second;
     made.results[0] = region_.add_value(Type(region_.type(value)));
-    (*renamed)[value] = made.results[0];
+    renamed_[value] = made.results[0];
     copies_.add(consumer, made.results[0]);
     return made;
   }
@@ -107,15 +106,16 @@ class ColumnInputs {
   Region& region_;
   PrivateCopies& copies_;
   std::vector<Instruction>& code_;
-  std::unordered_map<ValueId, size_t> definition_;
-  std::unordered_set<ValueId> in_memory_;
-  std::unordered_map<ValueId, int> uses_;
+  ValueMap<size_t> definition_;
+  ValueSet in_memory_;
+  ValueMap<int> uses_;
+  ValueMap<ValueId> renamed_;  // value -> its copy in the chain that is copied
   bool views_are_leaves_ = false;
 };
 
 void copy_constants(Region& region, PrivateCopies& copies) {
   std::vector<Instruction>& code = region.body.instructions;
-  std::unordered_map<ValueId, size_t> fulls;
+  ValueMap<size_t> fulls;
   std::vector<Instruction> out;
   for (Instruction& instruction : code) {
     if (instruction.code == Code::Op && is_elementwise(instruction.op) &&
@@ -140,17 +140,18 @@ void copy_constants(Region& region, PrivateCopies& copies) {
 }  // namespace
 
 void PrivateCopies::forget_dead(const Region& region) {
-  std::unordered_set<ValueId> present;
+  ValueSet present;
   for (const Instruction& instruction : region.body.instructions)
     present.insert(instruction.results.begin(), instruction.results.end());
-  for (auto entry = of_.begin(); entry != of_.end();) {
-    std::erase_if(entry->second, [&](ValueId copy) { return !present.count(copy); });
-    const bool stays = present.count(entry->first) != 0;
-    if (!stays)
-      for (ValueId copy : entry->second) copies_.erase(copy);
-    entry = stays ? std::next(entry) : of_.erase(entry);
+  ValueMap<std::vector<ValueId>> of;
+  copies_.clear();
+  for (auto& [consumer, copies] : of_) {
+    if (!present.count(consumer)) continue;
+    std::erase_if(copies, [&](ValueId copy) { return !present.count(copy); });
+    copies_.insert(copies.begin(), copies.end());
+    of.emplace(consumer, std::move(copies));
   }
-  std::erase_if(copies_, [&](ValueId copy) { return !present.count(copy); });
+  of_ = std::move(of);
 }
 
 PrivateCopies make_private_copies(Region& region) {

@@ -8,11 +8,9 @@
 //   what the kernels behind a product would read again (copies_for_later.h).
 // A copy may have more readers than its consumer: they are given it as they are given any value.
 // Knows regions; no groups.
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
-#include "jit/region/region.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 
@@ -32,8 +30,8 @@ class PrivateCopies {
   void forget_dead(const Region& region);
 
  private:
-  std::unordered_map<ValueId, std::vector<ValueId>> of_;
-  std::unordered_set<ValueId> copies_;
+  ValueMap<std::vector<ValueId>> of_;
+  ValueSet copies_;
 };
 
 // Makes the copies in front of their consumers and drops what nobody reads any more. Leaves regions

@@ -2,10 +2,8 @@
 // What passes share: replacing values everywhere, and which values' memory can be seen from outside.
 // Private to jit/passes.
 #include <functional>
-#include <unordered_map>
-#include <unordered_set>
 
-#include "jit/region/region.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 
@@ -21,7 +19,7 @@ class Replacements {
 
  private:
   void apply_to(Block& block) const;
-  std::unordered_map<ValueId, ValueId> with_;
+  ValueMap<ValueId> with_;
 };
 
 // Tensors whose memory may be seen outside the region's pure part (returned, given to the host, carried
@@ -35,7 +33,7 @@ class Escapes {
 
  private:
   void visit(const Region& region, const Block& block);
-  std::unordered_set<ValueId> escaping_;
+  ValueSet escaping_;
 };
 
 // Calls visit for every block, outer before inner.

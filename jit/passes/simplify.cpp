@@ -9,13 +9,6 @@
 namespace tsc::jit {
 namespace {
 
-// What later rules need to know of a pure instruction already seen.
-struct Definition {
-  Op op;
-  ValueList operands;
-  OpAttributes attributes;
-};
-
 class Simplifier {
  public:
   explicit Simplifier(Region& region) : region_(region), facts_(region), escapes_(region) {}
@@ -42,6 +35,8 @@ class Simplifier {
       if (instruction.code == Code::Op && simplify_op(instruction)) continue;
       for (const auto& inner : instruction.blocks) visit(*inner);
       kept.push_back(std::move(instruction));
+      if (kept.back().code == Code::Op && kept.back().results.size() == 1)
+        definitions_[kept.back().results[0]] = &kept.back();
     }
     block.instructions = std::move(kept);
   }
@@ -69,13 +64,9 @@ class Simplifier {
     changed_ = true;
   }
 
-  const Definition* definition(ValueId value) const {
+  const Instruction* definition(ValueId value, Op op) const {
     const auto found = definitions_.find(value);
-    return found == definitions_.end() ? nullptr : &found->second;
-  }
-  const Definition* definition(ValueId value, Op op) const {
-    const Definition* found = definition(value);
-    return found && found->op == op ? found : nullptr;
+    return found != definitions_.end() && found->second->op == op ? found->second : nullptr;
   }
   const Type& type(ValueId value) const { return region_.type(value); }
   bool same_sizes(ValueId a, ValueId b) const {
@@ -87,8 +78,8 @@ class Simplifier {
   }
   // Every element is this constant (through broadcasts).
   bool is_full_of(ValueId value, double number) const {
-    while (const Definition* view = definition(value, Op::broadcast)) value = view->operands[0];
-    const Definition* full = definition(value, Op::full);
+    while (const Instruction* view = definition(value, Op::broadcast)) value = view->operands[0];
+    const Instruction* full = definition(value, Op::full);
     if (!full) return false;
     const auto found = constants_.find(full->operands[0]);
     if (found == constants_.end()) return false;
@@ -116,9 +107,6 @@ class Simplifier {
         changed_ = true;
       }
     }
-    if (op_result_count(instruction.op) == 1)
-      definitions_[instruction.results[0]] = {instruction.op, instruction.operands,
-                                              instruction.attributes};
     return false;
   }
 
@@ -127,10 +115,10 @@ class Simplifier {
     const Op op = instruction.op;
     if (op != Op::reshape && op != Op::permute && op != Op::broadcast) return;
     const ValueId operand = instruction.operands[0];
-    if (const Definition* full = definition(operand, Op::full)) {
+    if (const Instruction* full = definition(operand, Op::full)) {
       if (!escapes_.contains(instruction.results[0])) return become_full(instruction, *full);
     }
-    const Definition* inner = definition(operand, op);
+    const Instruction* inner = definition(operand, op);
     if (!inner) return;
     // Both copies of a reshape of memory that is seen could become one view: leave them.
     if (op == Op::reshape && escapes_.contains(instruction.results[0])) return;
@@ -142,7 +130,7 @@ class Simplifier {
     instruction.operands[0] = inner->operands[0];
     changed_ = true;
   }
-  void become_full(Instruction& instruction, const Definition& full) {
+  void become_full(Instruction& instruction, const Instruction& full) {
     instruction.op = Op::full;
     instruction.attributes = full.attributes;
     instruction.operands = {full.operands[0]};
@@ -172,7 +160,7 @@ class Simplifier {
         if (is_floating(type(x).dtype)) return is_full_of(operands[1], -0.0) ? x : kNoValue;
         return is_full_of(operands[1], 0) ? x : is_full_of(x, 0) ? operands[1] : kNoValue;
       case Op::neg: {
-        const Definition* inner = definition(x, Op::neg);
+        const Instruction* inner = definition(x, Op::neg);
         return inner ? inner->operands[0] : kNoValue;
       }
       case Op::select: return operands[1] == operands[2] ? operands[1] : kNoValue;
@@ -195,8 +183,8 @@ class Simplifier {
   EqualSizes facts_;
   Escapes escapes_;
   Replacements replacements_;
-  std::unordered_map<ValueId, Scalar> constants_;
-  std::unordered_map<ValueId, Definition> definitions_;
+  ValueMap<Scalar> constants_;
+  ValueMap<const Instruction*> definitions_;  // ops of one result, where they stand now
   bool changed_ = false;
 };
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "jit/region/equal_sizes.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -70,7 +70,7 @@ class Unifier {
   }
 
   void choose() {
-    std::unordered_map<ValueId, ValueId> first;
+    ValueMap<ValueId> first;
     for (ValueId value = 0; value < entry_.size(); ++value) {
       if (!entry_[value]) continue;
       const auto [place, fresh] = first.emplace(facts_.representative(value), value);
@@ -141,10 +141,10 @@ class Unifier {
   Region& region_;
   EqualSizes facts_;
   std::vector<bool> entry_;
-  std::unordered_set<ValueId> input_sizes_, input_types_, guarded_;
-  std::unordered_map<ValueId, size_t> order_;
+  ValueSet input_sizes_, input_types_, guarded_;
+  ValueMap<size_t> order_;
   std::unordered_map<int64_t, ValueId> constants_;
-  std::unordered_map<ValueId, ValueId> with_;
+  ValueMap<ValueId> with_;
 };
 
 }  // namespace

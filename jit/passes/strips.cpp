@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "jit/region/liveness.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -74,7 +74,7 @@ class MaskedWeights {
     return made->op == reduction && made->operands[0] == of;
   }
 
-  std::unordered_map<ValueId, const Instruction*> makers_;
+  ValueMap<const Instruction*> makers_;
 };
 
 // The instructions that become one, by place.
@@ -96,7 +96,7 @@ class Joiner {
     for (size_t i = 0; i < code_.size(); ++i) {
       for (ValueId result : code_[i].results) makers_[result] = i;
       for_each_use(code_[i], [&](ValueId value) {
-        std::vector<size_t>& users = users_[value];
+        auto& users = users_[value];
         if (users.empty() || users.back() != i) users.push_back(i);
       });
     }
@@ -199,7 +199,7 @@ class Joiner {
   bool others_wait(Chain* chain) const {
     const Instruction& kernel = code_[chain->kernel];
     const ValueId weights = kernel.results[chain->result];
-    std::unordered_set<ValueId> late(kernel.results.begin(), kernel.results.end());
+    ValueSet late(kernel.results.begin(), kernel.results.end());
     late.insert(code_[chain->second].results[0]);
     if (chain->across != Chain::kNone) late.insert(code_[chain->across].results[0]);
     const auto is_in = [&](size_t place) {
@@ -246,13 +246,13 @@ class Joiner {
     if (!multiplies(place, value, 0) || sizes(value)[2] != columns ||
         (dtype != DType::F32 && dtype != DType::F64))
       return {};
-    const std::vector<size_t>& users = users_.at(value);
+    const Places& users = users_.at(value);
     const auto across = std::find_if(users.begin(), users.end(),
                                      [&](size_t one) { return multiplies(one, value, 1); });
     if (across != users.end()) chain->across = *across;
     // Whoever else reads a reshape reads it behind the chain, from weights that are stored.
     for (size_t i = path.size() - 1; i-- > 0;) {
-      const std::vector<size_t>& readers = users_.at(code_[path[i]].results[0]);
+      const Places& readers = users_.at(code_[path[i]].results[0]);
       const bool others = std::any_of(readers.begin(), readers.end(), [&](size_t one) {
         return one != path[i + 1] && one != chain->across;
       });
@@ -276,7 +276,7 @@ class Joiner {
     std::vector<size_t> places;
     for (size_t reader = chain->kernel;;) {
       const auto maker = makers_.find(value);
-      if (maker == makers_.end() || users_.at(value) != std::vector<size_t>{reader}) return false;
+      if (maker == makers_.end() || users_.at(value) != Places{reader}) return false;
       const Instruction& made = code_[maker->second];
       places.push_back(maker->second);
       chain->first = maker->second;
@@ -306,7 +306,7 @@ class Joiner {
     const Instruction& row_kernel = code_[chain.kernel];
     const ValueList yielded = row_kernel.blocks[0]->instructions.back().operands;
     note_mask(*row_kernel.blocks[0], yielded[chain.result], &kernel);
-    std::unordered_map<ValueId, ValueId> renamed;
+    ValueMap<ValueId> renamed;
     for (size_t i = 0; i < yielded.size(); ++i) renamed[row_kernel.results[i]] = yielded[i];
     for (size_t place : chain.places) {
       if (place != chain.kernel) {
@@ -372,8 +372,9 @@ class Joiner {
   Region& region_;
   std::vector<Instruction>& code_;
   std::vector<LoweredKernel>& kernels_;
-  std::unordered_map<ValueId, size_t> makers_;
-  std::unordered_map<ValueId, std::vector<size_t>> users_;  // places, each once
+  using Places = SmallVector<size_t, 3>;
+  ValueMap<size_t> makers_;
+  ValueMap<Places> users_;  // each once
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "jit/passes/transposed_products.h"
 
+#include <unordered_set>
+
 #include "jit/passes/rewrite.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/liveness.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -115,7 +118,7 @@ class Turner {
   Region& region_;
   EqualSizes facts_;
   std::vector<uint32_t> uses_;
-  std::unordered_map<ValueId, size_t> definition_;  // of the block's values, among those kept
+  ValueMap<size_t> definition_;  // of the block's values, among those kept
   std::unordered_set<size_t> dead_;                 // of those kept: what nobody reads any more
   bool changed_ = false;
 };

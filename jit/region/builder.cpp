@@ -65,7 +65,7 @@ Instruction& RegionBuilder::append(Code code, std::span<const ValueId> operands)
   Instruction& instruction = block_->instructions.emplace_back();
   instruction.code = code;
   instruction.operands = ValueList(operands);
-  instruction.origin = origin;
+  instruction.origin = known_origin();
   return instruction;
 }
 
@@ -84,38 +84,44 @@ bool share_sizes(std::span<const Type* const> types) {
 
 }  // namespace
 
-std::vector<ValueId> RegionBuilder::op_results(Op op, std::span<const ValueId> tensors,
-                                               std::span<const ValueId> scalars,
-                                               const OpAttributes& attributes) {
+Instruction& RegionBuilder::append_op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                                      const OpAttributes& attributes) {
   Algebra algebra(*this);
   SmallVector<const Type*, 6> pointers;
   for (ValueId tensor : tensors) {
     TSC_CHECK(region_.type(tensor).kind == ValueKind::Tensor, op_name(op));
     pointers.push_back(&region_.type(tensor));
   }
-  std::vector<Type> types;
   // Emitting size arithmetic adds values, which moves the types: those of operands are copies then.
   std::vector<Type> operand_types;
-  const bool emits = !is_elementwise(op) || !share_sizes(pointers);
-  for (int i = 0; i < op_result_count(op); ++i) {
-    if (emits) {
-      operand_types.clear();
-      for (ValueId tensor : tensors) operand_types.push_back(region_.type(tensor));
-      for (size_t k = 0; k < tensors.size(); ++k) pointers[k] = &operand_types[k];
-    }
-    types.push_back(infer_type(algebra, op, pointers, scalars, attributes, i));
+  if (!is_elementwise(op) || !share_sizes(pointers)) {
+    operand_types.reserve(tensors.size());
+    for (ValueId tensor : tensors) operand_types.push_back(region_.type(tensor));
+    for (size_t k = 0; k < tensors.size(); ++k) pointers[k] = &operand_types[k];
   }
+  Type first = infer_type(algebra, op, pointers, scalars, attributes, 0);
+  std::vector<Type> others;
+  for (int i = 1; i < op_result_count(op); ++i)
+    others.push_back(infer_type(algebra, op, pointers, scalars, attributes, i));
   Instruction& instruction = append(Code::Op, tensors);
   instruction.op = op;
   instruction.attributes = normal_attributes(op, attributes);
   for (ValueId scalar : scalars) instruction.operands.push_back(scalar);
-  for (Type& type : types) instruction.results.push_back(region_.add_value(std::move(type)));
+  instruction.results.push_back(region_.add_value(std::move(first)));
+  for (Type& type : others) instruction.results.push_back(region_.add_value(std::move(type)));
+  return instruction;
+}
+
+std::vector<ValueId> RegionBuilder::op_results(Op op, std::span<const ValueId> tensors,
+                                               std::span<const ValueId> scalars,
+                                               const OpAttributes& attributes) {
+  const Instruction& instruction = append_op(op, tensors, scalars, attributes);
   return {instruction.results.begin(), instruction.results.end()};
 }
 
 ValueId RegionBuilder::op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                           const OpAttributes& attributes, int result) {
-  return op_results(op, tensors, scalars, attributes)[result];
+  return append_op(op, tensors, scalars, attributes).results[result];
 }
 
 ValueId RegionBuilder::constant_of(Scalar number) {

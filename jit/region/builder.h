@@ -85,12 +85,23 @@ class RegionBuilder : public OpBuilder {
       std::function<std::vector<ValueId>(ValueId iteration, std::span<const ValueId> carried)>;
   std::vector<ValueId> loop(ValueId trips, std::span<const ValueId> initial, const LoopBody& body);
 
-  uint32_t origin = 0;  // stamped on every instruction appended
+  // Stamped on every instruction appended; kAskOrigin: find_origin() is asked when one is.
+  static constexpr uint32_t kAskOrigin = ~0u;
+  uint32_t origin = 0;
+  uint32_t known_origin() {
+    if (origin == kAskOrigin) origin = find_origin();
+    return origin;
+  }
   Region& region() { return region_; }
+
+ protected:
+  virtual uint32_t find_origin() { return 0; }
 
  private:
   class Algebra;
   struct Tables;
+  Instruction& append_op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                         const OpAttributes& attributes);
   Instruction& append(Code code, std::span<const ValueId> operands);
   ValueId add_scalar_result(Instruction& instruction, ValueKind kind);
   ValueId constant_of(Scalar number);

@@ -40,8 +40,8 @@ inline ScalarKey key_of(ScalarOp op, std::span<const ValueId> operands) {
 struct RegionBuilder::Tables {
   std::unordered_map<NumberKey, ValueId, KeyHash> numbers;
   std::unordered_map<ScalarKey, ValueId, KeyHash> scalars;
-  std::unordered_map<ValueId, Scalar> constants;
-  std::unordered_map<ValueId, ScalarKey> definitions;
+  ValueMap<Scalar> constants;
+  ValueMap<ScalarKey> definitions;
   std::vector<NumberKey> number_order;
   std::vector<ScalarKey> scalar_order;
   EqualSizes equal;

@@ -68,4 +68,36 @@ std::optional<int64_t> EqualSizes::constant(ValueId value) const {
   return numbers_[number_[value]];
 }
 
+namespace {
+
+void rename(Block& block, const std::vector<ValueId>& names) {
+  for (Instruction& instruction : block.instructions) {
+    for (ValueId& operand : instruction.operands) operand = names[operand];
+    for (const auto& inner : instruction.blocks) rename(*inner, names);
+  }
+}
+
+}  // namespace
+
+bool share_input_sizes(Region& region) {
+  std::vector<bool> is_input_size(region.value_count());
+  for (ValueId input : region.body.parameters)
+    for (ValueId size : region.type(input).sizes) is_input_size[size] = true;
+  EqualSizes shared;
+  std::vector<std::pair<ValueId, ValueId>> others;
+  for (const auto& [a, b] : region.assumptions) {
+    if (is_input_size[a] && is_input_size[b]) shared.unite(a, b);
+    else others.push_back({a, b});
+  }
+  if (others.size() == region.assumptions.size()) return false;
+  std::vector<ValueId> names(region.value_count());
+  for (ValueId value = 0; value < names.size(); ++value) names[value] = shared.representative(value);
+  for (ValueId value = 0; value < names.size(); ++value)
+    for (ValueId& size : region.type(value).sizes) size = names[size];
+  rename(region.body, names);
+  for (auto& [a, b] : others) a = names[a], b = names[b];
+  region.assumptions = std::move(others);
+  return true;
+}
+
 }  // namespace tsc::jit

@@ -3,9 +3,8 @@
 // guarded (`scalar eq %a, %b` under a guard). A union-find that also knows each class's constant.
 // Knows nothing of ops.
 #include <optional>
-#include <unordered_map>
 
-#include "jit/region/region.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 
@@ -37,7 +36,12 @@ class EqualSizes {
   std::vector<ValueId> parent_;  // values beyond its end are alone
   std::vector<int32_t> number_;  // of a representative: its place in numbers_, or -1
   std::vector<int64_t> numbers_;
-  std::unordered_map<ValueId, std::pair<ValueId, ValueId>> comparisons_;
+  ValueMap<std::pair<ValueId, ValueId>> comparisons_;
 };
+
+// Gives one name to sizes of inputs that the region assumes to be equal. Whoever runs the region compares
+// them when it binds the inputs, and leaves through the first guard when they differ. True: some have
+// become one.
+bool share_input_sizes(Region& region);
 
 }  // namespace tsc::jit

@@ -1,9 +1,8 @@
 // The text form of a region, written. Grammar: see parse.cpp.
 #include <charconv>
 #include <cmath>
-#include <unordered_map>
 
-#include "jit/region/region.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -167,7 +166,7 @@ class Printer {
   const Region& region_;
   std::string out_;
   size_t depth_ = 0;
-  std::unordered_map<ValueId, size_t> numbers_;
+  ValueMap<size_t> numbers_;
   std::vector<std::pair<ValueId, ValueId>> pending_;
 };
 

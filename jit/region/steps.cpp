@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "jit/region/liveness.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
 
-void find_old_views(const Block& block, std::unordered_map<ValueId, ValueId>& bases,
+void find_old_views(const Block& block, ValueMap<ValueId>& bases,
                     OldViews& writes) {
   for (const Instruction& instruction : block.instructions) {
     for_each_use(instruction, [&](ValueId used) {
@@ -29,7 +30,7 @@ void find_old_views(const Block& block, std::unordered_map<ValueId, ValueId>& ba
 }
 
 OldViews find_old_views(const Region& region) {
-  std::unordered_map<ValueId, ValueId> bases;
+  ValueMap<ValueId> bases;
   for (ValueId input : region.body.parameters)
     if (region.type(input).kind == ValueKind::Tensor) bases[input] = input;
   OldViews writes;

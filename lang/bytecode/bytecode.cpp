@@ -39,10 +39,12 @@ uint32_t CodeObject::line_of(uint32_t pc) const {
   return source->line_of(spans[pc].whole.begin);
 }
 
-const CodeObject& CodeObject::whole() const {
+void CodeObject::fill_body() const {
   // Whoever shares the code sees the tables after the first call only: no one's view of it changes.
-  if (body_) std::call_once(body_once_, [this] { body_->fill(const_cast<CodeObject&>(*this)); });
-  return *this;
+  std::call_once(body_once_, [this] {
+    body_->fill(const_cast<CodeObject&>(*this));
+    lacks_body_.store(false, std::memory_order_release);
+  });
 }
 
 const ControlFlow& CodeObject::control_flow() const {

@@ -4,6 +4,7 @@
 // instructions, constants, spans. Must not know: the syntax tree, values, frames. Keeps: a
 // CodeObject never changes once the emitter has handed it out (the analyses computed on first
 // demand are cached in it, thread-safely); inline caches are arrays that the VM keeps for itself.
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -219,8 +220,14 @@ struct CodeObject {
   const std::string& site_name(uint32_t site) const { return names[sites[site].name]; }
 
   // The code, with every table. `body` is what still fills them in; without one nothing is missing.
-  const CodeObject& whole() const;
-  void set_body(std::unique_ptr<const StoredBody> body) { body_ = std::move(body); }
+  const CodeObject& whole() const {
+    if (lacks_body_.load(std::memory_order_acquire)) fill_body();
+    return *this;
+  }
+  void set_body(std::unique_ptr<const StoredBody> body) {
+    body_ = std::move(body);
+    lacks_body_ = body_ != nullptr;
+  }
 
   // Analyses, made on first use and kept. They ask for the whole.
   const ControlFlow& control_flow() const;
@@ -233,7 +240,9 @@ struct CodeObject {
   mutable std::unique_ptr<const ControlFlow> flow_;
   mutable std::unique_ptr<const LivenessTable> liveness_;
   mutable Hash128 hash_;
+  void fill_body() const;
   mutable std::once_flag body_once_;
+  mutable std::atomic<bool> lacks_body_ = false;
   std::unique_ptr<const StoredBody> body_;
 };
 

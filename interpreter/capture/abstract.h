@@ -63,6 +63,10 @@ struct Av {
   }
   bool is_undefined() const { return kind == Kind::Undefined; }
   bool is_constant() const { return kind == Kind::Constant; }
+  // A number, known or not.
+  bool holds_number() const {
+    return is_number() || (is_constant() && (value.is_int() || value.is_float() || value.is_bool()));
+  }
   bool is_none() const { return is_constant() && value.is_none(); }
   bool is_number() const { return kind == Kind::Number; }
   // An int known now and for ever (a constant; bool counts as int).
@@ -138,6 +142,13 @@ struct VTensor : Virtual {
   bool has_grad_overlay = false;
   Av grad;                     // valid if has_grad_overlay
 };
+
+// The tensor whose memory a view looks at; a tensor that is no view: itself.
+inline VTensor* root_of(VTensor& tensor) {
+  VTensor* root = &tensor;
+  while (root->view) root = root->view->parent.get();
+  return root;
+}
 
 struct VTuple : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Tuple;

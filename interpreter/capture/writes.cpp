@@ -1,0 +1,238 @@
+// Writes while capturing: a write makes a new version of the base, host tensors are brought up to date where
+// somebody may look at them.
+#include <algorithm>
+
+#include "interpreter/capture/capture.h"
+#include "jit/autodiff/rules.h"
+
+namespace tsc::interp {
+
+namespace {
+
+// The strided map of a view inside its row-major root, followed from the root down.
+struct StridedMap {
+  ValueId offset;
+  std::vector<ValueId> sizes, strides;
+  bool contiguous = true;
+};
+
+}  // namespace
+
+class MapBuilder {
+ public:
+  MapBuilder(Capture& capture, jit::RegionBuilder& builder) : capture_(capture), builder_(builder) {}
+
+  StridedMap map_of(VTensor& tensor) {
+    if (!tensor.view) return root_map(tensor);
+    StridedMap map = map_of(*tensor.view->parent);
+    const VirtualView& view = *tensor.view;
+    switch (view.op) {
+      case Op::detach: return map;
+      case Op::slice: return slice(std::move(map), view);
+      case Op::permute: return permute(std::move(map), view);
+      case Op::reshape:
+        if (!map.contiguous) return move_ones(map, view.scalars);
+        map.sizes = view.scalars;
+        map.strides = row_major(map.sizes);
+        return map;
+      default: refuse();
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse() { capture_.break_here(BreakReason::write, "write through this view"); }
+
+  // Axes of size 1 come and go in every layout.
+  StridedMap move_ones(const StridedMap& map, const std::vector<ValueId>& to) {
+    StridedMap out = map;
+    out.sizes = to;
+    out.strides.assign(to.size(), builder_.constant(int64_t{1}));
+    size_t i = 0, j = 0;
+    while (i < map.sizes.size() || j < to.size()) {
+      if (i < map.sizes.size() && builder_.known_int(map.sizes[i]) == 1) ++i;
+      else if (j < to.size() && builder_.known_int(to[j]) == 1) ++j;
+      else if (i < map.sizes.size() && j < to.size() && builder_.known_equal(map.sizes[i], to[j]))
+        out.strides[j++] = map.strides[i++];
+      else refuse();
+    }
+    return out;
+  }
+
+  std::vector<ValueId> row_major(const std::vector<ValueId>& sizes) {
+    std::vector<ValueId> strides(sizes.size());
+    ValueId stride = builder_.constant(int64_t{1});
+    for (size_t i = sizes.size(); i-- > 0;) {
+      strides[i] = stride;
+      const ValueId factors[] = {stride, sizes[i]};
+      stride = builder_.scalar(jit::ScalarOp::mul, factors);
+    }
+    return strides;
+  }
+
+  StridedMap root_map(VTensor& root) {
+    StridedMap map;
+    map.offset = builder_.constant(int64_t{0});
+    for (ValueId size : builder_.region().type(root.id).sizes) map.sizes.push_back(size);
+    map.strides = row_major(map.sizes);
+    map.contiguous = root.contiguous;
+    return map;
+  }
+
+  StridedMap slice(StridedMap map, const VirtualView& view) {
+    size_t axis = static_cast<size_t>(view.attributes.axes[0]);
+    const ValueId skip[] = {view.scalars[0], map.strides[axis]};
+    const ValueId sum[] = {map.offset, builder_.scalar(jit::ScalarOp::mul, skip)};
+    map.offset = builder_.scalar(jit::ScalarOp::add, sum);
+    const ValueId step[] = {view.scalars[2], map.strides[axis]};
+    map.strides[axis] = builder_.scalar(jit::ScalarOp::mul, step);
+    map.sizes[axis] = view.scalars[1];
+    map.contiguous = false;
+    return map;
+  }
+
+  StridedMap permute(StridedMap map, const VirtualView& view) {
+    StridedMap out = map;
+    for (size_t i = 0; i < view.attributes.axes.size(); ++i) {
+      out.sizes[i] = map.sizes[static_cast<size_t>(view.attributes.axes[i])];
+      out.strides[i] = map.strides[static_cast<size_t>(view.attributes.axes[i])];
+    }
+    out.contiguous = false;
+    return out;
+  }
+
+  Capture& capture_;
+  jit::RegionBuilder& builder_;
+};
+
+// Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
+bool Capture::may_be_saved(const VTensor& root) const {
+  if (root.input != kNoValue || !root.views.empty()) return true;
+  for (const jit::Instruction& instruction : region_.body.instructions) {
+    if (instruction.code != jit::Code::Op || !jit::is_differentiable(instruction.op)) continue;
+    const size_t count = jit::tensor_count(instruction);
+    const SmallVector<bool, 8> wanted(count, true);
+    const uint8_t set = jit::saved_set(instruction.op, {wanted.data(), count});
+    for (size_t i = 0; i < count && i < 3; ++i)
+      if (set >> i & 1 && instruction.operands[i] == root.id) return true;
+    for (size_t i = 0; i < instruction.results.size(); ++i)
+      if (set >> (3 + i) & 1 && instruction.results[i] == root.id) return true;
+  }
+  return false;
+}
+
+// In front of a write to the tensor's memory.
+void Capture::check_writable(const VTensor& root) {
+  if (modes.grad_enabled && root.leaf && root.requires_grad)
+    break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
+  if (root.in_history && may_be_saved(root))
+    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
+  if (root.has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
+  if (root.input != kNoValue && memory_.shared.count(source_place(plan_.sources, plan_.sources[root.source])))
+    break_here(BreakReason::write, "its memory is that of another tensor too");
+  will_change(root);
+  for (const std::weak_ptr<VTensor>& view : root.views)
+    if (const std::shared_ptr<VTensor> tensor = view.lock()) will_change(*tensor);
+  if (!root.host.is_undefined() && cast<TensorObject>(root.host)->tensor.overlaps_itself())
+    break_here(BreakReason::raises, "in-place write to an expanded tensor");
+}
+
+void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
+  VTensor* root = root_of(*target);
+  check_writable(*root);
+  current(*target);
+  const jit::Type type = region_.type(target->id);
+  Av source = value;
+  OpAttributes attributes;
+  attributes.dtype = type.dtype;
+  if (!tensor_of(value)) {
+    if (!value.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
+    ValueId number = number_id(value);
+    source = emit(Op::full, {}, {&number, 1}, attributes);
+  } else if (region_.type(tensor_of(value)->id).dtype != type.dtype) {
+    source = emit(Op::cast, {&source, 1}, {}, attributes);
+  }
+  std::vector<ValueId> sizes(type.sizes.begin(), type.sizes.end());
+  if (region_.type(tensor_of(source)->id).sizes.size() > sizes.size())
+    break_here(BreakReason::write, "the value has more dimensions");
+  source = broadcast_to(source, sizes);
+  std::shared_ptr<VTensor> taken = share_tensor(source);
+  // What has no history takes that of the tensor away; a part of it keeps the rest.
+  if (root->in_history && (target->view || !taken->requires_grad || !modes.grad_enabled))
+    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
+  if (!modes.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
+    break_here(BreakReason::write, "a result that has a history is written without gradients");
+  if (modes.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
+    break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
+  ValueId id = current(*taken);
+  if (target->view) {
+    StridedMap map = MapBuilder(*this, builder_).map_of(*target);
+    std::vector<ValueId> scalars = {map.offset};
+    scalars.insert(scalars.end(), map.sizes.begin(), map.sizes.end());
+    scalars.insert(scalars.end(), map.strides.begin(), map.strides.end());
+    const ValueId operands[] = {root->id, id};
+    bool root_grad = root->requires_grad;
+    root->id = builder_.op(Op::store, operands, scalars, {});
+    if (!modes.grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
+  } else {
+    root->id = id;
+  }
+  ++root->version;
+  root->view.reset();
+  root->unrecorded |= root->requires_grad && !modes.grad_enabled;
+  if (modes.grad_enabled && taken->requires_grad) {
+    root->requires_grad = true;
+    root->leaf = false;
+    take_views_anew(*root);
+  }
+  if (root->input == kNoValue || root->dirty) return;
+  root->dirty = true;
+  dirty_.push_back(share_tensor(tensor_objects_.at(root->host.object())));
+  add_written(root->source);
+}
+
+// The place of a view in the history is right behind the write, as in the interpreter, and not where it is
+// needed first: the order in which gradients add up depends on it.
+void Capture::take_views_anew(VTensor& root) {
+  std::vector<std::weak_ptr<VTensor>> alive;
+  for (const std::weak_ptr<VTensor>& view : root.views) {
+    const std::shared_ptr<VTensor> tensor = view.lock();
+    if (!tensor) continue;
+    current(*tensor);
+    alive.push_back(view);
+  }
+  root.views = std::move(alive);
+}
+
+void Capture::add_written(uint32_t source) {
+  for (uint32_t known : plan_.written_sources)
+    if (known == source) return;
+  plan_.written_sources.push_back(source);
+}
+
+void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+  tensor->has_grad_overlay = true;
+  tensor->grad = value;
+  if (tensor->host.is_undefined() && !tensor->built) return;  // its recipe will name the gradient
+  for (const std::shared_ptr<VTensor>& t : grad_dirty_)
+    if (t == tensor) return;
+  grad_dirty_.push_back(tensor);
+}
+
+// Memory and `.grad` of host tensors are brought up to date; what follows may look at them.
+void Capture::flush_writes() {
+  for (const std::shared_ptr<VTensor>& tensor : dirty_) {
+    builder_.write_back(tensor->input, tensor->id);
+    tensor->dirty = false;
+  }
+  dirty_.clear();
+  std::vector<std::shared_ptr<VTensor>> gradients = std::move(grad_dirty_);
+  grad_dirty_.clear();
+  for (const std::shared_ptr<VTensor>& tensor : gradients) {
+    if (tensor->input != kNoValue) plan_.graded_sources.push_back(tensor->source);
+    HostAction action;
+    action.form = HostAction::Form::SetGradient;
+    host_action(std::move(action), {Av::of(tensor), tensor->grad});
+  }
+}
+
+}  // namespace tsc::interp

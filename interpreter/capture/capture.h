@@ -5,6 +5,7 @@
 // Every read of host state goes through the functions of "loads" below, which record the assumption; there
 // is no other way to reach a host value. A store to the host becomes a host instruction at its place in
 // program order, and an overlay that later reads see.
+#include <array>
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
@@ -385,6 +386,7 @@ class Capture {
   std::unordered_set<Object*> constants_;                     // host objects reached by identity
   std::unordered_map<const Virtual*, std::string> container_places_;
   std::unordered_map<OverlayKey, bool, OverlayHash> constant_cells_;
+  std::array<Watched, 512> last_watched_;                     // of plan_.watched, by their hash
   std::vector<std::shared_ptr<VTensor>> inputs_;              // tensor inputs, in order
   std::vector<std::shared_ptr<VTensor>> dirty_;               // inputs whose memory is out of date
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;          // host tensors whose .grad is out of date

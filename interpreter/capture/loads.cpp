@@ -40,7 +40,12 @@ void Capture::assume_unchanged(Object* holder, const Value& key) {
   for (const Value& forbidden : forbidden_)
     if (forbidden.object() == holder && !is_kind(key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is changed and read");
+  // Loops ask for the same again and again; which of two asked last is enough to know.
+  const uint64_t hash = hash_mix(reinterpret_cast<uint64_t>(holder), key.is_object() ? reinterpret_cast<uint64_t>(key.object()) : 0);
+  Watched& last = last_watched_[hash % last_watched_.size()];
+  if (last.holder.is_object() && last.holder.object() == holder && last.key.is(key)) return;
   plan_.watched.push_back({Value(holder), key});
+  last = plan_.watched.back();
 }
 
 // A number that changes between calls: an input register.

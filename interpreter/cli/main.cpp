@@ -10,6 +10,7 @@
 #include "interpreter/cli/check_command.h"
 #include "interpreter/cli/files.h"
 #include "interpreter/cli/format_command.h"
+#include "interpreter/cli/heap.h"
 #include "interpreter/cli/options.h"
 #include "interpreter/cli/repl.h"
 #include "interpreter/cli/session.h"
@@ -163,6 +164,7 @@ int main(int count, char** words) {
 }  // namespace tsc::cli
 
 int main(int count, char** words) {
+  tsc::cli::set_up_heap();
   // A pipe that nobody reads ends the process silently (141), also where the parent ignores that.
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write

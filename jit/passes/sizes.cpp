@@ -31,9 +31,13 @@ class Unifier {
   // Integer constants of the body stand first: they are visible everywhere.
   void hoist_constants() {
     auto& body = region_.body.instructions;
-    std::stable_partition(body.begin(), body.end(), [](const Instruction& instruction) {
-      return instruction.code == Code::Const;
-    });
+    std::vector<Instruction> constants;
+    size_t kept = body.size();
+    for (size_t i = body.size(); i-- > 0;) {
+      if (body[i].code == Code::Const) constants.push_back(std::move(body[i]));
+      else if (--kept != i) body[kept] = std::move(body[i]);
+    }
+    std::move(constants.rbegin(), constants.rend(), body.begin());
   }
 
   // Values that exist, or could be computed, before anything runs: sizes and scalars of the inputs,

@@ -16,11 +16,10 @@ class Registers {
   explicit Registers(const Region& region, const std::vector<bool>& kept = {})
       : scalars(region.value_count()),
         objects(region.value_count()),
-        own_(region.value_count()),
+        places_(region.value_count()),
         seen_(region.value_count(), &none_) {
-    for (ValueId value = 0; value < region.value_count(); ++value)
-      if (region.type(value).kind == ValueKind::Tensor && (kept.empty() || !kept[value]))
-        tensor_values_.push_back(value);
+    find_tensors(region, region.body, kept);
+    own_.resize(count_);
   }
   Registers(const Registers&) = delete;
   Registers& operator=(const Registers&) = delete;
@@ -30,18 +29,18 @@ class Registers {
   // `tensor` stays the caller's, and stays where and what it is until the run ends.
   void lend(ValueId value, const Tensor& tensor) { seen_[value] = &tensor; }
   void put(ValueId value, Tensor tensor) {
-    own_[value] = std::move(tensor);
-    seen_[value] = &own_[value];
+    own(value) = std::move(tensor);
+    seen_[value] = &own(value);
   }
   void drop(ValueId value) {
-    if (seen_[value] == &own_[value]) own_[value] = Tensor();
+    if (seen_[value] == &own(value)) own(value) = Tensor();
     seen_[value] = &none_;
   }
   // The value leaves; an input, which is the caller's, as a copy.
   Tensor take(ValueId value) {
-    if (seen_[value] != &own_[value]) return tensor(value);
+    if (seen_[value] != &own(value)) return tensor(value);
     seen_[value] = &none_;
-    return std::move(own_[value]);
+    return std::move(own(value));
   }
   void drop_all() {
     for (ValueId value : tensor_values_)
@@ -52,9 +51,28 @@ class Registers {
   std::vector<void*> objects;
 
  private:
+  Tensor& own(ValueId value) { return own_[places_[value]]; }
+
+  // What a kernel computes inside has no registers.
+  void find_tensors(const Region& region, const Block& block, const std::vector<bool>& kept) {
+    const auto visit = [&](ValueId value) {
+      if (region.type(value).kind != ValueKind::Tensor) return;
+      places_[value] = count_++;
+      if (kept.empty() || !kept[value]) tensor_values_.push_back(value);
+    };
+    for (ValueId parameter : block.parameters) visit(parameter);
+    for (const Instruction& instruction : block.instructions) {
+      for (ValueId result : instruction.results) visit(result);
+      if (instruction.code == Code::Kernel) continue;
+      for (const auto& inner : instruction.blocks) find_tensors(region, *inner, kept);
+    }
+  }
+
   Tensor none_;  // what an empty register shows
+  uint32_t count_ = 0;
+  std::vector<uint32_t> places_;  // by value: of its tensor among own_
   std::vector<Tensor> own_;
-  std::vector<const Tensor*> seen_;
+  std::vector<const Tensor*> seen_;  // by value
   std::vector<ValueId> tensor_values_;
 };
 

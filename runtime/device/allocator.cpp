@@ -1,7 +1,5 @@
 #include "runtime/device/allocator.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -15,36 +13,9 @@ namespace {
 
 constexpr int64_t kSmallest = 64;
 constexpr int64_t kHugeThreshold = int64_t{1} << 20;
-constexpr int64_t kHugePage = int64_t{2} << 20;
 constexpr int kPoison = 0xFF;  // NaN in every floating dtype, -1, no bool
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-
-// Above the threshold: map one huge page more than asked, keep the aligned part.
-std::byte* map_aligned(int64_t capacity) {
-  int64_t mapped = capacity + kHugePage;
-  void* raw = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED) return nullptr;
-  auto begin = reinterpret_cast<uintptr_t>(raw);
-  uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
-  if (aligned > begin) munmap(raw, aligned - begin);
-  uintptr_t end = aligned + capacity;
-  if (begin + mapped > end) munmap(reinterpret_cast<void*>(end), begin + mapped - end);
-  madvise(reinterpret_cast<void*>(aligned), capacity, MADV_HUGEPAGE);
-  return reinterpret_cast<std::byte*>(aligned);
-}
-
-std::byte* system_allocate(int64_t capacity) {
-  if (capacity > kHugeThreshold) return map_aligned(capacity);
-  return static_cast<std::byte*>(std::aligned_alloc(kSmallest, capacity));
-}
-
-void system_free(std::byte* data, int64_t capacity) {
-  if (capacity > kHugeThreshold)
-    munmap(data, capacity);
-  else
-    std::free(data);
-}
 
 }  // namespace
 
@@ -80,6 +51,24 @@ bool CachingAllocator::take_kept(Block* block) {
 }
 
 // A new block, charged; null when the system has none. LimitError beyond the budget.
+std::byte* CachingAllocator::system_allocate(int64_t capacity) {
+  if (capacity > kHugeThreshold) return map_huge_pages(capacity);
+  {
+    Lock lock(lock_);
+    if (std::byte* data = slabs_.cut(capacity)) return data;
+  }
+  return static_cast<std::byte*>(std::aligned_alloc(kSmallest, capacity));
+}
+
+void CachingAllocator::system_free(std::byte* data, int64_t capacity) {
+  if (capacity > kHugeThreshold) return unmap_huge_pages(data, capacity);
+  if (capacity >= Slabs::kSmallest) {
+    Lock lock(lock_);
+    if (slabs_.take_back(data)) return;
+  }
+  std::free(data);
+}
+
 std::byte* CachingAllocator::request(int64_t capacity) {
   if (!budget_->try_charge(capacity)) {
     release_cached();
@@ -120,15 +109,18 @@ CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
 
 void CachingAllocator::free(Block block) noexcept {
   if (poison_) std::memset(block.data, kPoison, static_cast<size_t>(block.capacity));
-  Lock lock(lock_);
-  statistics_.used_bytes -= block.capacity;
-  try {
-    free_blocks_[class_of(block.capacity)].push_back(block.data);
-    statistics_.cached_bytes += block.capacity;
-  } catch (...) {
-    system_free(block.data, block.capacity);  // no memory even for the list
-    budget_->give_back(block.capacity);
+  {
+    Lock lock(lock_);
+    statistics_.used_bytes -= block.capacity;
+    try {
+      free_blocks_[class_of(block.capacity)].push_back(block.data);
+      statistics_.cached_bytes += block.capacity;
+      return;
+    } catch (const std::bad_alloc&) {  // not even for the list
+    }
   }
+  system_free(block.data, block.capacity);
+  budget_->give_back(block.capacity);
 }
 
 void CachingAllocator::release_cached() noexcept {

@@ -1,7 +1,7 @@
 #pragma once
 // The caching allocator of tensor memory: a freed block is kept for the next request of its size class,
 // because fresh pages cost far more than the arithmetic on them (a fault per 4 KiB page). Blocks above
-// 1 MiB start on a 2 MiB boundary and ask for huge pages.
+// 1 MiB, and those above 4 KiB once there are many, lie in huge pages.
 // Knows bytes only. Thread safe. Keeps: every block, kept ones included, is charged to the engine's
 // budget; kept blocks go back to the system before a request is refused.
 #include <array>
@@ -13,6 +13,7 @@
 
 #include "runtime/base/memory_budget.h"
 #include "runtime/base/ref.h"
+#include "runtime/device/huge_pages.h"
 
 namespace tsc {
 
@@ -57,6 +58,8 @@ class CachingAllocator : public RefCounted {
   static int class_of(int64_t capacity);
   bool take_kept(Block* block);
   std::byte* request(int64_t capacity);
+  std::byte* system_allocate(int64_t capacity);
+  void system_free(std::byte* data, int64_t capacity);
 
   // A spin lock: the critical sections are a few instructions and almost never contended.
   class Lock {
@@ -72,6 +75,7 @@ class CachingAllocator : public RefCounted {
 
   mutable std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
   std::array<std::vector<std::byte*>, kClassCount> free_blocks_;
+  Slabs slabs_;
   AllocatorStatistics statistics_;
   bool poison_ = false;
   Ref<MemoryBudget> budget_;

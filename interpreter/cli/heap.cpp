@@ -1,0 +1,34 @@
+#include "interpreter/cli/heap.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tsc::cli {
+
+#ifdef __GLIBC__
+
+void set_up_heap() {
+  constexpr int kStep = 64 << 20;  // by which the heap grows; pages that nobody touches cost nothing
+  constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
+  constexpr size_t kProbe = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, kStep / 2);
+  mallopt(M_TRIM_THRESHOLD, kStep);
+  mallopt(M_TOP_PAD, kStep);
+  const auto begin = (reinterpret_cast<uintptr_t>(sbrk(0)) + kHugePage - 1) & ~(kHugePage - 1);
+  void* volatile probe = std::malloc(kProbe);  // more than there is: the heap grows
+  std::free(probe);
+  const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
+  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
+#else
+
+void set_up_heap() {}
+
+#endif
+
+}  // namespace tsc::cli

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "interpreter/capture/plan.h"
+#include "interpreter/tensor/eager.h"
 #include "jit/region/builder.h"
 #include "jit/region/value_map.h"
 #include "interpreter/vm/inspect.h"
@@ -227,7 +228,7 @@ class Capture {
           const OpAttributes& attributes, int result = 0);
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
-  void assign(const std::shared_ptr<VTensor>& target, const Av& value);
+  void assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history = WriteHistory::Take);
   void check_writable(const VTensor& root);
   bool may_be_saved(const VTensor& root) const;
   void take_views_anew(VTensor& root);

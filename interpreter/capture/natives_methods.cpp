@@ -151,6 +151,11 @@ Av prim_assign(Capture& capture, Arguments& arguments) {
   return at(arguments, 0);
 }
 
+Av prim_copy_into(Capture& capture, Arguments& arguments) {
+  capture.assign(capture.share_tensor(at(arguments, 0)), at(arguments, 1), WriteHistory::Copy);
+  return at(arguments, 0);
+}
+
 Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
   if (capture.modes.grad_enabled && capture.share_tensor(at(arguments, 0))->requires_grad)
     capture.break_here(BreakReason::write, "a tensor with gradient history is written in place");
@@ -197,6 +202,28 @@ Av prim_item(Capture& capture, Arguments& arguments) {
 
 Av prim_is_tensor(Capture& capture, Arguments& arguments) {
   return Av::boolean(capture.tensor_of(at(arguments, 0)) != nullptr);
+}
+
+DType dtype_of(Capture& capture, const Av& x) {
+  return capture.builder().dtype(capture.share_tensor(x)->id);
+}
+
+Av cast_to(Capture& capture, const Av& x, DType dtype) {
+  if (dtype_of(capture, x) == dtype) return x;
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return capture.emit(Op::cast, {&x, 1}, {}, attributes);
+}
+
+Av prim_to_dtype(Capture& capture, Arguments& arguments) {
+  const Av& dtype = at(arguments, 1);
+  if (!dtype.is_constant()) capture.break_here(BreakReason::unknown_call, "a dtype that is not known");
+  return cast_to(capture, at(arguments, 0), expect_dtype(capture.vm(), dtype.value, "dtype"));
+}
+
+Av prim_wide(Capture& capture, Arguments& arguments) {
+  const Av& x = at(arguments, 0);
+  return cast_to(capture, x, computing_dtype(dtype_of(capture, x)));
 }
 
 Av prim_holds(Capture& capture, Arguments& arguments) {
@@ -299,6 +326,7 @@ constexpr NativeRow kMethods[] = {
 
 constexpr NativeRow kTensorNatives[] = {
     {"_prims.assign_", prim_assign},
+    {"_prims.copy_", prim_copy_into},
     {"_prims.in_place_operand", prim_in_place_operand},
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
@@ -309,6 +337,8 @@ constexpr NativeRow kTensorNatives[] = {
     {"_prims.shares_storage", prim_shares_storage},
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},
+    {"_prims.to_dtype", prim_to_dtype},
+    {"_prims.wide", prim_wide},
     {"_prims.holds", prim_holds},
     {"_prims.default_dtype", prim_default_dtype},
     {"_prims.tensor", prim_tensor},

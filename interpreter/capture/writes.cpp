@@ -136,7 +136,7 @@ void Capture::check_writable(const VTensor& root) {
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
 }
 
-void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
+void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
   check_writable(*root);
   current(*target);
@@ -174,7 +174,8 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value) {
     root->id = builder_.op(Op::store, operands, scalars, {});
     if (!modes.grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
   } else {
-    root->id = id;
+    const bool is_step = history == WriteHistory::Copy && modes.grad_enabled && taken->requires_grad;
+    root->id = is_step ? builder_.op(Op::copy, {&id, 1}, {}, {}) : id;
   }
   ++root->version;
   root->view.reset();

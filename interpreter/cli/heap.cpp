@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace tsc::cli {
@@ -15,6 +16,8 @@ void set_up_heap() {
   constexpr int kStep = 64 << 20;  // by which the heap grows; pages that nobody touches cost nothing
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
   constexpr size_t kProbe = 1 << 20;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return;  // nothing to spare
   mallopt(M_MMAP_THRESHOLD, kStep / 2);
   mallopt(M_TRIM_THRESHOLD, kStep);
   mallopt(M_TOP_PAD, kStep);

@@ -244,10 +244,6 @@ EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
   return out;
 }
 
-namespace {
-
-using Level = ElementwiseOperand::Level;
-
 Local<TensorObject> cast_to(Vm& vm, Local<TensorObject> x, DType dtype) {
   if (x->tensor.dtype() == dtype) return x;
   OpAttributes attributes;
@@ -255,6 +251,10 @@ Local<TensorObject> cast_to(Vm& vm, Local<TensorObject> x, DType dtype) {
   TensorObject* operands[] = {x.get()};
   return run_eager(vm, Op::cast, operands, {}, attributes).first;
 }
+
+namespace {
+
+using Level = ElementwiseOperand::Level;
 
 Local<TensorObject> broadcast_to(Vm& vm, Local<TensorObject> x, const Sizes& sizes) {
   if (x->tensor.sizes() == sizes) return x;
@@ -352,7 +352,7 @@ Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x) {
   return operand;
 }
 
-void assign(Vm& vm, TensorObject* x, const Value& value) {
+void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
   TensorState& state = tensor_state(vm);
   Local<TensorObject> source;
   Scalar number;
@@ -388,8 +388,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value) {
     if (root->needs_grad() || taped.needs_grad()) rebase_base(vm, root, x, taped);
     return;
   }
-  // A leaf source is a new step of history: recorded as a copy.
-  if (taped.leaf) {
+  if (taped.leaf || history == WriteHistory::Copy) {
     const Tensor results[] = {x->tensor};
     x->history = jit::record(Op::copy, {&taped, 1}, {}, {}, results);
   } else {

@@ -24,13 +24,19 @@ Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x);
 
 // x[...] = value for all of x: casts to x's dtype, broadcasts to x's sizes, writes through x's strides.
 // RuntimeError for an expanded x, a leaf that requires grad, a shape that does not broadcast.
-void assign(Vm& vm, TensorObject* x, const Value& value);
+// The history of x is then that of the value, which nobody else may see; or, like that of a value that is a
+// leaf, one step further: a copy.
+enum class WriteHistory : uint8_t { Take, Copy };
+void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history = WriteHistory::Take);
 
 // Makes the history of a view anew when its base was written in place since.
 void refresh_history(Vm& vm, TensorObject* object);
 // The tensor with its history, refreshed.
 jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object);
 Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value);
+
+// x itself where it has that dtype.
+Local<TensorObject> cast_to(Vm& vm, Local<TensorObject> x, DType dtype);
 
 // A 0-d tensor of a script number (not recorded).
 Tensor scalar_tensor(const Scalar& value, DType dtype);

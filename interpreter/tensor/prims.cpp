@@ -89,6 +89,11 @@ Value prim_assign(Vm& vm, Args& args) {
   return args[0];
 }
 
+Value prim_copy_into(Vm& vm, Args& args) {
+  assign(vm, expect_tensor(vm, args[0], "x"), args[1], WriteHistory::Copy);
+  return args[0];
+}
+
 Value prim_contiguous(Vm& vm, Args& args) {
   TensorObject* x = expect_tensor(vm, args[0], "x");
   if (x->tensor.is_contiguous()) return args[0];
@@ -159,6 +164,18 @@ Value prim_item(Vm& vm, Args& args) { return tensor_item(vm, expect_tensor(vm, a
 
 Value prim_is_tensor(Vm& vm, Args& args) {
   return Value::boolean(as_tensor(tensor_state(vm), args[0]) != nullptr);
+}
+
+// x itself where it has that dtype already.
+Value prim_to_dtype(Vm& vm, Args& args) {
+  Local<TensorObject> x(expect_tensor(vm, args[0], "x"));
+  return cast_to(vm, x, expect_dtype(vm, args[1], "dtype")).take();
+}
+
+// In the precision that an operation on x computes in.
+Value prim_wide(Vm& vm, Args& args) {
+  Local<TensorObject> x(expect_tensor(vm, args[0], "x"));
+  return cast_to(vm, x, computing_dtype(x->tensor.dtype())).take();
 }
 
 // Whether one of the list's items is the object itself.
@@ -323,6 +340,7 @@ struct PrimFunction {
 
 constexpr PrimFunction kFunctions[] = {
     {"assign_", "x, value", prim_assign},
+    {"copy_", "x, value", prim_copy_into},
     {"contiguous", "x", prim_contiguous},
     {"in_place_operand", "x", prim_in_place_operand},
     {"rng_bits", "sizes, dtype", prim_rng_bits},
@@ -344,6 +362,8 @@ constexpr PrimFunction kFunctions[] = {
     {"to_list", "x", prim_to_list},
     {"item", "x", prim_item},
     {"is_tensor", "x", prim_is_tensor},
+    {"to_dtype", "x, dtype", prim_to_dtype},
+    {"wide", "x", prim_wide},
     {"holds", "items, x", prim_holds},
     {"set_data", "x, data", prim_set_data},
     {"shares_storage", "x, y", prim_is_set_to},

@@ -225,7 +225,7 @@ Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir>
   TSC_CHECK(emitter, "no emitter for op " + std::string(op_name(op)));
   Ir x = inputs[0], y = inputs.size() > 1 ? inputs[1] : nullptr;
   Ir z = inputs.size() > 2 ? inputs[2] : nullptr;
-  const DType computed = from == DType::BF16 ? DType::F32 : from;
+  const DType computed = computing_dtype(from);
   Ir result = emitter->emit(lanes, computed, x, y, z);
   return to == DType::BF16 && op != Op::select ? lanes.round_to_bf16(result) : result;
 }

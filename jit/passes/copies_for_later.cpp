@@ -13,7 +13,28 @@ namespace {
 
 constexpr size_t kMostOps = 16;  // computed again for one value
 
-using Levels = std::set<int>;
+// A set of levels, ascending: most have one or two.
+class Levels {
+ public:
+  void insert(int level) {
+    const auto place = std::lower_bound(levels_.begin(), levels_.end(), level);
+    if (place == levels_.end() || *place != level)
+      levels_.insert(static_cast<size_t>(place - levels_.begin()), level);
+  }
+  void insert(const Levels& more) {
+    for (int level : more.levels_) insert(level);
+  }
+  bool includes(const Levels& others) const {
+    return std::includes(begin(), end(), others.begin(), others.end());
+  }
+  size_t size() const { return levels_.size(); }
+  const int* begin() const { return levels_.begin(); }
+  const int* end() const { return levels_.end(); }
+  bool operator==(const Levels&) const = default;
+
+ private:
+  SmallVector<int, 4> levels_;
+};
 
 class LaterKernels {
  public:
@@ -120,10 +141,9 @@ class LaterKernels {
     std::set<ValueId> leaves;
   };
 
-  bool read_in(ValueId value, const Levels& levels) const {
+  bool read_at(ValueId value, int level) const {
     const auto found = reads_.find(value);
-    return found != reads_.end() &&
-           std::includes(found->second.begin(), found->second.end(), levels.begin(), levels.end());
+    return found != reads_.end() && std::binary_search(found->second.begin(), found->second.end(), level);
   }
 
   // The ops and the values in memory that make the value. False: something in it is not cheap, where the
@@ -137,8 +157,7 @@ class LaterKernels {
     for (size_t i = 0; i < tensor_count(*made); ++i) {
       const ValueId operand = made->operands[i], base = root(operand);
       const auto late = late_.find(base);
-      const bool kept = late != late_.end() && std::includes(late->second.begin(), late->second.end(),
-                                                             levels.begin(), levels.end());
+      const bool kept = late != late_.end() && late->second.includes(levels);
       if (in_memory_.count(base) || (kept && base == operand)) {
         again->leaves.insert(base);
       } else if (base != operand || !expand(base, levels, false, again)) {
@@ -160,7 +179,7 @@ class LaterKernels {
       for (ValueId leaf : again.leaves) {
         if (!is_big(leaf, value)) continue;
         for (int level : levels)
-          if (!read_in(leaf, {level})) cost += bytes(leaf);
+          if (!read_at(leaf, level)) cost += bytes(leaf);
       }
       worth = cost < bytes(value) * static_cast<int64_t>(1 + levels.size());
     }
@@ -169,7 +188,7 @@ class LaterKernels {
       return;
     }
     again_.insert(value);
-    for (ValueId leaf : again.leaves) reads_[leaf].insert(levels.begin(), levels.end());
+    for (ValueId leaf : again.leaves) reads_[leaf].insert(levels);
   }
 
   void emit() {

@@ -53,7 +53,7 @@ void verify_after(const Pass& pass, const Region& region) {
 
 void run_pipeline(Region& region, const PipelineOptions& options) {
   using Clock = std::chrono::steady_clock;
-  verify(region);
+  if (options.verify) verify(region);
   if (options.on_stage) options.on_stage("region", region);
   for (const Pass& pass : kPasses) {
     current_device().stop.poll();

@@ -15,7 +15,7 @@ namespace tsc::jit {
 
 struct PipelineOptions {
   std::set<std::string, std::less<>> disabled;
-  bool verify = true;        // after each pass too
+  bool verify = true;        // in front of the first pass and after each
   Report* report = nullptr;  // receives one CompileTime event a pass
   // Called with the region before the first pass ("region") and after each.
   std::function<void(std::string_view pass, const Region& region)> on_stage;

@@ -3,6 +3,7 @@
 // tensors are dropped when the run ends. An input is lent (a pointer to the caller's tensor), everything
 // else is the registers' own.
 // Keeps: between two runs no register owns a tensor; only those of kept values show one.
+#include <deque>
 #include <vector>
 
 #include "jit/region/region.h"
@@ -19,7 +20,6 @@ class Registers {
         places_(region.value_count()),
         seen_(region.value_count(), &none_) {
     find_tensors(region, region.body, kept);
-    own_.resize(count_);
   }
   Registers(const Registers&) = delete;
   Registers& operator=(const Registers&) = delete;
@@ -29,18 +29,19 @@ class Registers {
   // `tensor` stays the caller's, and stays where and what it is until the run ends.
   void lend(ValueId value, const Tensor& tensor) { seen_[value] = &tensor; }
   void put(ValueId value, Tensor tensor) {
-    own(value) = std::move(tensor);
-    seen_[value] = &own(value);
+    Tensor& own = place_of(value);
+    own = std::move(tensor);
+    seen_[value] = &own;
   }
   void drop(ValueId value) {
-    if (seen_[value] == &own(value)) own(value) = Tensor();
+    if (is_own(value)) own_[places_[value] - 1] = Tensor();
     seen_[value] = &none_;
   }
   // The value leaves; an input, which is the caller's, as a copy.
   Tensor take(ValueId value) {
-    if (seen_[value] != &own(value)) return tensor(value);
+    if (!is_own(value)) return tensor(value);
     seen_[value] = &none_;
-    return std::move(own(value));
+    return std::move(own_[places_[value] - 1]);
   }
   void drop_all() {
     for (ValueId value : tensor_values_)
@@ -51,27 +52,33 @@ class Registers {
   std::vector<void*> objects;
 
  private:
-  Tensor& own(ValueId value) { return own_[places_[value]]; }
+  bool is_own(ValueId value) const {
+    return places_[value] != 0 && seen_[value] == &own_[places_[value] - 1];
+  }
+  // Given when it is needed first: what a compiled kernel computes inside is never put anywhere.
+  Tensor& place_of(ValueId value) {
+    if (places_[value] == 0) {
+      own_.emplace_back();
+      places_[value] = static_cast<uint32_t>(own_.size());
+    }
+    return own_[places_[value] - 1];
+  }
 
-  // What a kernel computes inside has no registers.
   void find_tensors(const Region& region, const Block& block, const std::vector<bool>& kept) {
     const auto visit = [&](ValueId value) {
-      if (region.type(value).kind != ValueKind::Tensor) return;
-      places_[value] = count_++;
-      if (kept.empty() || !kept[value]) tensor_values_.push_back(value);
+      if (region.type(value).kind == ValueKind::Tensor && (kept.empty() || !kept[value]))
+        tensor_values_.push_back(value);
     };
     for (ValueId parameter : block.parameters) visit(parameter);
     for (const Instruction& instruction : block.instructions) {
       for (ValueId result : instruction.results) visit(result);
-      if (instruction.code == Code::Kernel) continue;
       for (const auto& inner : instruction.blocks) find_tensors(region, *inner, kept);
     }
   }
 
   Tensor none_;  // what an empty register shows
-  uint32_t count_ = 0;
-  std::vector<uint32_t> places_;  // by value: of its tensor among own_
-  std::vector<Tensor> own_;
+  std::vector<uint32_t> places_;  // by value: of its tensor among own_, from 1
+  std::deque<Tensor> own_;        // which stay where they are
   std::vector<const Tensor*> seen_;  // by value
   std::vector<ValueId> tensor_values_;
 };

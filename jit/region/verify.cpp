@@ -6,6 +6,7 @@
 #include "jit/region/infer.h"
 #include "jit/region/region.h"
 #include "jit/region/scalar_eval.h"
+#include "jit/region/value_map.h"
 
 namespace tsc::jit {
 namespace {
@@ -57,6 +58,7 @@ class Verifier {
 
   void run() {
     for (ValueId input : region_.body.parameters) define_open(input);
+    inputs_.insert(region_.body.parameters.begin(), region_.body.parameters.end());
     check_block(region_.body, nullptr);
     instruction_ = nullptr;
     for (const auto& [a, b] : region_.assumptions) {
@@ -211,7 +213,7 @@ class Verifier {
       dynamic ? define_open(instruction.results[r]) : define(instruction.results[r]);
       check_sizes(instruction.results[r]);
       for (size_t k = 0; k < inferred.sizes.size(); ++k)
-        check(algebra_.equal(declared.sizes[k], inferred.sizes[k]),
+        check(declared.sizes[k] == inferred.sizes[k] || algebra_.equal(declared.sizes[k], inferred.sizes[k]),
               "the result's sizes are not what the op gives");
     }
   }
@@ -247,10 +249,8 @@ class Verifier {
   void check_write_back(const Instruction& instruction) {
     check(instruction.operands.size() == 2 && instruction.results.empty(),
           "write_back takes an input and a value");
-    const auto& inputs = region_.body.parameters;
     const ValueId input = instruction.operands[0], value = instruction.operands[1];
-    check(std::find(inputs.begin(), inputs.end(), input) != inputs.end() &&
-              kind(input) == ValueKind::Tensor,
+    check(inputs_.count(input) && kind(input) == ValueKind::Tensor,
           "write_back goes to an input tensor");
     check(same_type(input, value), "write_back keeps dtype and rank");
     for (size_t k = 0; k < region_.type(input).sizes.size(); ++k)
@@ -316,6 +316,7 @@ class Verifier {
   EqualSizes facts_;
   CheckingAlgebra algebra_;
   std::vector<bool> defined_;
+  ValueSet inputs_;
   std::vector<ValueId> scope_;
   const Instruction* instruction_ = nullptr;  // being checked
   size_t index_ = 0;

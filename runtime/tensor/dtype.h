@@ -14,6 +14,9 @@ struct BFloat16 {
   uint16_t bits;
 };
 
+// What an elementwise operation on that dtype computes in.
+inline DType computing_dtype(DType dtype) { return dtype == DType::BF16 ? DType::F32 : dtype; }
+
 inline int64_t dtype_size(DType dtype) {
   constexpr int64_t kSizes[kDTypeCount] = {1, 1, 4, 8, 2, 4, 8};
   return kSizes[static_cast<int>(dtype)];

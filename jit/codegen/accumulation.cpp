@@ -28,7 +28,7 @@ Ir flip_negative(const Lanes& lanes, int bits, Ir x) {
 }  // namespace
 
 bool Accumulation::ordered_as_integers() const {
-  return is_floating(input) && (reduction == Reduction::amax || reduction == Reduction::amin);
+  return is_floating(input) && !may_lose_nan && (reduction == Reduction::amax || reduction == Reduction::amin);
 }
 
 DType Accumulation::dtype() const {
@@ -49,6 +49,7 @@ Ir Accumulation::enter(const Lanes& lanes, Ir x) const {
 }
 
 Ir Accumulation::combine(const Lanes& lanes, Ir x, Ir y) const {
+  if (may_lose_nan) return lanes.b().CreateSelect(lanes.b().CreateFCmpOGT(x, y), x, y);  // x86's max
   constexpr Op kOps[] = {Op::add, Op::mul, Op::maximum, Op::minimum};
   return apply_binary(lanes, kOps[static_cast<int>(reduction)], dtype(), x, y);
 }
@@ -58,6 +59,7 @@ Ir Accumulation::identity(const Lanes& lanes) const {
   if (reduction == Reduction::sum) return llvm::Constant::getNullValue(lanes.value_type(to));
   if (reduction == Reduction::prod)
     return is_floating(to) ? lanes.number(to, 1) : lanes.integer(memory_bytes(to) * 8, 1);
+  if (may_lose_nan) return lanes.number(to, -std::numeric_limits<double>::infinity());
   const bool largest = reduction == Reduction::amin;
   const int bits = memory_bytes(to) * 8;
   if (ordered_as_integers()) {  // the key of an infinity

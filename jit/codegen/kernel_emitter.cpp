@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "jit/codegen/philox_emitter.h"
+#include "jit/loops/nan_flow.h"
 #include "runtime/base/error.h"
 
 namespace tsc::jit {
@@ -310,7 +311,7 @@ void KernelEmitter::collect_reducers(const NestStage& stage) {
     DType input = bindings_[in.inputs[0]].dtype;
     for (const NestInstruction& other : stage.element)
       if (defines_value(other) && other.result == in.inputs[0]) input = other.dtype;
-    reducers_.push_back({&in, {in.reduction, input}, nullptr, nullptr, nullptr, {}, 0});
+    reducers_.push_back({&in, {in.reduction, input, is_softmax_maximum(program_, in)}, nullptr, nullptr, nullptr, {}, 0});
   }
 }
 

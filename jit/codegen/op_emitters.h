@@ -27,10 +27,12 @@ Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir>
 
 // How a reduction accumulates: sums and products in their own dtype, the extremes of floats as
 // integers in the same order (-0 below +0, nan beyond everything), which makes a step one
-// instruction.
+// instruction. Where a nan shows in any case (jit/loops/nan_flow.h), the largest float is found as a float: nan may get
+// lost, and any zero stands for both.
 struct Accumulation {
   Reduction reduction;
   DType input;
+  bool may_lose_nan = false;  // an amax of F32 or F64
   DType dtype() const;  // of the accumulators, as values and in memory
   Ir enter(const Lanes& lanes, Ir x) const;
   Ir combine(const Lanes& lanes, Ir x, Ir y) const;

@@ -1,6 +1,7 @@
 // Reductions give the canonical order's bits, whatever the vector width and wherever the tail
 // falls.
 #include "catch2/catch.hpp"
+#include "jit/loops/nan_flow.h"
 #include "sample_programs.h"
 
 using namespace tsc;
@@ -99,6 +100,51 @@ TEST_CASE("a column program's uniform values serve both of its parts") {
   const double number = 0.3;
   for (Layout& layout : layouts) layout.parameters = {std::bit_cast<int64_t>(number)};
   check_program(b.program, layouts);
+}
+
+namespace {
+
+// How many maxima of the program may leave nan out.
+int softmax_maxima(const KernelProgram& program) {
+  int found = 0;
+  for (const NestStage& stage : program.stages)
+    for (const NestInstruction& in : stage.element) found += is_softmax_maximum(program, in);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a maximum of which only a softmax is made") {
+  const KernelProgram softmax = softmax_program(DType::F32);
+  CHECK(softmax_maxima(softmax) == 1);
+  CHECK(softmax_maxima(softmax_program(DType::BF16)) == 1);
+  CHECK(softmax_maxima(row_reduction(Reduction::amax, DType::F32)) == 0);
+  CHECK(softmax_maxima(layer_norm_program()) == 0);
+  // Each instruction of it in turn as another one.
+  for (size_t stage = 0; stage < softmax.stages.size(); ++stage)
+    for (size_t i = 0; i < softmax.stages[stage].element.size(); ++i) {
+      KernelProgram other = softmax;
+      NestInstruction& in = other.stages[stage].element[i];
+      if (in.code == NestCode::Apply && in.op != Op::cast) in.op = Op::maximum;
+      else if (in.code == NestCode::Reduce) in.reduction = Reduction::prod;
+      else continue;
+      INFO(print(other));
+      CHECK(softmax_maxima(other) == 0);
+    }
+  // Somebody else reads the maximum, the difference, the exponential, or what is kept of it.
+  for (const NestStage& stage : softmax.stages)
+    for (const NestInstruction& in : stage.element) {
+      if (!defines_value(in) || in.code == NestCode::Load || in.op == Op::cast) continue;
+      const bool is_result = in.code == NestCode::Apply && in.op == Op::div;
+      const bool is_sum = in.code == NestCode::Reduce && in.reduction == Reduction::sum;
+      KernelProgram other = softmax;
+      NestInstruction store;
+      store.code = NestCode::Store;
+      store.inputs.push_back(in.result);
+      other.stages.back().element.push_back(store);
+      INFO(print(other));
+      CHECK(softmax_maxima(other) == (is_result || is_sum ? 1 : 0));
+    }
 }
 
 TEST_CASE("softmax and layer norm as row programs") {

@@ -98,11 +98,11 @@ CaptureResult Capture::run() {
 void Capture::step() {
   AFrame& frame = frames_.back();
   const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
-  if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
-    break_here(BreakReason::too_large);
   const uint32_t pc = frame.pc;
   step_pc_ = pc;
   builder_.origin = jit::RegionBuilder::kAskOrigin;  // most instructions append nothing
+  if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
+    break_here(BreakReason::too_large);
   if (break_everywhere && plan_.instructions && frames_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
@@ -312,8 +312,8 @@ void Capture::return_from(const Av& result) {
 
 void Capture::leave_with_return(const Av& result) {
   if (frames_.size() > 1) return return_from(result);
-  flush_writes();
   builder_.origin = current_origin();
+  flush_writes();
   ExitBuilder(*this).leave_returning(result);
   done_ = true;
 }
@@ -325,8 +325,8 @@ void Capture::leave_or_refuse(const BreakHere& reason) {
 }
 
 void Capture::leave_with_break(const BreakHere& reason) {
-  flush_writes();
   builder_.origin = current_origin();
+  flush_writes();
   ExitBuilder(*this).leave_resuming(reason);
   done_ = true;
 }

@@ -154,7 +154,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::vector<FirstCall> first_calls_;
   std::unordered_map<Object*, std::vector<WatchEntry>> watches_;
   std::unordered_map<const jit::SplitBackward*, CompiledBackward> backwards_;
-  uint64_t epoch_ = 0;  // of the overlap test's marks
+  mutable uint64_t epoch_ = 0;  // of the overlap test's marks
   bool has_invalid_ = false;  // some variant of some site
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;

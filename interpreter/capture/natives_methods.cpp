@@ -152,7 +152,7 @@ Av prim_assign(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_copy_into(Capture& capture, Arguments& arguments) {
-  capture.assign(capture.share_tensor(at(arguments, 0)), at(arguments, 1), WriteHistory::Copy);
+  capture.assign(capture.share_tensor(at(arguments, 0)), at(arguments, 1), WriteHistory::Step);
   return at(arguments, 0);
 }
 

@@ -149,7 +149,9 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
   if (!out.empty()) return out;
   if (!are_distinct(old.plan, entry) || old.entry.has_twins(old.plan, entry))
     return "an object is reached in two ways now";
-  return old.running ? "the function runs already" : "a tensor that is written shares memory with another";
+  if (old.running) return "the function runs already";
+  if (old.entry.overlaps(old.plan, entry, ++epoch_)) return "a tensor that is written shares memory with another";
+  return "sizes that were equal, or what was found of sizes and numbers: another case now";
 }
 
 }  // namespace tsc::interp

@@ -156,6 +156,11 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, Wr
     break_here(BreakReason::write, "the value has more dimensions");
   source = broadcast_to(source, sizes);
   std::shared_ptr<VTensor> taken = share_tensor(source);
+  // The elements are the base's too, the history is the detached tensor's alone.
+  if (modes.grad_enabled && taken->requires_grad)
+    for (const VTensor* view = target.get(); view->view; view = view->view->parent.get())
+      if (view->view->op == Op::detach)
+        break_here(BreakReason::write, "a tensor with a history is written into a detached one");
   // What has no history takes that of the tensor away; a part of it keeps the rest.
   if (root->in_history && (target->view || !taken->requires_grad || !modes.grad_enabled))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
@@ -174,7 +179,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, Wr
     root->id = builder_.op(Op::store, operands, scalars, {});
     if (!modes.grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
   } else {
-    const bool is_step = history == WriteHistory::Copy && modes.grad_enabled && taken->requires_grad;
+    const bool is_step = history == WriteHistory::Step && modes.grad_enabled && taken->requires_grad;
     root->id = is_step ? builder_.op(Op::copy, {&id, 1}, {}, {}) : id;
   }
   ++root->version;

@@ -3,17 +3,19 @@
 #include <cstdint>
 #include <cstdlib>
 
+#ifdef __GLIBC__
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#endif
 
 namespace tsc::cli {
 
 #ifdef __GLIBC__
 
 void set_up_heap() {
-  constexpr int kStep = 64 << 20;  // by which the heap grows; pages that nobody touches cost nothing
+  constexpr int kStep = 64 << 20;  // the heap's size; pages that nobody touches cost nothing
   constexpr uintptr_t kHugePage = uintptr_t{2} << 20;
   constexpr size_t kProbe = 1 << 20;
   rlimit limit{};
@@ -25,6 +27,7 @@ void set_up_heap() {
   void* volatile probe = std::malloc(kProbe);  // more than there is: the heap grows
   std::free(probe);
   const auto end = reinterpret_cast<uintptr_t>(sbrk(0));
+  mallopt(M_TOP_PAD, 1 << 20);  // beyond, and for the heaps of threads
   if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 

@@ -388,7 +388,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
     if (root->needs_grad() || taped.needs_grad()) rebase_base(vm, root, x, taped);
     return;
   }
-  if (taped.leaf || history == WriteHistory::Copy) {
+  if (taped.leaf || history == WriteHistory::Step) {
     const Tensor results[] = {x->tensor};
     x->history = jit::record(Op::copy, {&taped, 1}, {}, {}, results);
   } else {

@@ -26,7 +26,7 @@ Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x);
 // RuntimeError for an expanded x, a leaf that requires grad, a shape that does not broadcast.
 // The history of x is then that of the value, which nobody else may see; or, like that of a value that is a
 // leaf, one step further: a copy.
-enum class WriteHistory : uint8_t { Take, Copy };
+enum class WriteHistory : uint8_t { Take, Step };
 void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history = WriteHistory::Take);
 
 // Makes the history of a view anew when its base was written in place since.

@@ -90,7 +90,7 @@ Value prim_assign(Vm& vm, Args& args) {
 }
 
 Value prim_copy_into(Vm& vm, Args& args) {
-  assign(vm, expect_tensor(vm, args[0], "x"), args[1], WriteHistory::Copy);
+  assign(vm, expect_tensor(vm, args[0], "x"), args[1], WriteHistory::Step);
   return args[0];
 }
 

@@ -13,7 +13,6 @@ struct GradientSeed {
   ValueId gradient;  // same dtype and sizes
 };
 
-
 // The gradients of `wrt` (tensors) with respect to the seeded values, kNoValue where unconnected.
 // No gradient flows through the values in `stops` (made under no_grad), detach, or host instructions.
 // NotImplementedError when one would have to flow through If or Loop. `saving`, when not null, takes the

@@ -7,6 +7,7 @@ namespace {
 
 using Uses = std::vector<const NestInstruction*>;
 
+// Asked once: it notes what it finds on the way.
 class Softmax {
  public:
   explicit Softmax(const KernelProgram& program) {

@@ -40,8 +40,8 @@ class EqualSizes {
 };
 
 // Gives one name to sizes of inputs that the region assumes to be equal. Whoever runs the region compares
-// them when it binds the inputs, and leaves through the first guard when they differ. True: some have
-// become one.
+// them when it binds the inputs, and leaves through the first guard when they differ: there must be one, which
+// may compare a size with itself and is kept by the passes. True: some have become one.
 bool share_input_sizes(Region& region);
 
 }  // namespace tsc::jit

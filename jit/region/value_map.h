@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "jit/region/region.h"
+#include "runtime/base/error.h"
 
 namespace tsc::jit {
 
@@ -20,7 +21,8 @@ class Places {
  public:
   uint32_t find(ValueId value) const { return value < places_.size() ? places_[value] : kNoValue; }
   void set(ValueId value, uint32_t place) {
-    if (value >= places_.size()) places_.resize(value + value / 2 + 16, kNoValue);
+    TSC_CHECK(value != kNoValue, "no value is none that can be known");
+    if (value >= places_.size()) places_.resize(size_t{value} + value / 2 + 16, kNoValue);
     places_[value] = place;
   }
 

@@ -53,20 +53,17 @@ bool CachingAllocator::take_kept(Block* block) {
 // A new block, charged; null when the system has none. LimitError beyond the budget.
 std::byte* CachingAllocator::system_allocate(int64_t capacity) {
   if (capacity > kHugeThreshold) return map_huge_pages(capacity);
-  {
+  // Under a limit every byte counts, and what a slab holds beside its blocks is charged to nobody.
+  if (budget_->limit() == 0) {
     Lock lock(lock_);
     if (std::byte* data = slabs_.cut(capacity)) return data;
   }
   return static_cast<std::byte*>(std::aligned_alloc(kSmallest, capacity));
 }
 
-void CachingAllocator::system_free(std::byte* data, int64_t capacity) {
+void CachingAllocator::system_free(std::byte* data, int64_t capacity) noexcept {
   if (capacity > kHugeThreshold) return unmap_huge_pages(data, capacity);
-  if (capacity >= Slabs::kSmallest) {
-    Lock lock(lock_);
-    if (slabs_.take_back(data)) return;
-  }
-  std::free(data);
+  if (capacity < Slabs::kSmallest || !slabs_.take_back(data)) std::free(data);
 }
 
 std::byte* CachingAllocator::request(int64_t capacity) {
@@ -109,33 +106,31 @@ CachingAllocator::Block CachingAllocator::allocate(int64_t bytes) {
 
 void CachingAllocator::free(Block block) noexcept {
   if (poison_) std::memset(block.data, kPoison, static_cast<size_t>(block.capacity));
-  {
-    Lock lock(lock_);
-    statistics_.used_bytes -= block.capacity;
-    try {
-      free_blocks_[class_of(block.capacity)].push_back(block.data);
-      statistics_.cached_bytes += block.capacity;
-      return;
-    } catch (const std::bad_alloc&) {  // not even for the list
-    }
+  Lock lock(lock_);
+  statistics_.used_bytes -= block.capacity;
+  try {
+    free_blocks_[class_of(block.capacity)].push_back(block.data);
+    statistics_.cached_bytes += block.capacity;
+  } catch (const std::bad_alloc&) {  // no memory even for the list
+    system_free(block.data, block.capacity);
+    budget_->give_back(block.capacity);
   }
-  system_free(block.data, block.capacity);
-  budget_->give_back(block.capacity);
 }
 
 void CachingAllocator::release_cached() noexcept {
-  std::array<std::vector<std::byte*>, kClassCount> lists;
-  {
-    Lock lock(lock_);
-    lists.swap(free_blocks_);
-    statistics_.cached_bytes = 0;
-  }
+  Lock lock(lock_);
+  slabs_.begin_count();
+  for (const auto& list : free_blocks_)
+    for (const std::byte* data : list) slabs_.count_idle(data);
   for (int index = 0; index < kClassCount; ++index) {
-    int64_t capacity = (int64_t{4 + index % 4} << (index / 4 + 6)) / 4;
-    for (std::byte* data : lists[index]) {
+    const int64_t capacity = (int64_t{4 + index % 4} << (index / 4 + 6)) / 4;
+    std::erase_if(free_blocks_[index], [&](std::byte* data) {
+      if (slabs_.stays(data)) return false;
       system_free(data, capacity);
       budget_->give_back(capacity);
-    }
+      statistics_.cached_bytes -= capacity;
+      return true;
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The caching allocator of tensor memory: a freed block is kept for the next request of its size class,
 // because fresh pages cost far more than the arithmetic on them (a fault per 4 KiB page). Blocks above
-// 1 MiB, and those above 4 KiB once there are many, lie in huge pages.
+// 1 MiB, and those above 4 KiB once there are many and no limit is set, lie in huge pages.
 // Knows bytes only. Thread safe. Keeps: every block, kept ones included, is charged to the engine's
 // budget; kept blocks go back to the system before a request is refused.
 #include <array>
@@ -42,7 +42,7 @@ class CachingAllocator : public RefCounted {
   void free(Block block) noexcept;
 
   MemoryBudget& budget() const { return *budget_; }
-  // Gives every cached block back to the system.
+  // Gives every cached block back to the system, but for those that share a slab with one in use.
   void release_cached() noexcept;
   AllocatorStatistics statistics() const;
   void reset_peak();
@@ -59,9 +59,10 @@ class CachingAllocator : public RefCounted {
   bool take_kept(Block* block);
   std::byte* request(int64_t capacity);
   std::byte* system_allocate(int64_t capacity);
-  void system_free(std::byte* data, int64_t capacity);
+  void system_free(std::byte* data, int64_t capacity) noexcept;  // the lock is held
 
-  // A spin lock: the critical sections are a few instructions and almost never contended.
+  // A spin lock: the critical sections are a few instructions and almost never contended. Those that call the
+  // system, for a new slab and in release_cached(), are rare.
   class Lock {
    public:
     explicit Lock(std::atomic_flag& flag) : flag_(flag) {

@@ -73,14 +73,34 @@ std::byte* Slabs::cut(int64_t capacity) {
   return data;
 }
 
-bool Slabs::take_back(std::byte* data) {
-  const auto holds = [data](const Slab& slab) { return data >= slab.data && data < slab.data + slab.capacity; };
-  const auto slab = std::find_if(slabs_.begin(), slabs_.end(), holds);
-  if (slab == slabs_.end()) return false;
+const Slabs::Slab* Slabs::slab_of(const std::byte* data) const noexcept {
+  for (const Slab& slab : slabs_)
+    if (data >= slab.data && data < slab.data + slab.capacity) return &slab;
+  return nullptr;
+}
+
+bool Slabs::take_back(std::byte* data) noexcept {
+  auto* slab = const_cast<Slab*>(slab_of(data));
+  if (!slab) return false;
+  if (slab->idle > 0) --slab->idle;
   if (--slab->blocks > 0) return true;
   unmap_huge_pages(slab->data, slab->capacity);
-  slabs_.erase(slab);
+  slabs_.erase(slabs_.begin() + (slab - slabs_.data()));
+  if (slabs_.empty()) asked_ = 0;
   return true;
+}
+
+void Slabs::begin_count() noexcept {
+  for (Slab& slab : slabs_) slab.idle = 0;
+}
+
+void Slabs::count_idle(const std::byte* data) noexcept {
+  if (auto* slab = const_cast<Slab*>(slab_of(data))) ++slab->idle;
+}
+
+bool Slabs::stays(const std::byte* data) const noexcept {
+  const Slab* slab = slab_of(data);
+  return slab && slab->idle < slab->blocks;
 }
 
 }  // namespace tsc

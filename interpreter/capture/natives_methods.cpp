@@ -204,26 +204,15 @@ Av prim_is_tensor(Capture& capture, Arguments& arguments) {
   return Av::boolean(capture.tensor_of(at(arguments, 0)) != nullptr);
 }
 
-DType dtype_of(Capture& capture, const Av& x) {
-  return capture.builder().dtype(capture.share_tensor(x)->id);
-}
-
-Av cast_to(Capture& capture, const Av& x, DType dtype) {
-  if (dtype_of(capture, x) == dtype) return x;
-  OpAttributes attributes;
-  attributes.dtype = dtype;
-  return capture.emit(Op::cast, {&x, 1}, {}, attributes);
-}
-
 Av prim_to_dtype(Capture& capture, Arguments& arguments) {
   const Av& dtype = at(arguments, 1);
   if (!dtype.is_constant()) capture.break_here(BreakReason::unknown_call, "a dtype that is not known");
-  return cast_to(capture, at(arguments, 0), expect_dtype(capture.vm(), dtype.value, "dtype"));
+  return capture.cast_to(at(arguments, 0), expect_dtype(capture.vm(), dtype.value, "dtype"));
 }
 
 Av prim_wide(Capture& capture, Arguments& arguments) {
   const Av& x = at(arguments, 0);
-  return cast_to(capture, x, computing_dtype(dtype_of(capture, x)));
+  return capture.cast_to(x, computing_dtype(capture.builder().dtype(capture.share_tensor(x)->id)));
 }
 
 Av prim_holds(Capture& capture, Arguments& arguments) {

@@ -222,21 +222,13 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
   bool identity = false;
   DType dtype = compute_dtype(op, kinds, modes.default_dtype, &identity);
   if (identity) return operands[0];
-  const auto attributes_of = [&](size_t i) {
-    OpAttributes attributes;
-    attributes.dtype = op == Op::select && i == 0 ? DType::Bool : dtype;
-    return attributes;
-  };
+  const auto wanted = [&](size_t i) { return op == Op::select && i == 0 ? DType::Bool : dtype; };
   std::vector<Av> tensors;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (kinds[i].level == Level::Number) continue;
-    const OpAttributes attributes = attributes_of(i);
-    if (kinds[i].dtype == attributes.dtype) {
-      tensors.push_back(operands[i]);
-      continue;
-    }
-    if (op == Op::select && i == 0) break_here(BreakReason::raises, "where: condition is no bool tensor");
-    tensors.push_back(emit(Op::cast, {&operands[i], 1}, {}, attributes));
+    if (op == Op::select && i == 0 && kinds[i].dtype != DType::Bool)
+      break_here(BreakReason::raises, "where: condition is no bool tensor");
+    tensors.push_back(cast_to(operands[i], wanted(i)));
   }
   if (tensors.size() > 1) broadcast_together(tensors);
   if (tensors.size() == operands.size()) return emit(op, tensors, {}, {});
@@ -252,7 +244,9 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
       const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
       scalars.insert(scalars.end(), sizes.begin(), sizes.end());
     }
-    arguments.push_back(emit(Op::full, {}, scalars, attributes_of(i)));
+    OpAttributes attributes;
+    attributes.dtype = wanted(i);
+    arguments.push_back(emit(Op::full, {}, scalars, attributes));
   }
   return emit(op, arguments, {}, {});
 }
@@ -330,6 +324,13 @@ Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
     }
   }
   return emit(Op::broadcast, {&av, 1}, sizes, {});
+}
+
+Av Capture::cast_to(const Av& tensor, DType dtype) {
+  if (region_.type(share_tensor(tensor)->id).dtype == dtype) return tensor;
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return emit(Op::cast, {&tensor, 1}, {}, attributes);
 }
 
 Av Capture::shape_of(VTensor& tensor) {

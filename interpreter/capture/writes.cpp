@@ -141,15 +141,15 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, Wr
   check_writable(*root);
   current(*target);
   const jit::Type type = region_.type(target->id);
-  Av source = value;
-  OpAttributes attributes;
-  attributes.dtype = type.dtype;
-  if (!tensor_of(value)) {
+  Av source;
+  if (tensor_of(value)) {
+    source = cast_to(value, type.dtype);
+  } else {
     if (!value.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
     ValueId number = number_id(value);
+    OpAttributes attributes;
+    attributes.dtype = type.dtype;
     source = emit(Op::full, {}, {&number, 1}, attributes);
-  } else if (region_.type(tensor_of(value)->id).dtype != type.dtype) {
-    source = emit(Op::cast, {&source, 1}, {}, attributes);
   }
   std::vector<ValueId> sizes(type.sizes.begin(), type.sizes.end());
   if (region_.type(tensor_of(source)->id).sizes.size() > sizes.size())

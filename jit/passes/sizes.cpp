@@ -20,7 +20,6 @@ class Unifier {
     find_constants();
     choose();
     if (with_.empty()) return false;
-    rewrite_inputs();
     find_guarded();
     rewrite(region_.body);
     rewrite_types();
@@ -95,17 +94,8 @@ class Unifier {
     return found == with_.end() ? value : found->second;
   }
 
-  // An input's sizes stay its own when they are constants: those are defined later.
-  void rewrite_inputs() {
-    for (ValueId input : region_.body.parameters) {
-      input_types_.insert(input);
-      for (ValueId& size : region_.type(input).sizes)
-        if (input_sizes_.count(resolve(size))) size = resolve(size);
-    }
-  }
-
   // The comparisons that entry guards test say why two values may share a name: they go on comparing
-  // what they compared. Two sizes of inputs are compared when the inputs are bound.
+  // what they compared.
   void find_guarded() {
     for (const Instruction& instruction : region_.body.instructions)
       if (instruction.code == Code::Guard) guarded_.insert(instruction.operands[0]);
@@ -113,31 +103,26 @@ class Unifier {
   bool is_guard_test(const Instruction& instruction) const {
     return instruction.code == Code::Scalar && guarded_.count(instruction.results[0]);
   }
-  ValueId resolve_tested(ValueId value) const {
-    const ValueId chosen = resolve(value);
-    return input_sizes_.count(value) && input_sizes_.count(chosen) ? chosen : value;
-  }
-
   void rewrite(Block& block) {
     for (Instruction& instruction : block.instructions) {
-      const bool tested = is_guard_test(instruction);
-      for (ValueId& operand : instruction.operands)
-        operand = tested ? resolve_tested(operand) : resolve(operand);
+      if (is_guard_test(instruction)) continue;
+      for (ValueId& operand : instruction.operands) operand = resolve(operand);
       for (const auto& inner : instruction.blocks) rewrite(*inner);
     }
   }
 
+  // An input's sizes stay its own where they are constants: those are defined later.
   void rewrite_types() {
+    const ValueSet inputs(region_.body.parameters.begin(), region_.body.parameters.end());
     for (ValueId value = 0; value < entry_.size(); ++value)
-      if (!input_types_.count(value))
+      if (!inputs.count(value))
         for (ValueId& size : region_.type(value).sizes) size = resolve(size);
     // What still says something: an input size that is a constant.
     std::vector<std::pair<ValueId, ValueId>> kept;
     for (const auto& [a, b] : region_.assumptions)
       if (resolve(a) != resolve(b)) kept.push_back({a, b});
     for (ValueId size : input_sizes_)
-      if (resolve(size) != size && !input_sizes_.count(resolve(size)))
-        kept.push_back({size, resolve(size)});
+      if (resolve(size) != size) kept.push_back({size, resolve(size)});
     std::sort(kept.begin(), kept.end());
     region_.assumptions = std::move(kept);
   }
@@ -145,7 +130,7 @@ class Unifier {
   Region& region_;
   EqualSizes facts_;
   std::vector<bool> entry_;
-  ValueSet input_sizes_, input_types_, guarded_;
+  ValueSet input_sizes_, guarded_;
   ValueMap<size_t> order_;
   std::unordered_map<int64_t, ValueId> constants_;
   ValueMap<ValueId> with_;
@@ -153,6 +138,9 @@ class Unifier {
 
 }  // namespace
 
-bool unify_sizes(Region& region) { return Unifier(region).run(); }
+bool unify_sizes(Region& region) {
+  const bool shared = share_input_sizes(region);
+  return Unifier(region).run() || shared;
+}
 
 }  // namespace tsc::jit

@@ -83,20 +83,24 @@ bool share_input_sizes(Region& region) {
   std::vector<bool> is_input_size(region.value_count());
   for (ValueId input : region.body.parameters)
     for (ValueId size : region.type(input).sizes) is_input_size[size] = true;
-  EqualSizes shared;
-  std::vector<std::pair<ValueId, ValueId>> others;
-  for (const auto& [a, b] : region.assumptions) {
-    if (is_input_size[a] && is_input_size[b]) shared.unite(a, b);
-    else others.push_back({a, b});
-  }
-  if (others.size() == region.assumptions.size()) return false;
+  const EqualSizes assumed = EqualSizes::at_entry(region);
   std::vector<ValueId> names(region.value_count());
-  for (ValueId value = 0; value < names.size(); ++value) names[value] = shared.representative(value);
+  std::vector<ValueId> first(region.value_count(), kNoValue);  // of a class: its first size of an input
+  bool shares = false;
+  for (ValueId value = 0; value < names.size(); ++value) {
+    names[value] = value;
+    if (!is_input_size[value] || assumed.constant(value)) continue;
+    ValueId& name = first[assumed.representative(value)];
+    if (name == kNoValue) name = value;
+    shares |= name != value;
+    names[value] = name;
+  }
+  if (!shares) return false;
   for (ValueId value = 0; value < names.size(); ++value)
     for (ValueId& size : region.type(value).sizes) size = names[size];
   rename(region.body, names);
-  for (auto& [a, b] : others) a = names[a], b = names[b];
-  region.assumptions = std::move(others);
+  for (auto& [a, b] : region.assumptions) a = names[a], b = names[b];
+  std::erase_if(region.assumptions, [](const auto& pair) { return pair.first == pair.second; });
   return true;
 }
 

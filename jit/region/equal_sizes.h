@@ -39,7 +39,7 @@ class EqualSizes {
   ValueMap<std::pair<ValueId, ValueId>> comparisons_;
 };
 
-// Gives one name to sizes of inputs that the region assumes to be equal. Whoever runs the region compares
+// Gives one name to sizes of inputs that the region assumes to be equal; those that are constants keep theirs. Whoever runs the region compares
 // them when it binds the inputs, and leaves through the first guard when they differ: there must be one, which
 // may compare a size with itself and is kept by the passes. True: some have become one.
 bool share_input_sizes(Region& region);

@@ -73,14 +73,14 @@ std::byte* Slabs::cut(int64_t capacity) {
   return data;
 }
 
-const Slabs::Slab* Slabs::slab_of(const std::byte* data) const noexcept {
-  for (const Slab& slab : slabs_)
+Slabs::Slab* Slabs::slab_of(const std::byte* data) noexcept {
+  for (Slab& slab : slabs_)
     if (data >= slab.data && data < slab.data + slab.capacity) return &slab;
   return nullptr;
 }
 
 bool Slabs::take_back(std::byte* data) noexcept {
-  auto* slab = const_cast<Slab*>(slab_of(data));
+  Slab* slab = slab_of(data);
   if (!slab) return false;
   if (slab->idle > 0) --slab->idle;
   if (--slab->blocks > 0) return true;
@@ -95,10 +95,10 @@ void Slabs::begin_count() noexcept {
 }
 
 void Slabs::count_idle(const std::byte* data) noexcept {
-  if (auto* slab = const_cast<Slab*>(slab_of(data))) ++slab->idle;
+  if (Slab* slab = slab_of(data)) ++slab->idle;
 }
 
-bool Slabs::stays(const std::byte* data) const noexcept {
+bool Slabs::stays(const std::byte* data) noexcept {
   const Slab* slab = slab_of(data);
   return slab && slab->idle < slab->blocks;
 }

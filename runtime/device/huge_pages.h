@@ -35,7 +35,7 @@ class Slabs {
   // uses; stays() then tells the blocks whose slab has others in use.
   void begin_count() noexcept;
   void count_idle(const std::byte* data) noexcept;
-  bool stays(const std::byte* data) const noexcept;
+  bool stays(const std::byte* data) noexcept;
 
  private:
   struct Slab {
@@ -46,7 +46,7 @@ class Slabs {
     int64_t idle = 0;    // of those, counted by count_idle
   };
   bool add_slab();
-  const Slab* slab_of(const std::byte* data) const noexcept;
+  Slab* slab_of(const std::byte* data) noexcept;
 
   std::vector<Slab> slabs_;  // blocks are cut from the last
   int64_t asked_ = 0;        // bytes, while there is no slab

@@ -49,11 +49,6 @@ inline constexpr float kErfLogF32[] = {
     -0x1.928c580000000p-13f, -0x1.20b0420000000p+0f, -0x1.463a080000000p-1f, -0x1.a9c4f40000000p-4f,
     0x1.6c467a0000000p-6f,   -0x1.8f11680000000p-9f, 0x1.9b2abc0000000p-13f,
 };
-// weighted error 2^-28.5 (before rounding 2^-28.5)
-inline constexpr float kTanhTailF32[] = {
-    -0x1.55553e0000000p-2f, 0x1.1109c60000000p-3f,  -0x1.b89c580000000p-5f,
-    0x1.54d0cc0000000p-6f,  -0x1.82ca2e0000000p-8f,
-};
 // weighted error 2^-24.9 (before rounding 2^-26.7)
 inline constexpr float kErfinvCentralF32[] = {
     0x1.c5bf880000000p-1f,   0x1.db2a460000000p-3f,   0x1.7a5fa20000000p-7f,
@@ -133,12 +128,6 @@ inline constexpr double kErfcxF64[] = {
     0x1.e947158f10d26p-9,   0x1.ca95ed5eff8b8p-8,  -0x1.bc259a319c391p-11, -0x1.016b4e63b541fp-10,
     0x1.6d53f9af5b0a3p-15,  0x1.6d986e7481507p-13, 0x1.cd7cbcd61ca2ap-16,  -0x1.cacde3c2fe33cp-16,
     -0x1.c34b9193bf5f1p-17, 0x1.3cb0b85e3760ep-20, 0x1.1f3777d000a50p-19,
-};
-// weighted error 2^-62.7 (before rounding 2^-62.7)
-inline constexpr double kTanhTailF64[] = {
-    -0x1.5555555555554p-2,  0x1.1111111110f07p-3,  -0x1.ba1ba1b9f92bcp-5,  0x1.664f4879a9457p-6,
-    -0x1.226e33f6caefap-7,  0x1.d6d38a10201e2p-9,  -0x1.7d9ebaa61d0b4p-10, 0x1.35223a5dc160fp-11,
-    -0x1.f21f1ae32ecb8p-13, 0x1.8401c1502c7eap-14, -0x1.05b611234695fp-15, 0x1.b50dffc3ac2a4p-18,
 };
 // weighted error 2^-54.5 (before rounding 2^-58.9)
 inline constexpr double kErfinvCentralF64[] = {

@@ -99,18 +99,45 @@ TSC_MATH FloatOf<M> expm1(M& m, FloatOf<M> x) {
   return m.select(is_tiny, x, m.add(half, half));
 }
 
+// The coefficients of exp_tail for twice the argument and half the result: exact, by powers of two.
+template <class T, size_t N>
+struct HalfOfTwice {
+  constexpr explicit HalfOfTwice(const T (&c)[N]) {
+    T factor = 2;
+    for (size_t i = 0; i < N; ++i, factor *= 2) of[i] = c[i] * factor;
+  }
+  T of[N] = {};
+};
+inline constexpr HalfOfTwice kHalfExpTailF32{coefficients::kExpTailF32};
+inline constexpr HalfOfTwice kHalfExpTailF64{coefficients::kExpTailF64};
+
+// (exp(2a) - 1) / 2 for 0 <= a <= 20: 2^k * e + (2^k - 1) / 2, where a = k * ln2 / 2 + r and
+// e = (exp(2r) - 1) / 2. One part of ln2 is enough for f32, whose first part happens to be within 2^-29 of it.
+template <class M>
+TSC_MATH FloatOf<M> half_expm1_of_twice(M& m, FloatOf<M> a) {
+  using Format = FormatOf<M>;
+  auto magic = m.constant(Format::kRoundMagic);
+  auto k_in_low_bits = m.fma(a, part(m, kLog2ESplit, 0, 2.0), magic);
+  auto minus_k = m.neg(m.sub(k_in_low_bits, magic));
+  auto r = m.fma(minus_k, part(m, kLn2Split, 0, 0.5), a);
+  if constexpr (M::kDouble) r = m.fma(minus_k, part(m, kLn2Split, 1, 0.5), r);
+  auto tail = polynomial(m, r, kHalfExpTailF32.of, kHalfExpTailF64.of);
+  auto near = m.fma(m.mul(r, r), tail, r);
+  auto exponent = m.shift_left(m.as_int(k_in_low_bits), Format::kMantissaBits);
+  auto scale = m.as_float(m.int_add(exponent, m.integer(Format::kOneBits)));
+  return m.fma(scale, near, m.fma(scale, m.constant(0.5), m.constant(-0.5)));
+}
+
+// h / (h + 1) with h = (exp(2a) - 1) / 2. For small a as h - h * (h / (h + 1)), in which the
+// quotient's rounding errors count for little.
 template <class M>
 TSC_MATH FloatOf<M> tanh(M& m, FloatOf<M> x) {
   auto a = m.abs(x);
-  auto square = m.mul(a, a);
-  auto tail = polynomial(m, square, coefficients::kTanhTailF32, coefficients::kTanhTailF64);
-  auto small = m.fma(m.mul(a, square), tail, a);
   // Beyond the bound the result rounds to 1.
-  auto bounded = at_most(m, a, M::kDouble ? 20.0 : 10.0);
-  auto e = exp_in_normal_range(m, m.add(bounded, bounded));
-  auto one = m.constant(1.0);
-  auto large = m.sub(one, m.div(m.constant(2.0), m.add(e, one)));
-  return with_sign(m, m.select(m.lt(a, m.constant(0.6)), small, large), x);
+  auto h = half_expm1_of_twice(m, at_most(m, a, M::kDouble ? 20.0 : 10.0));
+  auto quotient = m.div(h, m.add(h, m.constant(1.0)));
+  auto small = m.fma(m.neg(h), quotient, h);
+  return with_sign(m, m.select(m.lt(a, m.constant(0.5)), small, quotient), x);
 }
 
 }  // namespace tsc::scalar_math

@@ -76,7 +76,7 @@ const UnaryRow kRows[] = {
     ROW(log, std::log, 1, 1),       ROW(log2, std::log2, 1, 1), ROW(log1p, std::log1p, 1.6, 1.5),
     ROW(sin, std::sin, 1, 1),       ROW(cos, std::cos, 1, 1),   ROW(tan, std::tan, 1.2, 1.2),
     ROW(asin, std::asin, 1, 1),     ROW(acos, std::acos, 1, 1), ROW(atan, std::atan, 2, 2),
-    ROW(tanh, std::tanh, 1.5, 1.5), ROW(erf, std::erf, 1.2, 1),   ROW(erfinv, exact_erfinv, 2, 2),
+    ROW(tanh, std::tanh, 2, 2), ROW(erf, std::erf, 1.2, 1),   ROW(erfinv, exact_erfinv, 2, 2),
 };
 
 template <class T, class Check>

@@ -126,7 +126,6 @@ asin_tail = at(lambda z: (mp.asin(root(z)) / root(z) - 1) / z)
 atan_tail = at(lambda z: (mp.atan(root(z)) / root(z) - 1) / z)
 erf_tail = at(lambda z: mp.erf(root(z)) / root(z) - 1)
 erf_log = lambda x: mp.log(mp.erfc(x))
-tanh_tail = at(lambda z: (mp.tanh(root(z)) / root(z) - 1) / z)
 
 
 def erfcx_of(t):
@@ -164,7 +163,6 @@ ROWS = {
     "kAtanTailF32": (F, 0, 0.25, 5, atan_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfTailF32": (F, 0, mp.mpf("0.8464"), 6, erf_tail, one),
     "kErfLogF32": (F, "0.91", "4.0", 6, erf_log, floor_weight(mp.erfc, "1e-8")),
-    "kTanhTailF32": (F, 0, mp.mpf("0.36"), 4, tanh_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfinvCentralF32": (F, 0, 5, 9, inverse_erf_ratio, one),
     "kErfinvTailF32": (F, root(5) - 3, mp.mpf("1.1"), 10, erfinv_shifted(3), one),
     "kPowLog2": (D, -third, third, 13, log2_ratio, one),
@@ -178,7 +176,6 @@ ROWS = {
     "kAtanTailF64": (D, 0, 0.25, 14, atan_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfTailF64": (D, 0, mp.mpf("0.7225"), 11, erf_tail, one),
     "kErfcxF64": (D, -0.41, 0.51, 14, erfcx_of, erfcx_weight),
-    "kTanhTailF64": (D, 0, mp.mpf("0.36"), 11, tanh_tail, floor_weight(lambda z: z, "1e-3")),
     "kErfinvCentralF64": (D, 0, 6.25, 25, inverse_erf_ratio, one),
     "kErfinvMiddleF64": (D, -0.75, 0.75, 20, erfinv_shifted(3.25), one),
     "kErfinvTailF64": (D, -1.02, 1.02, 18, erfinv_shifted(5), one),

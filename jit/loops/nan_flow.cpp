@@ -22,9 +22,7 @@ class Softmax {
     return !differences.empty() && std::all_of(differences.begin(), differences.end(), [&](const NestInstruction* difference) {
       return is_apply(*difference, Op::sub) && difference->inputs[1] == maximum.result &&
              is_same(difference->inputs[0], maximum.inputs[0]) && all_exponentials(difference->result);
-    }) && sum_ && std::all_of(quotients_.begin(), quotients_.end(), [&](const NestInstruction* quotient) {
-      return quotient->inputs[1] == sum_->result && quotient->inputs[0] != sum_->result;
-    });
+    }) && sum_ && std::all_of(shares_.begin(), shares_.end(), [&](const NestInstruction* share) { return is_share(*share); });
   }
 
  private:
@@ -62,24 +60,33 @@ class Softmax {
   bool all_exponentials(NestValue difference) {
     const Uses made = uses(difference);
     return !made.empty() && std::all_of(made.begin(), made.end(), [&](const NestInstruction* one) {
-      return is_apply(*one, Op::exp) && only_summed_and_divided(one->result);
+      return is_apply(*one, Op::exp) && only_summed_and_shared(one->result);
     });
   }
-  // Notes the sum and the quotients.
-  bool only_summed_and_divided(NestValue exponential) {
+  // An exponential divided by the sum, or times its reciprocal.
+  bool is_share(const NestInstruction& share) const {
+    if (share.op == Op::div) return share.inputs[1] == sum_->result && share.inputs[0] != sum_->result;
+    return std::any_of(share.inputs.begin(), share.inputs.end(), [&](NestValue factor) {
+      const NestInstruction* made = maker(factor);
+      return made && is_apply(*made, Op::reciprocal) && made->inputs[0] == sum_->result;
+    });
+  }
+  static bool may_be_share(const NestInstruction& use) { return is_apply(use, Op::div) || is_apply(use, Op::mul); }
+  // Notes the sum and the shares.
+  bool only_summed_and_shared(NestValue exponential) {
     for (const NestInstruction* use : uses(exponential)) {
       if (use->code == NestCode::Reduce && use->reduction == Reduction::sum && !sum_) sum_ = use;
-      else if (is_apply(*use, Op::div)) quotients_.push_back(use);
-      else if (use->code != NestCode::ScratchStore || !kept_is_divided(use->slot)) return false;
+      else if (may_be_share(*use)) shares_.push_back(use);
+      else if (use->code != NestCode::ScratchStore || !kept_is_shared(use->slot)) return false;
     }
     return true;
   }
-  bool kept_is_divided(uint32_t scratch) {
+  bool kept_is_shared(uint32_t scratch) {
     for (const NestInstruction* load : all_) {
       if (load->code != NestCode::ScratchLoad || load->slot != scratch) continue;
       for (const NestInstruction* use : uses(load->result)) {
-        if (!is_apply(*use, Op::div)) return false;
-        quotients_.push_back(use);
+        if (!may_be_share(*use)) return false;
+        shares_.push_back(use);
       }
     }
     return true;
@@ -87,7 +94,7 @@ class Softmax {
 
   Uses all_;
   const NestInstruction* sum_ = nullptr;
-  Uses quotients_;  // all that is made of the exponentials beside their sum
+  Uses shares_;  // all that is made of the exponentials beside their sum
 };
 
 }  // namespace

@@ -26,17 +26,25 @@ class MaskedWeights {
   bool softmax = false;
 
  private:
-  //   t = select(mask, scores, fill); e = exp(t - amax(t)); result = e / sum(e)
+  //   t = select(mask, scores, fill); e = exp(t - amax(t)); result = e / sum(e), or e * reciprocal(sum(e))
   // Where the mask is false and `fill` is -inf the result is 0, or nan as the whole row is.
   bool is_softmax(ValueId result) {
-    const Instruction* divided = maker(result, Op::div);
-    const Instruction* raised = divided ? maker(divided->operands[0], Op::exp) : nullptr;
+    const auto [exponential, sum] = share(result);
+    const Instruction* raised = maker(exponential, Op::exp);
     const Instruction* lowered = raised ? maker(raised->operands[0], Op::sub) : nullptr;
-    if (!lowered || !reduces(divided->operands[1], Op::sum, divided->operands[0]) ||
-        !reduces(lowered->operands[1], Op::amax, lowered->operands[0]))
+    if (!lowered || !reduces(sum, Op::sum, exponential) || !reduces(lowered->operands[1], Op::amax, lowered->operands[0]))
       return false;
     softmax = true;
     return is_masked(lowered->operands[0]);
+  }
+  // What is divided, and by what; kNoValue where the value is no quotient.
+  std::pair<ValueId, ValueId> share(ValueId value) const {
+    if (const Instruction* divided = maker(value, Op::div)) return {divided->operands[0], divided->operands[1]};
+    if (const Instruction* product = maker(value, Op::mul))
+      for (size_t number = 0; number < 2; ++number)
+        if (const Instruction* inverse = maker_behind_views(product->operands[number]); inverse && is_op(*inverse, Op::reciprocal))
+          return {product->operands[1 - number], inverse->operands[0]};
+    return {kNoValue, kNoValue};
   }
   // Its gradient: result = select(mask, x, fill) * factor
   void is_filled(ValueId result) {
@@ -62,16 +70,17 @@ class MaskedWeights {
     const auto found = makers_.find(value);
     return found != makers_.end() && found->second->op == op ? found->second : nullptr;
   }
-  bool reduces(ValueId value, Op reduction, ValueId of) const {
-    const Instruction* made = nullptr;
+  const Instruction* maker_behind_views(ValueId value) const {
     for (;;) {
       const auto found = makers_.find(value);
-      if (found == makers_.end()) return false;
-      made = found->second;
-      if (made->op != Op::broadcast && made->op != Op::reshape) break;
-      value = made->operands[0];
+      if (found == makers_.end()) return nullptr;
+      if (found->second->op != Op::broadcast && found->second->op != Op::reshape) return found->second;
+      value = found->second->operands[0];
     }
-    return made->op == reduction && made->operands[0] == of;
+  }
+  bool reduces(ValueId value, Op reduction, ValueId of) const {
+    const Instruction* made = maker_behind_views(value);
+    return made && made->op == reduction && made->operands[0] == of;
   }
 
   ValueMap<const Instruction*> makers_;

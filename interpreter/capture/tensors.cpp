@@ -105,7 +105,8 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   made->view->attributes = attributes;
   made->view->root_version = root_of(*parent)->version;
   root_of(*parent)->views.push_back(std::static_pointer_cast<VTensor>(out.object));
-  made->contiguous = parent->contiguous && (op == Op::reshape || op == Op::detach);
+  made->contiguous =
+      parent->contiguous && (op == Op::reshape || op == Op::detach || op == Op::save_for_backward);
   if (op == Op::reshape && !parent->contiguous && !reshape_is_view(region_.type(parent->id).sizes, scalars))
     root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
   return out;

@@ -27,7 +27,8 @@ class MapBuilder {
     StridedMap map = map_of(*tensor.view->parent);
     const VirtualView& view = *tensor.view;
     switch (view.op) {
-      case Op::detach: return map;
+      case Op::detach:
+      case Op::save_for_backward: return map;
       case Op::slice: return slice(std::move(map), view);
       case Op::permute: return permute(std::move(map), view);
       case Op::reshape:

@@ -104,22 +104,51 @@ class Splitter {
     return op == Op::full || op == Op::iota || op_row(op).flags & kView || is_cheap(op);
   }
 
-  // True when the value can be made, by a few ops, from what is saved beside itself.
-  bool computable(ValueId wanted) const {
-    constexpr size_t kMostOps = 32;
-    std::vector<ValueId> pending = {wanted};
-    ValueSet made_again;
-    while (!pending.empty()) {
-      const ValueId value = pending.back();
-      pending.pop_back();
-      if ((value != wanted && saved_set_.count(value)) || !made_again.insert(value))
-        continue;
-      const Instruction* made = definition(value);
-      if (!made || made->code != Code::Op || !can_be_made_again(made->op)) return false;
-      if (made_again.size() > kMostOps) return false;
-      for (size_t i = 0; i < tensor_count(*made); ++i) pending.push_back(made->operands[i]);
+  // How a saved value is to be made again instead: by a few ops, from what is saved beside it and from
+  // `leaves`, which are not saved yet: what the program itself saves for the backward, and what is broadcast,
+  // which has fewer elements than what it makes.
+  struct Attempt {
+    ValueId wanted;
+    size_t ops = 0;
+    std::vector<ValueId> visited = {}, leaves = {};
+  };
+
+  bool computable(Attempt& attempt, ValueId value, bool broadcast = false) const {
+    if (value != attempt.wanted && saved_set_.count(value)) return true;
+    if (std::find(attempt.visited.begin(), attempt.visited.end(), value) != attempt.visited.end()) return true;
+    if (kept_.count(value)) {
+      attempt.leaves.push_back(value);
+      return true;
     }
+    const Attempt before = attempt;
+    if (computable_by_op(attempt, value)) return true;
+    attempt = before;
+    const ValueId leaf = reshaped(value);
+    if (!broadcast || fixed_.count(leaf) || !is_computed(leaf)) return false;
+    attempt.leaves.push_back(leaf);
+    attempt.visited.push_back(value);
     return true;
+  }
+  bool computable_by_op(Attempt& attempt, ValueId value) const {
+    constexpr size_t kMostOps = 32;
+    const Instruction* made = definition(value);
+    if (!made || made->code != Code::Op || !can_be_made_again(made->op) || ++attempt.ops > kMostOps) return false;
+    attempt.visited.push_back(value);
+    for (size_t i = 0; i < tensor_count(*made); ++i)
+      if (!computable(attempt, made->operands[i], made->op == Op::broadcast)) return false;
+    return true;
+  }
+  bool is_computed(ValueId value) const {
+    const Instruction* made = definition(value);
+    return made && made->code == Code::Op && !(op_row(made->op).flags & kView);
+  }
+  ValueId reshaped(ValueId value) const {
+    const Instruction* made = definition(value);
+    while (made && made->code == Code::Op && made->op == Op::reshape) {
+      value = made->operands[0];
+      made = definition(value);
+    }
+    return value;
   }
 
   // A view is saved as what it views: the memory is the same.
@@ -133,14 +162,17 @@ class Splitter {
   }
 
   // What may change before the backward runs: only the check of its version finds that out.
-  ValueSet written_or_reachable() const {
-    ValueSet fixed;
-    if (!reachable_) return fixed;
-    for (ValueId value : *reachable_) fixed.insert(viewed(value));
+  void find_fixed() {
+    if (!reachable_) return;
+    for (ValueId value : *reachable_) fixed_.insert(viewed(value));
     for (size_t i = 0; i < first_backward_; ++i)
       if (joint_.body.instructions[i].code == Code::WriteBack)
-        for (ValueId operand : joint_.body.instructions[i].operands) fixed.insert(viewed(operand));
-    return fixed;
+        for (ValueId operand : joint_.body.instructions[i].operands) fixed_.insert(viewed(operand));
+  }
+  void find_kept() {
+    for (ValueId value : saving_)
+      if (const Instruction* made = definition(value); made && made->op == Op::save_for_backward)
+        kept_.insert(viewed(value));
   }
 
   void choose_saved() {
@@ -148,11 +180,17 @@ class Splitter {
     saved_.assign(saved_set_.begin(), saved_set_.end());
     // Latest first: results of cheap ops are made again from earlier values.
     std::sort(saved_.begin(), saved_.end());
-    const ValueSet fixed = written_or_reachable();
+    find_fixed();
+    find_kept();
     const std::vector<ValueId> candidates(saved_.rbegin(), saved_.rend());
-    for (ValueId value : candidates)
-      if (!fixed.count(value) && computable(value)) saved_set_.erase(value);
-    std::erase_if(saved_, [&](ValueId value) { return !saved_set_.count(value); });
+    for (ValueId value : candidates) {
+      Attempt attempt{value};
+      if (fixed_.count(value) || !computable(attempt, value)) continue;
+      saved_set_.erase(value);
+      saved_set_.insert(attempt.leaves.begin(), attempt.leaves.end());
+    }
+    saved_.assign(saved_set_.begin(), saved_set_.end());
+    std::sort(saved_.begin(), saved_.end());
   }
 
   // Scalars that nothing in the backward can make.
@@ -349,6 +387,8 @@ class Splitter {
   ValueMap<size_t> definition_;  // value -> instruction of the joint region
   std::vector<ValueId> gradient_inputs_, results_, needed_, saved_, saved_scalars_;
   ValueSet gradient_set_, saved_set_, bound_sizes_, scalars_seen_;
+  ValueSet fixed_;  // may change before the backward runs
+  ValueSet kept_;   // what the forward saves for the backward by save_for_backward
   ValueMap<ValueId> map_, sizes_;
 };
 

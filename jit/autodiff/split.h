@@ -2,7 +2,9 @@
 // The backward of a region as a region of its own: for a compiled forward whose backward() is called
 // later, from the interpreter. The forward hands over `saved`; nothing else of it stays alive.
 // Saved are the values that gradient rules read (what the eager tape would save), minus those that can
-// be made again cheaply from other saved ones: views, constants, masks, simple arithmetic.
+// be made again cheaply from other saved ones: views, constants, masks, simple arithmetic. What a broadcast
+// repeats is saved instead of what is made of it, and so is the operand of save_for_backward: a layer norm
+// saves its input and the means of the rows, not the centred input.
 // Knows regions and gradients; no tape: the embedder wraps the call in a TapeNode.
 #include <vector>
 

@@ -145,6 +145,7 @@ class Simplifier {
     const ValueId x = operands[0], result = instruction.results[0];
     switch (instruction.op) {
       case Op::detach:
+      case Op::save_for_backward:
       case Op::copy: return x;
       case Op::cast: return type(x).dtype == type(result).dtype ? x : kNoValue;
       case Op::reshape:

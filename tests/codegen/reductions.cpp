@@ -115,9 +115,10 @@ int softmax_maxima(const KernelProgram& program) {
 }  // namespace
 
 TEST_CASE("a maximum of which only a softmax is made") {
-  const KernelProgram softmax = softmax_program(DType::F32);
+  const bool divides = GENERATE(false, true);
+  const KernelProgram softmax = softmax_program(DType::F32, divides);
   CHECK(softmax_maxima(softmax) == 1);
-  CHECK(softmax_maxima(softmax_program(DType::BF16)) == 1);
+  CHECK(softmax_maxima(softmax_program(DType::BF16, divides)) == 1);
   CHECK(softmax_maxima(row_reduction(Reduction::amax, DType::F32)) == 0);
   CHECK(softmax_maxima(layer_norm_program()) == 0);
   // Each instruction of it in turn as another one.
@@ -135,7 +136,7 @@ TEST_CASE("a maximum of which only a softmax is made") {
   for (const NestStage& stage : softmax.stages)
     for (const NestInstruction& in : stage.element) {
       if (!defines_value(in) || in.code == NestCode::Load || in.op == Op::cast) continue;
-      const bool is_result = in.code == NestCode::Apply && in.op == Op::div;
+      const bool is_result = in.code == NestCode::Apply && (in.op == Op::div || in.op == Op::mul);
       const bool is_sum = in.code == NestCode::Reduce && in.reduction == Reduction::sum;
       KernelProgram other = softmax;
       NestInstruction store;
@@ -151,10 +152,11 @@ TEST_CASE("softmax and layer norm as row programs") {
   auto layouts = sizes({1, 2, 10, 16, 63, 64, 65, 768, 1000}, {1, 4});
   const double number = 1.0 / 768;
   for (Layout& layout : layouts) layout.parameters = {std::bit_cast<int64_t>(number)};
-  check_programs({softmax_program(DType::F32), softmax_program(DType::BF16), layer_norm_program()},
+  check_programs({softmax_program(DType::F32), softmax_program(DType::BF16), softmax_program(DType::F32, true),
+                  softmax_program(DType::BF16, true), layer_norm_program()},
                  layouts);
   for (Layout& layout : layouts) layout.in_place = true;
-  check_programs({softmax_program(DType::F32), layer_norm_program()}, layouts);
+  check_programs({softmax_program(DType::F32), softmax_program(DType::F32, true), layer_norm_program()}, layouts);
 }
 
 TEST_CASE("rows join accumulators beside row reductions") {

@@ -13,19 +13,20 @@ KernelProgram gelu_program(bool tanh_form) {
   uint32_t x = b.input(DType::F32), a = b.input(DType::F32), shift = b.input(DType::F32),
            c = b.input(DType::F32), out = b.output(DType::F32);
   NestValue v = add(b, mul(b, b.load(x), b.load(a)), b.load(shift));
-  NestValue half = mul(b, v, b.constant(0.5)), inner;
+  NestValue half = mul(b, v, b.constant(0.5)), y;
   if (tanh_form) {
-    NestValue cube = mul(b, mul(b, v, v), v);
-    inner = b.apply(Op::tanh, {mul(b, add(b, v, mul(b, cube, b.constant(0.044715))),
-                                   b.constant(0.7978845608028654))});
+    const double factor = 0.7978845608028654;
+    NestValue slope = b.apply(Op::fma, {mul(b, v, v), b.constant(0.044715 * factor), b.constant(factor)});
+    y = b.apply(Op::fma, {half, b.apply(Op::tanh, {mul(b, v, slope)}), half});
   } else {
-    inner = b.apply(Op::erf, {mul(b, v, b.constant(0.7071067811865476))});
+    NestValue inner = b.apply(Op::erf, {mul(b, v, b.constant(0.7071067811865476))});
+    y = mul(b, half, add(b, inner, b.constant(1)));
   }
-  b.store(out, mul(b, mul(b, half, add(b, inner, b.constant(1))), b.load(c)));
+  b.store(out, mul(b, y, b.load(c)));
   return b.program;
 }
 
-KernelProgram softmax_program(DType dtype) {
+KernelProgram softmax_program(DType dtype, bool divides) {
   ProgramBuilder b;
   uint32_t in = b.input(dtype), out = b.output(dtype), kept = b.scratch(DType::F32);
   NestValue highest = b.reduce(Reduction::amax, b.cast(DType::F32, b.load(in)));
@@ -35,7 +36,14 @@ KernelProgram softmax_program(DType dtype) {
   b.scratch_store(kept, power);
   NestValue total = b.reduce(Reduction::sum, power);
   b.stage();
-  b.store(out, b.cast(dtype, b.apply(Op::div, {b.scratch_load(kept), total})));
+  if (divides) {
+    b.store(out, b.cast(dtype, b.apply(Op::div, {b.scratch_load(kept), total})));
+    return b.program;
+  }
+  b.row();
+  NestValue inverse = b.apply(Op::reciprocal, {total});
+  b.element();
+  b.store(out, b.cast(dtype, mul(b, b.scratch_load(kept), inverse)));
   return b.program;
 }
 

@@ -242,11 +242,15 @@ class Capture {
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
-  // Inside try or with, where a raise must find its handler: an effect breaks; an operation may stay as
-  // long as the region has no effect, since the interpreter can then run it all again.
+  // In front of what may raise: whoever catches the exception sees what was written so far. Inside try or with, where
+  // a raise must find its handler, an effect breaks; an operation may stay as long as the region has no effect,
+  // since the interpreter can then run it all again.
   bool is_protected() const;
   void effect_may_raise();
   void operation_may_raise();
+  void scalar_may_raise(jit::ScalarOp op, std::span<const ValueId> operands);
+  bool cannot_raise(jit::ScalarOp op, std::span<const ValueId> operands);
+  bool may_raise(Op op, std::span<const ValueId> tensors) const;
   Av shape_of(VTensor& tensor);
   Av int_av(ValueId id);
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);

@@ -296,6 +296,9 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryO
         return true;
       }
       raise_from_region(*variant, frame, error);
+    } catch (const ScriptException& raised) {
+      if (host.origin()) place_error(plan, frame, host.origin(), *raised.exception());
+      throw;
     }
   }
   ++variant->runs;
@@ -346,10 +349,6 @@ void Compiler::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materi
 }
 
 void Compiler::raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error) {
-  const RegionPlan& plan = variant.plan;
-  std::vector<uint32_t> chain;
-  for (uint32_t origin = error.origin; origin; origin = plan.origins[origin].caller)
-    chain.push_back(origin);
   Type* type = vm_.exceptions().RuntimeError;
   std::string name(error_kind_name(error.error.kind()));
   Value found = dict_get(vm_, vm_.builtins()->globals.get(), name);
@@ -357,10 +356,17 @@ void Compiler::raise_from_region(const Variant& variant, Frame& frame, const jit
   if (error.error.kind() == ErrorKind::LimitError) type = vm_.exceptions().LimitError;
   Heap::Exempt exempt(vm_.heap());
   Local<ExceptionObject> exception = make_exception(vm_, type, error.error.message());
-  for (size_t i = 0; i + 1 < chain.size(); ++i)
-    exception->traceback.push_back({plan.origins[chain[i]].code->code, plan.origins[chain[i]].pc});
-  if (!chain.empty()) frame.pc = plan.origins[chain.back()].pc;
+  place_error(variant.plan, frame, error.origin, *exception);
   throw ScriptException(exception);
+}
+
+// The frames that the region has none of, and the line of the one that it runs in.
+void Compiler::place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception) {
+  std::vector<uint32_t> chain;
+  for (; origin; origin = plan.origins[origin].caller) chain.push_back(origin);
+  for (size_t i = 0; i + 1 < chain.size(); ++i)
+    exception.traceback.push_back({plan.origins[chain[i]].code->code, plan.origins[chain[i]].pc});
+  if (!chain.empty()) frame.pc = plan.origins[chain.back()].pc;
 }
 
 // ---- watching ----

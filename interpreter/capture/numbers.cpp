@@ -1,8 +1,11 @@
 // Numbers while capturing: constants are computed at once with the interpreter's own operations, registers
 // become scalar instructions. Branches on registers become entry conditions when the value follows from
 // entry values alone.
+#include <algorithm>
+
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/elementwise.h"
+#include "jit/region/scalar_eval.h"
 
 namespace tsc::interp {
 namespace {
@@ -102,7 +105,49 @@ std::vector<ValueId> Capture::matched(std::span<const Av> operands, bool force_f
 Av Capture::scalar(ScalarOp op, std::vector<Av> operands) {
   bool as_float = op == ScalarOp::pow || op >= ScalarOp::sqrt;
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
-  return scalar_av(builder_.scalar(op, matched(operands, as_float)));
+  const std::vector<ValueId> ids = matched(operands, as_float);
+  scalar_may_raise(op, ids);
+  return scalar_av(builder_.scalar(op, ids));
+}
+
+void Capture::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
+  const auto is_known = [&](ValueId operand) { return builder_.known(operand).has_value(); };
+  const bool on_values = jit::scalar_may_raise(op, ValueKind::Float);  // not where integers overflow
+  if (!on_values || std::all_of(operands.begin(), operands.end(), is_known)) return;
+  // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
+  if (!is_protected() && grad_dirty_.empty()) return flush_writes();
+  if (!cannot_raise(op, operands)) operation_may_raise();
+}
+
+// What of the operands keeps it from raising, assumed at entry where that is so now.
+bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
+  const auto number = [&](double value) {
+    return region_.type(operands[0]).kind == ValueKind::Int ? builder_.constant(static_cast<int64_t>(value))
+                                                            : builder_.constant(value);
+  };
+  const auto holds = [&](ValueId left, ScalarOp relation, ValueId right) {
+    const ValueId sides[] = {left, right};
+    const ValueId condition = builder_.scalar(relation, sides);
+    const std::optional<Scalar> known = builder_.known(condition);
+    return known ? known->i != 0 : assume_at_entry(condition);
+  };
+  const ValueId x = operands[0];
+  switch (op) {
+    case ScalarOp::true_div:
+    case ScalarOp::floor_div:
+    case ScalarOp::mod: return holds(operands[1], ScalarOp::ne, number(0));
+    case ScalarOp::pow:  // a decay: beta ** step
+      return holds(number(0), ScalarOp::lt, x) && holds(x, ScalarOp::le, number(1)) &&
+             holds(number(0), ScalarOp::le, operands[1]);
+    case ScalarOp::sqrt: return holds(number(0), ScalarOp::le, x);
+    case ScalarOp::log: return holds(number(0), ScalarOp::lt, x);
+    case ScalarOp::exp: return holds(x, ScalarOp::le, number(700));
+    case ScalarOp::sin:
+    case ScalarOp::cos:
+    case ScalarOp::float_to_int:
+      return holds(x, ScalarOp::lt, number(0x1p62)) && holds(number(-0x1p62), ScalarOp::lt, x);
+    default: return false;
+  }
 }
 
 Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {

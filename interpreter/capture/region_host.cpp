@@ -49,6 +49,7 @@ Value RegionHost::call_action(const HostAction& action, const std::vector<Value>
 void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
                       std::span<jit::RunValue> results) {
   const HostAction& action = variant_.plan.actions[id];
+  origin_ = action.origin;
   std::vector<Value> values;
   values.reserve(action.values.size());
   for (const Recipe& recipe : action.values)
@@ -70,6 +71,7 @@ void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
     case HostAction::Form::SetGradient: set_gradient(values[0], values[1]); break;
   }
   if (action.has_result) results[0] = to_run_value(result, action.result, held_);
+  origin_ = 0;
 }
 
 }  // namespace tsc::interp

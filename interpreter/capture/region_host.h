@@ -11,6 +11,8 @@ class RegionHost : public jit::Host {
   void host(uint32_t id, std::span<const jit::RunValue> arguments,
             std::span<jit::RunValue> results) override;
   void poll() override;
+  // Of the host instruction that is running or has raised; 0: none.
+  uint32_t origin() const { return origin_; }
 
  private:
   Value call_action(const HostAction& action, const std::vector<Value>& values);
@@ -18,6 +20,7 @@ class RegionHost : public jit::Host {
   Vm& vm_;
   const Variant& variant_;
   Materializer& materializer_;
+  uint32_t origin_ = 0;
   std::vector<Value> held_;  // objects that the region's object registers refer to
 };
 

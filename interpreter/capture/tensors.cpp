@@ -68,6 +68,12 @@ void Capture::begin_gradient(VTensor& tensor) {
 // The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
 ValueId Capture::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
+// On element values. Whether a reduced axis is empty is settled at entry.
+bool Capture::may_raise(Op op, std::span<const ValueId> tensors) const {
+  if (!(op_row(op).flags & kMayRaise) || op_row(op).family == Family::Reduce) return false;
+  return !is_elementwise(op) || !is_floating(region_.type(tensors[0]).dtype);
+}
+
 Av Capture::new_tensor(ValueId id, bool requires_grad) {
   auto tensor = make<VTensor>();
   tensor->id = id;
@@ -85,7 +91,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
     ids.push_back(current(*tensor));
     any_grad |= tensor->requires_grad;
   }
-  if (op_row(op).flags & kMayRaise && op_row(op).family != Family::Reduce) operation_may_raise();
+  if (may_raise(op, ids)) operation_may_raise();
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);
@@ -188,7 +194,7 @@ void Capture::effect_may_raise() {
 }
 
 void Capture::operation_may_raise() {
-  if (!is_protected()) return;
+  if (!is_protected()) return flush_writes();
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
   plan_.run_again = true;
 }

@@ -235,7 +235,9 @@ void Capture::flush_writes() {
   std::vector<std::shared_ptr<VTensor>> gradients = std::move(grad_dirty_);
   grad_dirty_.clear();
   for (const std::shared_ptr<VTensor>& tensor : gradients) {
-    if (tensor->input != kNoValue) plan_.graded_sources.push_back(tensor->source);
+    std::vector<uint32_t>& graded = plan_.graded_sources;
+    if (tensor->input != kNoValue && std::find(graded.begin(), graded.end(), tensor->source) == graded.end())
+      graded.push_back(tensor->source);
     HostAction action;
     action.form = HostAction::Form::SetGradient;
     host_action(std::move(action), {Av::of(tensor), tensor->grad});

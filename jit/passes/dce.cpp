@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "jit/region/equal_sizes.h"
-#include "jit/region/value_map.h"
+#include "jit/passes/raises.h"
 
 namespace tsc::jit {
 namespace {
@@ -12,9 +11,7 @@ namespace {
 class DeadCode {
  public:
   explicit DeadCode(Region& region)
-      : region_(region), facts_(region), used_(region.value_count()) {
-    collect_safe_indices(region.body);
-  }
+      : region_(region), facts_(region), raises_(region, facts_), used_(region.value_count()) {}
 
   bool run() {
     for (ValueId input : region_.body.parameters) use_type(input);
@@ -59,55 +56,11 @@ class DeadCode {
     for (ValueId size : region_.type(value).sizes) used_[size] = true;
   }
 
-  // Indices that are in range by construction.
-  void collect_safe_indices(const Block& block) {
-    for (const Instruction& instruction : block.instructions) {
-      for (const auto& inner : instruction.blocks) collect_safe_indices(*inner);
-      if (instruction.code != Code::Op) continue;
-      const Op op = instruction.op;
-      const bool view = op_row(op).flags & kView;
-      if (op == Op::argmax || op == Op::argmin) safe_.insert(instruction.results[0]);
-      if (op == Op::sort) safe_.insert(instruction.results[1]);
-      if (view && safe_.count(instruction.operands[0])) safe_.insert(instruction.results[0]);
-    }
-  }
-
-  bool may_raise(const Instruction& instruction) const {
-    if (instruction.code == Code::Scalar) return scalar_may_raise(instruction);
-    const OpRow& row = op_row(instruction.op);
-    if (instruction.code != Code::Op || !(row.flags & kMayRaise)) return false;
-    const ValueList& operands = instruction.operands;
-    if (is_elementwise(instruction.op)) return !is_floating(region_.type(operands[0]).dtype);
-    if (row.family == Family::Index) return !safe_.count(operands[1]);
-    if (row.domain == Domain::NonEmpty) {
-      for (int64_t axis : instruction.attributes.axes)
-        if (facts_.constant(region_.type(operands[0]).sizes[axis]).value_or(0) == 0) return true;
-      return false;
-    }
-    return true;
-  }
-  // Sums and products of sizes may go; a division whose divisor may be zero may not.
-  bool scalar_may_raise(const Instruction& instruction) const {
-    switch (instruction.scalar_op) {
-      case ScalarOp::true_div:
-      case ScalarOp::floor_div:
-      case ScalarOp::mod: return facts_.constant(instruction.operands[1]).value_or(0) == 0;
-      case ScalarOp::pow:
-      case ScalarOp::float_to_int:
-      case ScalarOp::sqrt:
-      case ScalarOp::exp:
-      case ScalarOp::log:
-      case ScalarOp::sin:
-      case ScalarOp::cos: return true;
-      default: return false;
-    }
-  }
-
   void sweep(Block& block) {
     std::vector<bool> dead(block.instructions.size());
     for (size_t i = block.instructions.size(); i-- > 0;) {
       Instruction& instruction = block.instructions[i];
-      bool needed = has_effect(instruction) || may_raise(instruction);
+      bool needed = has_effect(instruction) || raises_.may_raise(instruction);
       for (ValueId result : instruction.results) needed |= used_[result];
       needed |= instruction.code == Code::Const && assumed_.count(instruction.results[0]);
       // The size that nonzero defines counts as its result.
@@ -136,8 +89,9 @@ class DeadCode {
 
   Region& region_;
   EqualSizes facts_;
+  Raises raises_;
   std::vector<bool> used_;
-  ValueSet safe_, removed_, assumed_;
+  ValueSet removed_, assumed_;
   bool changed_ = false;
 };
 

@@ -10,7 +10,7 @@ std::vector<size_t> Fuser::schedule() const {
   ValueMap<ValueId> base;  // views of inputs
   ValueMap<Units> readers;  // of inputs
   for (ValueId input : region_.body.parameters) base[input] = input;
-  size_t last_effect = kNone;
+  for (const auto& [unit, on] : order_) before[unit].push_back(on);
   for (size_t i = 0; i < code_.size(); ++i) {
     const Instruction& instruction = code_[i];
     size_t u = unit_of_code_[i];
@@ -27,11 +27,6 @@ std::vector<size_t> Fuser::schedule() const {
     if (instruction.code == Code::Op && op_row(instruction.op).flags & kView)
       if (auto found = base.find(instruction.operands[0]); found != base.end())
         base[instruction.results[0]] = found->second;
-    bool effect = instruction.code != Code::Op && instruction.code != Code::Const &&
-                  instruction.code != Code::Scalar;
-    if (!effect) continue;
-    if (last_effect != kNone) before[u].push_back(last_effect);
-    last_effect = u;
   }
   // Readers in front of the write; those behind it in the program get a copy when the executor writes.
   for (size_t i = 0; i < code_.size(); ++i) {
@@ -41,7 +36,24 @@ std::vector<size_t> Fuser::schedule() const {
       if (reader != writer && units_[reader].members[0] < i && !needs_[reader][writer])
         before[writer].push_back(reader);
   }
-  return sorted(before);
+  std::vector<Units> late = before;
+  finish_before_writing(&late);
+  std::vector<size_t> order = sorted(late);
+  return order.empty() ? sorted(before) : order;
+}
+
+// A kernel that may write an input's memory in place comes, where it can, behind what may still raise in front of
+// that write: otherwise it has to write to memory of its own, which is copied (plan_in_place).
+void Fuser::finish_before_writing(std::vector<Units>* before) const {
+  std::vector<size_t> raising;
+  for (size_t i = 0; i < code_.size(); ++i) {
+    if (raises_.may_leave_early(code_[i])) raising.push_back(unit_of_code_[i]);
+    if (code_[i].code != Code::WriteBack) continue;
+    const size_t writer = unit_of(code_[i].operands[1]);
+    if (writer == kNone || !units_[writer].group) continue;
+    for (size_t unit : raising)
+      if (unit != writer && !needs_[unit][writer] && !needs_[writer][unit]) (*before)[writer].push_back(unit);
+  }
 }
 
 // The units behind those that they need; empty when they need each other in a circle.

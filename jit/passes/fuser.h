@@ -7,6 +7,7 @@
 #include "jit/passes/fuse.h"
 #include "jit/passes/fuse_rules.h"
 #include "jit/passes/private_copies.h"
+#include "jit/passes/raises.h"
 #include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {
@@ -67,6 +68,7 @@ class Fuser {
         copies_(make_private_copies(region)),
         code_(region.body.instructions),
         facts_(region),
+        raises_(region, facts_),
         unit_of_code_(code_.size(), kNone),
         definition_(region.value_count(), kNone),
         users_(region.value_count()) {
@@ -176,6 +178,22 @@ class Fuser {
     }
     size_t unit = new_unit(i, false);
     define(i, unit);
+    keep_order(i, unit);
+  }
+
+  // Effects keep the program's order, and what may raise its place among them.
+  void keep_order(size_t i, size_t unit) {
+    const bool effect = has_effect(code_[i]);
+    if (!effect && !raises_.may_raise(code_[i])) return;
+    if (last_effect_ != kNone) add_order(unit, last_effect_);
+    if (!effect) return raising_.push_back(unit);
+    for (size_t other : raising_) add_order(unit, other);
+    raising_.clear();
+    last_effect_ = unit;
+  }
+  void add_order(size_t unit, size_t on) {
+    add_need(unit, on);
+    order_.push_back({unit, on});
   }
 
   std::vector<size_t> producer_groups(const Instruction& instruction) const {
@@ -336,19 +354,24 @@ class Fuser {
   bool used_inside(const Unit& unit, ValueId value) const;
   void emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<KernelShape>* shapes);
   bool worth_a_kernel(const Unit& unit) const;
-  std::vector<size_t> schedule() const;
   using Units = SmallVector<size_t, 8>;
+  std::vector<size_t> schedule() const;
+  void finish_before_writing(std::vector<Units>* before) const;
   std::vector<size_t> sorted(const std::vector<Units>& before) const;
 
   Region& region_;
   PrivateCopies copies_;
   std::vector<Instruction>& code_;
   EqualSizes facts_;
+  Raises raises_;
   std::vector<Unit> units_;
   std::vector<UnitSet> needs_;  // transitive
   UnitSet needed_;              // by any other unit
   std::vector<bool> escapes_;   // by value
   std::vector<size_t> column_units_;
+  size_t last_effect_ = kNone;                      // units
+  std::vector<size_t> raising_;                     // since then
+  std::vector<std::pair<size_t, size_t>> order_;    // units and those that stay in front of them
   std::vector<size_t> unit_of_code_;        // by instruction; kNone: not placed yet
   std::vector<size_t> definition_;          // by value: the unit of what makes it, or kNone
   std::vector<SmallVector<size_t, 3>> users_;  // by value: instructions

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jit/passes/fuse_rules.h"
+#include "jit/passes/raises.h"
 #include "jit/region/value_map.h"
 
 namespace tsc::jit {
@@ -427,6 +428,8 @@ bool reads_only_elements(const LoweredKernel& kernel, ValueId input) {
 }  // namespace
 
 void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
+  const auto is_write = [](const Instruction& instruction) { return instruction.code == Code::WriteBack; };
+  if (std::none_of(region.body.instructions.begin(), region.body.instructions.end(), is_write)) return;
   const std::vector<Instruction>& code = region.body.instructions;
   ValueMap<ValueId> bases;
   ValueMap<size_t> last_use, writes;
@@ -451,11 +454,17 @@ void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
     if (code[i].code == Code::Kernel)
       for (ValueId result : code[i].results) made_by[result] = i;
   }
-  for (const Instruction& write : code) {
+  const EqualSizes facts(region);
+  const Raises raises(region, facts);
+  size_t last_raise = 0;  // of those in front of the write
+  for (size_t place = 0; place < code.size(); ++place) {
+    const Instruction& write = code[place];
+    if (raises.may_leave_early(write)) last_raise = place;
     if (write.code != Code::WriteBack || writes[write.operands[0]] != 1) continue;
     ValueId input = write.operands[0];
     auto maker = made_by.find(write.operands[1]);
-    if (maker == made_by.end()) continue;
+    // Memory that is written stays written: nothing in front of the write may raise any more.
+    if (maker == made_by.end() || last_raise > maker->second) continue;
     // Every other read of the old version comes before the kernel.
     auto last = last_use.find(input);
     if (last != last_use.end() && last->second > maker->second) continue;

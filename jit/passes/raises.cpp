@@ -1,0 +1,49 @@
+#include "jit/passes/raises.h"
+
+namespace tsc::jit {
+
+void Raises::collect_safe_indices(const Block& block) {
+  for (const Instruction& instruction : block.instructions) {
+    for (const auto& inner : instruction.blocks) collect_safe_indices(*inner);
+    if (instruction.code != Code::Op) continue;
+    const Op op = instruction.op;
+    const bool view = op_row(op).flags & kView;
+    if (op == Op::argmax || op == Op::argmin) safe_.insert(instruction.results[0]);
+    if (op == Op::sort) safe_.insert(instruction.results[1]);
+    if (view && safe_.count(instruction.operands[0])) safe_.insert(instruction.results[0]);
+  }
+}
+
+bool Raises::may_raise(const Instruction& instruction) const {
+  if (instruction.code == Code::Scalar) return scalar_may_raise(instruction);
+  const OpRow& row = op_row(instruction.op);
+  if (instruction.code != Code::Op || !(row.flags & kMayRaise)) return false;
+  const ValueList& operands = instruction.operands;
+  if (is_elementwise(instruction.op)) return !is_floating(region_.type(operands[0]).dtype);
+  if (row.family == Family::Index) return !safe_.count(operands[1]);
+  if (row.domain == Domain::NonEmpty) {
+    for (int64_t axis : instruction.attributes.axes)
+      if (facts_.constant(region_.type(operands[0]).sizes[axis]).value_or(0) == 0) return true;
+    return false;
+  }
+  return true;
+}
+
+// Sums and products of sizes may go; a division whose divisor may be zero may not.
+bool Raises::scalar_may_raise(const Instruction& instruction) const {
+  switch (instruction.scalar_op) {
+    case ScalarOp::true_div:
+    case ScalarOp::floor_div:
+    case ScalarOp::mod: return facts_.constant(instruction.operands[1]).value_or(0) == 0;
+    case ScalarOp::pow:
+    case ScalarOp::float_to_int:
+    case ScalarOp::sqrt:
+    case ScalarOp::exp:
+    case ScalarOp::log:
+    case ScalarOp::sin:
+    case ScalarOp::cos: return true;
+    default: return false;
+  }
+}
+
+}  // namespace tsc::jit

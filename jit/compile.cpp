@@ -83,6 +83,7 @@ ExecutionPlan find_or_make_plan(Region region, const CompileOptions& options, Re
     if (options.verify) check_kept(*kept, region, options);
     return std::move(*kept);
   }
+  options.cache->open_compiler_soon();  // while the passes work
   ExecutionPlan plan = make_plan(std::move(region), options, report);
   plans.add(key, plan, report);
   return plan;

@@ -62,6 +62,19 @@ KernelCompiler* KernelCache::open_compiler() {
   return compiler_.get();
 }
 
+void KernelCache::open_compiler_soon() {
+  if (current_device().threads.count() < 2 || opens_soon_.exchange(true)) return;
+  try {
+    worker_.add([this]() noexcept {
+      try {
+        open_compiler();
+      } catch (const std::exception&) {  // whoever needs the compiler tries again, and reports it
+      }
+    });
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 KernelCompiler* KernelCache::compiler(Report& report) {
   KernelCompiler* compiler = open_compiler();
   if (std::exchange(open_reported_, true)) return compiler;

@@ -2,6 +2,7 @@
 // Compiled kernels of one engine, by the canonical text of their programs: equal layers share one
 // kernel. Beside them the engine's region plans, which the same disk and artifacts keep. Memory first, then the disk cache, then LLVM, whose module is opened at the first kernel
 // that neither has. Thread-safe; reports are written on the threads that ask, never on the worker's.
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -48,6 +49,8 @@ class KernelCache {
   // Waits for all that prepare_later() has begun, and reports it as if it had been asked for: for
   // those who read the report.
   void finish(Report& report);
+  // Kernels will be wanted that nothing has yet: opens the compiler beside the program, where there is a thread for it.
+  void open_compiler_soon();
   // The compiler itself, opened on demand; null without LLVM.
   KernelCompiler* compiler(Report& report);
   DiskCache& disk() { return disk_; }
@@ -101,6 +104,7 @@ class KernelCache {
   std::string open_error_;
   double open_ms_ = 0;
   bool open_reported_ = false;
+  std::atomic<bool> opens_soon_ = false;
   std::unordered_map<Hash128, Known> kernels_;
   std::unordered_map<std::string, Ready> ready_;           // by program
   std::unordered_map<std::string, CodeImage> artifacts_;  // by program, not asked for yet

@@ -45,14 +45,18 @@ std::vector<size_t> Fuser::schedule() const {
 // A kernel that may write an input's memory in place comes, where it can, behind what may still raise in front of
 // that write: otherwise it has to write to memory of its own, which is copied (plan_in_place).
 void Fuser::finish_before_writing(std::vector<Units>* before) const {
-  std::vector<size_t> raising;
+  std::vector<size_t> raising;  // places in the program
   for (size_t i = 0; i < code_.size(); ++i) {
-    if (raises_.may_leave_early(code_[i])) raising.push_back(unit_of_code_[i]);
+    if (raises_.may_leave_early(code_[i])) raising.push_back(i);
     if (code_[i].code != Code::WriteBack) continue;
     const size_t writer = unit_of(code_[i].operands[1]);
     if (writer == kNone || !units_[writer].group) continue;
-    for (size_t unit : raising)
-      if (unit != writer && !needs_[unit][writer] && !needs_[writer][unit]) (*before)[writer].push_back(unit);
+    for (size_t k = raising.size(); k-- > 0;) {
+      const size_t unit = unit_of_code_[raising[k]];
+      if (unit == writer || needs_[unit][writer]) continue;
+      if (!needs_[writer][unit]) (*before)[writer].push_back(unit);
+      if (has_effect(code_[raising[k]])) break;  // which has all others in front of it
+    }
   }
 }
 

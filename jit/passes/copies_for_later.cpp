@@ -5,6 +5,7 @@
 #include <set>
 
 #include "jit/passes/fuse_rules.h"
+#include "jit/passes/rewrite.h"
 #include "jit/region/op_cost.h"
 #include "jit/region/value_map.h"
 
@@ -192,30 +193,34 @@ class LaterKernels {
   }
 
   void emit() {
-    std::vector<Instruction> out;
+    struct Use {
+      ValueId* operand;
+      ValueId copy;
+    };
+    std::vector<Use> changed;  // at the end: what is copied is what was there
     for (size_t i = 0; i < code_.size(); ++i) {
-      Instruction kept = clone_instruction(code_[i]);
-      if (takes_copies(kept))
-        for (ValueId& operand : kept.operands)
-          if (again_.count(operand) && level_of(operand) < level_[i])
-            operand = copy(operand, level_[i], kept.results[0], &out);
-      out.push_back(std::move(kept));
+      if (!takes_copies(code_[i])) continue;
+      for (ValueId& operand : code_[i].operands)
+        if (again_.count(operand) && level_of(operand) < level_[i])
+          changed.push_back({&operand, copy(operand, level_[i], i)});
     }
-    code_ = std::move(out);
+    for (const Use& use : changed) *use.operand = use.copy;
+    copied_in_front_.put_into(code_);
   }
 
-  ValueId copy(ValueId value, int level, ValueId reader, std::vector<Instruction>* out) {
+  // For the instruction with the number `reader`.
+  ValueId copy(ValueId value, int level, size_t reader) {
     const auto known = copied_.find({value, level});
     if (known != copied_.end()) return known->second;
     Instruction made = clone_instruction(*maker(value));
     for (size_t i = 0; i < tensor_count(made); ++i)
       if (!in_memory_.count(root(made.operands[i])))
-        made.operands[i] = copy(made.operands[i], level, reader, out);
+        made.operands[i] = copy(made.operands[i], level, reader);
     made.results[0] = region_.add_value(Type(region_.type(value)));
     const ValueId result = made.results[0];
-    copies_.add(reader, result);
+    copies_.add(code_[reader].results[0], result);
     copied_[{value, level}] = result;
-    out->push_back(std::move(made));
+    copied_in_front_.add(reader, std::move(made));
     return result;
   }
 
@@ -229,6 +234,7 @@ class LaterKernels {
   ValueMap<Levels> late_;     // levels behind a value's own that read it
   ValueSet again_;            // computed again at each of those
   std::map<std::pair<ValueId, int>, ValueId> copied_;
+  Insertions copied_in_front_;
 };
 
 }  // namespace

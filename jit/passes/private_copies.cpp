@@ -5,6 +5,7 @@
 #include "jit/passes/copies_for_later.h"
 #include "jit/passes/dce.h"
 #include "jit/passes/fuse_rules.h"
+#include "jit/passes/rewrite.h"
 #include "jit/region/op_cost.h"
 
 namespace tsc::jit {
@@ -24,18 +25,16 @@ class ColumnInputs {
   }
 
   void run() {
-    std::vector<Instruction> out;
-    for (const Instruction& instruction : code_) {
-      Instruction kept = clone_instruction(instruction);
+    Insertions copied;
+    for (size_t i = 0; i < code_.size(); ++i) {
+      Instruction& reduction = code_[i];  // which no copy is made of
       std::vector<ValueId> order;
-      if (wants_copies(instruction) && chain(instruction.operands[0], &order)) {
-        renamed_.clear();
-        for (ValueId value : order) out.push_back(copy(value, instruction.results[0]));
-        kept.operands[0] = renamed_.at(instruction.operands[0]);
-      }
-      out.push_back(std::move(kept));
+      if (!wants_copies(reduction) || !chain(reduction.operands[0], &order)) continue;
+      renamed_.clear();
+      for (ValueId value : order) copied.add(i, copy(value, reduction.results[0]));
+      reduction.operands[0] = renamed_.at(reduction.operands[0]);
     }
-    code_ = std::move(out);
+    copied.put_into(code_);
   }
 
  private:
@@ -116,25 +115,24 @@ class ColumnInputs {
 void copy_constants(Region& region, PrivateCopies& copies) {
   std::vector<Instruction>& code = region.body.instructions;
   ValueMap<size_t> fulls;
-  std::vector<Instruction> out;
-  for (Instruction& instruction : code) {
+  Insertions copied;
+  for (size_t i = 0; i < code.size(); ++i) {
+    Instruction& instruction = code[i];
     if (instruction.code == Code::Op && is_elementwise(instruction.op) &&
         can_fuse(region, instruction) && starts_group(region, instruction)) {
       for (ValueId& operand : instruction.operands) {
         const auto found = fulls.find(operand);
         if (found == fulls.end()) continue;
-        Instruction copy = clone_instruction(out[found->second]);
+        Instruction copy = clone_instruction(code[found->second]);
         copy.results[0] = region.add_value(Type(region.type(operand)));
         operand = copy.results[0];
         copies.add(instruction.results[0], operand);
-        out.push_back(std::move(copy));
+        copied.add(i, std::move(copy));
       }
     }
-    if (instruction.code == Code::Op && instruction.op == Op::full)
-      fulls[instruction.results[0]] = out.size();
-    out.push_back(std::move(instruction));
+    if (instruction.code == Code::Op && instruction.op == Op::full) fulls[instruction.results[0]] = i;
   }
-  code = std::move(out);
+  copied.put_into(code);
 }
 
 }  // namespace

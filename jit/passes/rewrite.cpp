@@ -50,6 +50,19 @@ void Escapes::visit(const Region& region, const Block& block) {
   }
 }
 
+void Insertions::put_into(std::vector<Instruction>& code) {
+  if (list_.empty()) return;
+  std::vector<Instruction> out;
+  out.reserve(code.size() + list_.size());
+  size_t next = 0;
+  for (size_t i = 0; i < code.size(); ++i) {
+    for (; next < list_.size() && list_[next].first == i; ++next) out.push_back(std::move(list_[next].second));
+    out.push_back(std::move(code[i]));
+  }
+  code = std::move(out);
+  list_.clear();
+}
+
 void for_each_block(Region& region, const std::function<void(Block&)>& visit) {
   std::vector<Block*> pending = {&region.body};
   while (!pending.empty()) {

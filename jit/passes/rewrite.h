@@ -36,6 +36,17 @@ class Escapes {
   ValueSet escaping_;
 };
 
+// Instructions that a pass puts in front of others. What is there stays where it is until they are put in, all at once.
+class Insertions {
+ public:
+  // In front of the instruction with this number; numbers do not descend.
+  void add(size_t place, Instruction instruction) { list_.push_back({place, std::move(instruction)}); }
+  void put_into(std::vector<Instruction>& code);
+
+ private:
+  std::vector<std::pair<size_t, Instruction>> list_;
+};
+
 // Calls visit for every block, outer before inner.
 void for_each_block(Region& region, const std::function<void(Block&)>& visit);
 

@@ -29,7 +29,7 @@ bool is_temporary(const std::string& name) { return name.starts_with(kTemporaryP
 }  // namespace
 
 const std::string& DiskCache::identity() {
-  std::call_once(identified_, [this] {
+  identified_.call([this] {
     if (options_.identity.empty()) options_.identity = machine_code_identity();
   });
   return options_.identity;

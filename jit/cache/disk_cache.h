@@ -14,6 +14,7 @@
 
 #include "jit/cache/entry.h"
 #include "jit/cache/folder.h"
+#include "runtime/base/once.h"
 
 namespace tsc::jit {
 
@@ -82,7 +83,7 @@ class DiskCache {
 
   DiskCacheOptions options_;
   PrivateFolder folder_;
-  std::once_flag identified_;
+  Once identified_;
   std::mutex mutex_;  // of opening
   bool refused_ = false;
   std::atomic<bool> writable_{true};

@@ -49,7 +49,7 @@ constexpr size_t kRoomToCompile = size_t{32} << 20;  // several times what a ker
 
 // Without memory for it the engine goes without.
 KernelCompiler* KernelCache::open_compiler() {
-  std::call_once(opened_, [this] {
+  opened_.call([this] {
     const double start = now_ms();
     try {
       if (has_room(kRoomToOpen)) compiler_ = load_kernel_compiler(&open_error_);

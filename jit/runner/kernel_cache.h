@@ -17,6 +17,7 @@
 #include "jit/report.h"
 #include "jit/runner/background_worker.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/once.h"
 
 namespace tsc::jit {
 
@@ -99,7 +100,7 @@ class KernelCache {
   std::mutex mutex_;
   DiskCache disk_;
   PlanCache plans_{disk_};
-  std::once_flag opened_;
+  Once opened_;
   std::shared_ptr<KernelCompiler> compiler_;
   std::string open_error_;
   double open_ms_ = 0;

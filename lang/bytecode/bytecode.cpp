@@ -41,20 +41,19 @@ uint32_t CodeObject::line_of(uint32_t pc) const {
 
 void CodeObject::fill_body() const {
   // Whoever shares the code sees the tables after the first call only: no one's view of it changes.
-  std::call_once(body_once_, [this] {
+  body_once_.call([this] {
     body_->fill(const_cast<CodeObject&>(*this));
     lacks_body_.store(false, std::memory_order_release);
   });
 }
 
 const ControlFlow& CodeObject::control_flow() const {
-  std::call_once(flow_once_, [this] { flow_ = std::make_unique<const ControlFlow>(whole()); });
+  flow_once_.call([this] { flow_ = std::make_unique<const ControlFlow>(whole()); });
   return *flow_;
 }
 
 const LivenessTable& CodeObject::liveness() const {
-  std::call_once(liveness_once_,
-                 [this] { liveness_ = std::make_unique<const LivenessTable>(whole()); });
+  liveness_once_.call([this] { liveness_ = std::make_unique<const LivenessTable>(whole()); });
   return *liveness_;
 }
 

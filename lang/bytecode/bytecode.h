@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "lang/source.h"
 #include "runtime/base/error.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/once.h"
 
 namespace tsc::lang {
 
@@ -236,12 +236,12 @@ struct CodeObject {
   Hash128 content_hash() const;
 
  private:
-  mutable std::once_flag flow_once_, liveness_once_, hash_once_;
+  mutable Once flow_once_, liveness_once_, hash_once_;
   mutable std::unique_ptr<const ControlFlow> flow_;
   mutable std::unique_ptr<const LivenessTable> liveness_;
   mutable Hash128 hash_;
   void fill_body() const;
-  mutable std::once_flag body_once_;
+  mutable Once body_once_;
   mutable std::atomic<bool> lacks_body_ = false;
   std::unique_ptr<const StoredBody> body_;
 };

@@ -85,7 +85,7 @@ void write_body(Writer& out, const CodeObject& code) {
 }  // namespace
 
 Hash128 CodeObject::content_hash() const {
-  std::call_once(hash_once_, [this] {
+  hash_once_.call([this] {
     Writer out;
     whole();
     write_signature(out, *this);

@@ -83,7 +83,10 @@ ExecutionPlan find_or_make_plan(Region region, const CompileOptions& options, Re
     if (options.verify) check_kept(*kept, region, options);
     return std::move(*kept);
   }
-  options.cache->open_compiler_soon();  // while the passes work
+  // While the passes work, where these take longer than opening it is worth.
+  constexpr size_t kManyInstructions = 300;
+  if (!is_disabled(options, "fuse") && region.body.instructions.size() > kManyInstructions)
+    options.cache->open_compiler_soon();
   ExecutionPlan plan = make_plan(std::move(region), options, report);
   plans.add(key, plan, report);
   return plan;

@@ -145,6 +145,7 @@ uint32_t Capture::origin_at(uint32_t pc) {
   origin.caller = frame.call_origin;
   origin.code = frame.code;
   origin.pc = pc;
+  origin.skips_handlers = frames_.size() == 1 && lang::find_handler(*frame.code->code, pc) && !is_protected();
   plan_.origins.push_back(std::move(origin));
   origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
   origin_pc_ = pc;

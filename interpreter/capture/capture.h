@@ -244,7 +244,7 @@ class Capture {
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   // In front of what may raise: whoever catches the exception sees what was written so far. Inside try or with, where
   // a raise must find its handler, an effect breaks; an operation may stay as long as the region has no effect,
-  // since the interpreter can then run it all again.
+  // since the interpreter can then run it all again. A `with torch.no_grad()` of the region's own does not count.
   bool is_protected() const;
   void effect_may_raise();
   void operation_may_raise();

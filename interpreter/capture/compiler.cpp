@@ -366,7 +366,9 @@ void Compiler::place_error(const RegionPlan& plan, Frame& frame, uint32_t origin
   for (; origin; origin = plan.origins[origin].caller) chain.push_back(origin);
   for (size_t i = 0; i + 1 < chain.size(); ++i)
     exception.traceback.push_back({plan.origins[chain[i]].code->code, plan.origins[chain[i]].pc});
-  if (!chain.empty()) frame.pc = plan.origins[chain.back()].pc;
+  if (chain.empty()) return;
+  frame.pc = plan.origins[chain.back()].pc;
+  frame.skip_handlers = plan.origins[chain.back()].skips_handlers;
 }
 
 // ---- watching ----

@@ -203,13 +203,17 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
   // call is consumed; the registers there were emptied when the call was pushed.
   std::vector<uint32_t> reads;
   if (!innermost) reads = lang::register_use(code, code.instructions[frame.pc]).reads;
+  // Or in a handler, if the call raises.
+  const lang::ExceptionEntry* handler = innermost ? nullptr : lang::find_handler(code, frame.pc);
+  const lang::RegisterSet* handled = handler ? &lang::live_registers(code, handler->handler) : nullptr;
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
     bool needed = here.contains(reg);
     if (!innermost) {
       bool consumed = std::find(reads.begin(), reads.end(), reg) != reads.end();
       bool after = frame.pc + 1 < code.instructions.size() &&
                    lang::live_registers(code, frame.pc + 1).contains(reg);
-      needed = after || (needed && !consumed);
+      const bool kept = handled && reg < handler->temporaries && reg != handler->reg && handled->contains(reg);
+      needed = after || kept || (needed && !consumed);
     }
     if (!needed || frame.registers[reg].is_undefined()) continue;
     out.registers.push_back({reg, writer.write(frame.registers[reg])});

@@ -2,6 +2,7 @@
 // become scalar instructions. Branches on registers become entry conditions when the value follows from
 // entry values alone.
 #include <algorithm>
+#include <cmath>
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/tensor/elementwise.h"
@@ -131,21 +132,32 @@ bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
     const std::optional<Scalar> known = builder_.known(condition);
     return known ? known->i != 0 : assume_at_entry(condition);
   };
+  const auto within = [&](ValueId value, double least, double most) {
+    return holds(number(least), ScalarOp::le, value) && holds(value, ScalarOp::le, number(most));
+  };
   const ValueId x = operands[0];
   switch (op) {
     case ScalarOp::true_div:
     case ScalarOp::floor_div:
     case ScalarOp::mod: return holds(operands[1], ScalarOp::ne, number(0));
-    case ScalarOp::pow:  // a decay: beta ** step
-      return holds(number(0), ScalarOp::lt, x) && holds(x, ScalarOp::le, number(1)) &&
-             holds(number(0), ScalarOp::le, operands[1]);
+    case ScalarOp::pow: {
+      constexpr double kDigits = 300;  // the result's, before its point or behind
+      if (const std::optional<Scalar> base = builder_.known(x); base && base->f > 0) {
+        const double most = kDigits / std::max(std::abs(std::log10(base->f)), 1e-3);
+        return within(operands[1], -most, most);
+      }
+      const std::optional<Scalar> exponent = builder_.known(operands[1]);
+      if (!exponent) return false;
+      const double most = std::pow(10.0, kDigits / std::max(std::abs(exponent->f), 1.0));
+      const bool takes_all = exponent->f >= 0 && exponent->f == std::floor(exponent->f);
+      return within(x, takes_all ? -most : 1 / most, most);
+    }
     case ScalarOp::sqrt: return holds(number(0), ScalarOp::le, x);
     case ScalarOp::log: return holds(number(0), ScalarOp::lt, x);
     case ScalarOp::exp: return holds(x, ScalarOp::le, number(700));
     case ScalarOp::sin:
     case ScalarOp::cos:
-    case ScalarOp::float_to_int:
-      return holds(x, ScalarOp::lt, number(0x1p62)) && holds(number(-0x1p62), ScalarOp::lt, x);
+    case ScalarOp::float_to_int: return within(x, -0x1p62, 0x1p62);
     default: return false;
   }
 }

@@ -179,6 +179,8 @@ struct Origin {
   uint32_t caller = 0;  // 0: none
   Local<CodeObject> code;
   uint32_t pc = 0;
+  // In the frame that was entered: around the place stand `with` blocks of gradient modes alone, all of the region.
+  bool skips_handlers = false;
 };
 
 struct Watched {

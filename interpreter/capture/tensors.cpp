@@ -183,9 +183,30 @@ std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes
   return out;
 }
 
+namespace {
+
+// The handler of a `with` block begins by asking for the exception, and calls the manager's __exit__.
+const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::ExceptionEntry& entry) {
+  const bool is_with = entry.is_cleanup && code.instructions[entry.handler + 1].op == lang::Op::ExceptionInfo;
+  return is_with ? &code.instructions[entry.handler + 2] : nullptr;
+}
+
+// A gradient mode that the region itself has entered was never set outside: nothing is to be restored there.
+bool is_mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
+  const lang::Instruction* call = exit_call(*frame.code->code, entry);
+  if (!call || call->op != lang::Op::CallMethod) return false;
+  const Av &exit = frame.registers[call->a], &manager = frame.registers[call->a + 1u];
+  if (!exit.is_constant() || !is_kind(exit.value, Kind::Function) || manager.kind != Av::Kind::Virtual) return false;
+  const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
+  return manager.object->source == Virtual::kMadeHere && module && module->name == "torch._gradients";
+}
+
+}  // namespace
+
 bool Capture::is_protected() const {
   for (const AFrame& frame : frames_)
-    if (lang::find_handler(*frame.code->code, frame.pc)) return true;
+    for (const lang::ExceptionEntry& entry : frame.code->code->exceptions)
+      if (entry.begin <= frame.pc && frame.pc < entry.end && !is_mode_of_region(frame, entry)) return true;
   return false;
 }
 

@@ -32,6 +32,9 @@ struct Frame {
   // of every instruction; `skip_step` lets the one instruction run that the region could not take.
   bool stepping = false;
   bool skip_step = false;
+  // A compiled region that raised had entered `with` blocks of its own around the place, which the frame has not:
+  // their handlers do not run.
+  bool skip_handlers = false;
   bool opens_chunk = false;  // the first of its chunk of the frame stack, and not of the first one
   GeneratorObject* generator = nullptr;  // the owner of a generator's frame
   Value handled;                         // the exception it is handling

@@ -134,7 +134,8 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
     const lang::CodeObject& code = *frame->code->code;
     if (add_entry) add_place(exception, frame);
     add_entry = true;
-    const lang::ExceptionEntry* entry = !uncatchable ? lang::find_handler(code, frame->pc)
+    const lang::ExceptionEntry* entry = frame->skip_handlers ? nullptr
+                                        : !uncatchable ? lang::find_handler(code, frame->pc)
                                         : vm.stop_flag().in_grace()
                                             ? lang::find_cleanup(code, frame->pc)
                                             : nullptr;

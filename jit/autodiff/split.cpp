@@ -117,7 +117,8 @@ class Splitter {
     if (value != attempt.wanted && saved_set_.count(value)) return true;
     if (std::find(attempt.visited.begin(), attempt.visited.end(), value) != attempt.visited.end()) return true;
     if (kept_.count(value)) {
-      attempt.leaves.push_back(value);
+      attempt.leaves.push_back(viewed(value));
+      attempt.visited.push_back(value);
       return true;
     }
     const Attempt before = attempt;
@@ -171,8 +172,7 @@ class Splitter {
   }
   void find_kept() {
     for (ValueId value : saving_)
-      if (const Instruction* made = definition(value); made && made->op == Op::save_for_backward)
-        kept_.insert(viewed(value));
+      if (const Instruction* made = definition(value); made && made->op == Op::save_for_backward) kept_.insert(value);
   }
 
   void choose_saved() {
@@ -228,8 +228,9 @@ class Splitter {
       for (ValueId size : joint_.type(value).sizes) bound_sizes_.insert(size);
     };
     for (ValueId value : saved_) bind(value);
-    // One of several outputs may have no gradient another time: the sizes that it would bring are saved.
-    if (!choose_scalars || gradient_inputs_.size() == 1)
+    // An output may have no gradient another time, where others or the saved values have one: the sizes that it
+    // would bring are saved.
+    if (!choose_scalars || !reachable_)
       for (ValueId value : gradient_inputs_) bind(value);
     if (choose_scalars) need_tensors(everything_wanted());
     for (ValueId value : saved_) add_tensor_input(value);
@@ -388,7 +389,7 @@ class Splitter {
   std::vector<ValueId> gradient_inputs_, results_, needed_, saved_, saved_scalars_;
   ValueSet gradient_set_, saved_set_, bound_sizes_, scalars_seen_;
   ValueSet fixed_;  // may change before the backward runs
-  ValueSet kept_;   // what the forward saves for the backward by save_for_backward
+  ValueSet kept_;   // results of save_for_backward: a backward that meets what is made of one meets its rule too
   ValueMap<ValueId> map_, sizes_;
 };
 

@@ -17,7 +17,7 @@ KernelProgram gelu_program(bool tanh_form) {
   if (tanh_form) {
     const double factor = 0.7978845608028654;
     NestValue slope = b.apply(Op::fma, {mul(b, v, v), b.constant(0.044715 * factor), b.constant(factor)});
-    y = b.apply(Op::fma, {half, b.apply(Op::tanh, {mul(b, v, slope)}), half});
+    y = mul(b, half, add(b, b.apply(Op::tanh, {mul(b, v, slope)}), b.constant(1)));
   } else {
     NestValue inner = b.apply(Op::erf, {mul(b, v, b.constant(0.7071067811865476))});
     y = mul(b, half, add(b, inner, b.constant(1)));

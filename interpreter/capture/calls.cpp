@@ -1,5 +1,7 @@
 // Calls while capturing: primitives are emitted, known natives handled, classes constructed as virtual
 // instances, objects called through __call__. What is not known breaks the region.
+#include <algorithm>
+
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/exits.h"
 #include "interpreter/capture/native_table.h"
@@ -115,6 +117,10 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
   if (!known.known)
     break_here(BreakReason::unknown_call,
                (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
+  // Which may do anything: write what the region holds, raise, print.
+  for (const Av& av : arguments.positional)
+    if (text_is_script_code(av))
+      break_here(BreakReason::unknown_call, function->name + "() of an object whose text script code makes");
   effect_may_raise();
   HostAction action;
   action.reason = known.reason;
@@ -129,6 +135,24 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
   if (known.has_result) return host_action_with_result(std::move(action), std::move(values));
   host_action(std::move(action), std::move(values));
   return Av::none();
+}
+
+// Whether str() of it may call a function of a script.
+bool Capture::text_is_script_code(const Av& av, int depth) {
+  constexpr int kDeepest = 4;
+  if (depth > kDeepest) return true;
+  Type* type = type_of_av(av);
+  if (!type) return false;
+  for (const char* name : {"__str__", "__repr__"})
+    if (const Value* method = class_attribute(type, intern(vm_, name).get(), nullptr); method && is_kind(*method, Kind::Function))
+      return true;
+  std::vector<Av> items;
+  if (is_virtual(av, VirtualKind::Tuple) || is_virtual(av, VirtualKind::List)) items = items_of(av);
+  std::span<const Value> values;
+  if (av.is_constant() && is_kind(av.value, Kind::List)) values = cast<ListObject>(av.value)->items;
+  if (av.is_constant() && is_kind(av.value, Kind::Tuple)) values = cast<TupleObject>(av.value)->span();
+  for (const Value& value : values) items.push_back(Av::constant(value));
+  return std::any_of(items.begin(), items.end(), [&](const Av& item) { return text_is_script_code(item, depth + 1); });
 }
 
 // A script class that only adds names to a tuple.

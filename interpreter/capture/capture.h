@@ -247,7 +247,9 @@ class Capture {
   // since the interpreter can then run it all again. A `with torch.no_grad()` of the region's own does not count.
   bool is_protected() const;
   void effect_may_raise();
+  bool text_is_script_code(const Av& av, int depth = 0);
   void operation_may_raise();
+  void reduction_may_raise(ValueId tensor, const OpAttributes& attributes);
   void scalar_may_raise(jit::ScalarOp op, std::span<const ValueId> operands);
   bool cannot_raise(jit::ScalarOp op, std::span<const ValueId> operands);
   bool may_raise(Op op, std::span<const ValueId> tensors) const;

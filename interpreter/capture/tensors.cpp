@@ -68,7 +68,19 @@ void Capture::begin_gradient(VTensor& tensor) {
 // The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
 ValueId Capture::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
-// On element values. Whether a reduced axis is empty is settled at entry.
+// Where a reduced axis is empty.
+void Capture::reduction_may_raise(ValueId tensor, const OpAttributes& attributes) {
+  const jit::ValueList sizes = region_.type(tensor).sizes;
+  for (int64_t axis : attributes.axes) {
+    const ValueId size = sizes[static_cast<size_t>(axis)];
+    if (builder_.known_int(size).value_or(0) > 0) continue;
+    if (!is_protected()) return flush_writes();
+    const ValueId sides[] = {size, builder_.constant(int64_t{0})};
+    if (!assume_at_entry(builder_.scalar(jit::ScalarOp::ne, sides))) return operation_may_raise();
+  }
+}
+
+// On element values.
 bool Capture::may_raise(Op op, std::span<const ValueId> tensors) const {
   if (!(op_row(op).flags & kMayRaise) || op_row(op).family == Family::Reduce) return false;
   return !is_elementwise(op) || !is_floating(region_.type(tensors[0]).dtype);
@@ -92,6 +104,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
     any_grad |= tensor->requires_grad;
   }
   if (may_raise(op, ids)) operation_may_raise();
+  else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   bool floating = is_floating(region_.type(id).dtype);

@@ -227,7 +227,8 @@ std::string Trials::try_counted(const Script& script, int64_t first) {
     const int64_t before = live_blocks();
     if (std::string fault = try_once(script, first); !fault.empty()) return fault;
     lost = live_blocks() - before;
-    if (recorded_kernels() == kernels) break;
+    // What is lost is lost every time; a thread that ends late gives back later.
+    if (recorded_kernels() == kernels && lost == 0) break;
   }
   return lost == 0 ? "" : std::to_string(lost) + " blocks of memory are lost";
 }

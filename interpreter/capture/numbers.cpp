@@ -147,7 +147,8 @@ bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
         return within(operands[1], -most, most);
       }
       const std::optional<Scalar> exponent = builder_.known(operands[1]);
-      if (!exponent) return false;
+      if (!exponent)  // a decay: beta ** step
+        return holds(number(0), ScalarOp::lt, x) && within(operands[1], 0, HUGE_VAL) && holds(x, ScalarOp::le, number(1));
       const double most = std::pow(10.0, kDigits / std::max(std::abs(exponent->f), 1.0));
       const bool takes_all = exponent->f >= 0 && exponent->f == std::floor(exponent->f);
       return within(x, takes_all ? -most : 1 / most, most);

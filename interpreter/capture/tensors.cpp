@@ -208,7 +208,7 @@ const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::Exc
 bool is_mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
   const lang::Instruction* call = exit_call(*frame.code->code, entry);
   if (!call || call->op != lang::Op::CallMethod) return false;
-  const Av &exit = frame.registers[call->a], &manager = frame.registers[call->a + 1u];
+  const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
   if (!exit.is_constant() || !is_kind(exit.value, Kind::Function) || manager.kind != Av::Kind::Virtual) return false;
   const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
   return manager.object->source == Virtual::kMadeHere && module && module->name == "torch._gradients";

@@ -104,20 +104,20 @@ class Splitter {
     return op == Op::full || op == Op::iota || op_row(op).flags & kView || is_cheap(op);
   }
 
-  // How a saved value is to be made again instead: by a few ops, from what is saved beside it and from
-  // `leaves`, which are not saved yet: what the program itself saves for the backward, and what is broadcast,
-  // which has fewer elements than what it makes.
+  // How a saved value is to be made again instead: by a few ops, from what is saved beside it and from what is not
+  // saved yet: `leaves`, which are broadcast and have fewer elements than what is made of them, and `kept`, which the
+  // program saves for the backward itself.
   struct Attempt {
     ValueId wanted;
     size_t ops = 0;
-    std::vector<ValueId> visited = {}, leaves = {};
+    std::vector<ValueId> visited = {}, leaves = {}, kept = {};
   };
 
   bool computable(Attempt& attempt, ValueId value, bool broadcast = false) const {
-    if (value != attempt.wanted && saved_set_.count(value)) return true;
+    if (value != attempt.wanted && saved_set_.count(value) && !only_kept_.count(value)) return true;
     if (std::find(attempt.visited.begin(), attempt.visited.end(), value) != attempt.visited.end()) return true;
     if (kept_.count(value)) {
-      attempt.leaves.push_back(viewed(value));
+      attempt.kept.push_back(viewed(value));
       attempt.visited.push_back(value);
       return true;
     }
@@ -188,6 +188,8 @@ class Splitter {
       if (fixed_.count(value) || !computable(attempt, value)) continue;
       saved_set_.erase(value);
       saved_set_.insert(attempt.leaves.begin(), attempt.leaves.end());
+      for (ValueId kept : attempt.kept)
+        if (saved_set_.insert(kept)) only_kept_.insert(kept);
     }
     saved_.assign(saved_set_.begin(), saved_set_.end());
     std::sort(saved_.begin(), saved_.end());
@@ -390,6 +392,9 @@ class Splitter {
   ValueSet gradient_set_, saved_set_, bound_sizes_, scalars_seen_;
   ValueSet fixed_;  // may change before the backward runs
   ValueSet kept_;   // results of save_for_backward: a backward that meets what is made of one meets its rule too
+  // Saved because of those: what is made of one in another way is not made again from it, since a write to it in front
+  // of the backward is no error there.
+  ValueSet only_kept_;
   ValueMap<ValueId> map_, sizes_;
 };
 

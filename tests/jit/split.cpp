@@ -197,6 +197,27 @@ TEST_CASE("masks, views and constants are made again instead of saved") {
   CHECK(split.gradients == std::vector<int>{0});
 }
 
+TEST_CASE("what the program saves and what is broadcast is saved in place of what is made of them") {
+  const bool saves_input = GENERATE(true, false), is_seen = GENERATE(false, true);
+  Region region;
+  RegionBuilder b(region);
+  const ValueId x = region.add_tensor_input(DType::F32, 2);
+  const ValueId sizes[] = {b.size(x, 0), b.size(x, 1)}, row[] = {sizes[0], b.constant(int64_t{1})};
+  const ValueId input = saves_input ? b.op(Op::save_for_backward, std::vector{x}, {}, {}) : x;
+  const ValueId sum = b.op(Op::sum, std::vector{input}, {}, axes({1}));
+  const ValueId wide = b.op(Op::broadcast, std::vector{b.op(Op::reshape, std::vector{sum}, row, {})}, sizes, {});
+  const ValueId centred = b.op(Op::sub, std::vector{input, wide}, {}, {});
+  const ValueId cubes = b.op(Op::mul, std::vector{centred, b.op(Op::mul, std::vector{centred, centred}, {}, {})}, {}, {});
+  const ValueId wrt[] = {x}, outputs[] = {cubes};
+  ValueSet reachable = {x, cubes};
+  if (is_seen) reachable.insert(centred);
+  const SplitBackward split = split_backward(region, outputs, wrt, {}, {}, nullptr, &reachable);
+  std::vector<ValueId> tensors;
+  for (ValueId value : split.saved)
+    if (region.type(value).kind == ValueKind::Tensor) tensors.push_back(value);
+  CHECK(tensors == (saves_input && !is_seen ? std::vector{x, sum} : std::vector{centred}));
+}
+
 TEST_CASE("a backward that needs no forward value saves nothing") {
   Region region;
   RegionBuilder b(region);

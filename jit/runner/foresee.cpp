@@ -49,8 +49,9 @@ class Foresight {
       case Code::RngAdvance:
         for (ValueId result : instruction.results) registers_.scalars[result] = Scalar::of_int(0);
         return true;
+      // What the host does changes no size in here; what it gives back may be one.
+      case Code::Host: return instruction.results.empty();
       case Code::Read:
-      case Code::Host:
       case Code::Exit:
       case Code::If:
       case Code::Loop:

@@ -1,5 +1,7 @@
 #include "jit/passes/raises.h"
 
+#include "jit/region/scalar_eval.h"
+
 namespace tsc::jit {
 
 void Raises::collect_safe_indices(const Block& block) {
@@ -15,7 +17,7 @@ void Raises::collect_safe_indices(const Block& block) {
 }
 
 bool Raises::may_raise(const Instruction& instruction) const {
-  if (instruction.code == Code::Scalar) return scalar_may_raise(instruction);
+  if (instruction.code == Code::Scalar) return is_raising_scalar(instruction);
   const OpRow& row = op_row(instruction.op);
   if (instruction.code != Code::Op || !(row.flags & kMayRaise)) return false;
   const ValueList& operands = instruction.operands;
@@ -30,20 +32,11 @@ bool Raises::may_raise(const Instruction& instruction) const {
 }
 
 // Sums and products of sizes may go; a division whose divisor may be zero may not.
-bool Raises::scalar_may_raise(const Instruction& instruction) const {
-  switch (instruction.scalar_op) {
-    case ScalarOp::true_div:
-    case ScalarOp::floor_div:
-    case ScalarOp::mod: return facts_.constant(instruction.operands[1]).value_or(0) == 0;
-    case ScalarOp::pow:
-    case ScalarOp::float_to_int:
-    case ScalarOp::sqrt:
-    case ScalarOp::exp:
-    case ScalarOp::log:
-    case ScalarOp::sin:
-    case ScalarOp::cos: return true;
-    default: return false;
-  }
+bool Raises::is_raising_scalar(const Instruction& instruction) const {
+  if (!scalar_may_raise(instruction.scalar_op, ValueKind::Float)) return false;  // Int: where integers overflow too
+  const bool divides = instruction.scalar_op == ScalarOp::true_div || instruction.scalar_op == ScalarOp::floor_div ||
+                       instruction.scalar_op == ScalarOp::mod;
+  return !divides || facts_.constant(instruction.operands[1]).value_or(0) == 0;
 }
 
 }  // namespace tsc::jit

@@ -24,7 +24,7 @@ class Raises {
 
  private:
   void collect_safe_indices(const Block& block);
-  bool scalar_may_raise(const Instruction& instruction) const;
+  bool is_raising_scalar(const Instruction& instruction) const;
 
   const Region& region_;
   const EqualSizes& facts_;

@@ -86,6 +86,7 @@ class KernelEmitter {
   void enter_joined_row(Ir row, Ir set);
   void exchange_rows();
   void emit_element(const NestStage& stage, const Point& point);
+  size_t asking_stage() const;
   std::vector<uint32_t> rows_read(const NestStage& stage) const;
   void emit_row_stage(const NestStage& stage);
   void collect_reducers(const NestStage& stage);

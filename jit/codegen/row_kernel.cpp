@@ -53,13 +53,20 @@ void KernelEmitter::emit_rows() {
 void KernelEmitter::emit_stage(size_t number) {
   const NestStage& stage = program_.stages[number];
   emit_part(stage.row, Point{scalar_, nullptr, nullptr}, true);
-  if (number == 1) next_rows_ = rows_read(program_.stages[0]);
+  if (number == asking_stage()) next_rows_ = rows_read(program_.stages[0]);
   if (!stage.element.empty()) emit_row_stage(stage);
   next_rows_.clear();
 }
 
-// The first stage waits for memory, the second computes on what the caches hold: it asks for the
-// rows that the first stage of the next row will read.
+// The first stage waits for memory, the second computes on what the caches hold: it asks for the rows that the first
+// stage of the next row will read. Where the first computes more than the second (the backward of a norm, which
+// reduces rows and columns there), it asks itself: the requests have more time, and more of them are under way at once.
+size_t KernelEmitter::asking_stage() const {
+  const std::vector<NestStage>& stages = program_.stages;
+  return stages.size() > 1 && weight(stages[0].element) > weight(stages[1].element) ? 0 : 1;
+}
+
+// What the first stage reads a row of.
 std::vector<uint32_t> KernelEmitter::rows_read(const NestStage& stage) const {
   std::vector<uint32_t> slots;
   for (const NestInstruction& in : stage.element) {

@@ -63,7 +63,8 @@ void KernelEmitter::emit_stage(size_t number) {
 // reduces rows and columns there), it asks itself: the requests have more time, and more of them are under way at once.
 size_t KernelEmitter::asking_stage() const {
   const std::vector<NestStage>& stages = program_.stages;
-  return stages.size() > 1 && weight(stages[0].element) > weight(stages[1].element) ? 0 : 1;
+  const bool both = stages.size() > 1 && !stages[1].element.empty();
+  return both && weight(stages[0].element) > weight(stages[1].element) ? 0 : 1;
 }
 
 // What the first stage reads a row of.

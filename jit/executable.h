@@ -67,6 +67,9 @@ class Executable {
   // The tensor behind a held input is about to change, possibly in the middle of a run, which goes on with
   // what it had.
   virtual void changed(uint32_t /*input*/) {}
+  // The same code for other inputs, none of which is held yet. The two share their kernels and what these know of
+  // the sizes that they have met.
+  virtual std::unique_ptr<Executable> another() const = 0;
 };
 
 }  // namespace tsc::jit

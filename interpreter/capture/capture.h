@@ -62,6 +62,9 @@ struct CaptureMemory {
 // Names an entry source across captures.
 std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source);
 
+// An object that holds data: when a call brings another one, it is taken apart.
+bool holds_data(Vm& vm, const Value& v);
+
 // A call whose result nobody takes; one whose result goes to the instruction that is running.
 inline constexpr uint16_t kNoDestination = 0xFFFF;
 inline constexpr uint16_t kNestedDestination = 0xFFFE;

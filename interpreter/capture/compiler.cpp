@@ -13,7 +13,6 @@
 namespace tsc::interp {
 namespace {
 
-constexpr size_t kVariantLimit = 16;
 constexpr uint32_t kCaptureLimit = 400;
 constexpr uint32_t kStringVariants = 8;
 constexpr char kCompilerKey = 0;
@@ -148,15 +147,10 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     found = sites_.find(key);
     ++i;
   }
-  std::shared_ptr<Variant> variant = make_variant(frame, found->second);
-  found = sites_.find(key);
+  if (enter_shared(frame, found->second, &outcome, result)) return outcome;
+  std::shared_ptr<Variant> variant = make_variant(frame, sites_.find(key)->second);
   if (!variant) return EnterResult::Interpret;
-  std::vector<std::shared_ptr<Variant>>& variants = found->second.variants;
-  if (variants.size() >= kVariantLimit) {
-    unwatch(*variants.back());
-    variants.pop_back();
-  }
-  variants.insert(variants.begin(), variant);
+  add_variant(sites_.find(key)->second, variant);
   if (try_variant(variant, frame, &outcome, result)) return outcome;
   return EnterResult::Interpret;
 }
@@ -227,6 +221,11 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
     variant->plan.function = Local<FunctionObject>(frame.function);
   if (again.captures > 1) report_recompile(*variant, again, frame);
   report_variant(*variant, frame);
+  variant->capture = ++captures_;
+  if (options_.strict) {
+    variant->captured = jit::print(captured->region);
+    variant->captured_of = entry_numbers(variant->plan, frame);
+  }
   try {
     jit::CompileOptions options = options_.jit;
     options.background = variant->background = works_in_background(frame);

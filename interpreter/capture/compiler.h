@@ -32,6 +32,9 @@ struct Variant {
   bool valid = true;
   bool running = false;
   bool background = false;  // its kernels, and those of its backward, are compiled beside the program
+  uint64_t capture = 0;     // the number of the capture that it, or the one whose code it shares, was made by
+  bool shares_code = false; // a rebound plan over the code of another variant
+  std::string captured, captured_of;  // in a strict engine: the captured region, and the numbers that came in
   std::string invalidated_by;
   uint64_t runs = 0;
 };
@@ -125,6 +128,13 @@ class Compiler : public CompilerHooks, public Watchers {
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   static void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
+  // sharing.cpp: variants for other objects of the same form, over the code of one that there is.
+  bool enter_shared(Frame& frame, Site& site, EnterResult* outcome, Value& result);
+  std::shared_ptr<Variant> share_variant(const Variant& old, Frame& frame, const Site& site);
+  std::string entry_numbers(const RegionPlan& plan, const Frame& frame) const;
+  std::string difference_to_capture(const Variant& variant, Frame& frame, const Site& site);
+  void add_variant(Site& site, const std::shared_ptr<Variant>& variant);
+  void drop_abandoned(Site& site);
   void watch(const std::shared_ptr<Variant>& variant);
   void unwatch(const Variant& variant);
   static bool tell_entry(const WatchEntry& entry, Variant& variant, const Value& key);
@@ -157,6 +167,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::unordered_map<const jit::SplitBackward*, CompiledBackward> backwards_;
   mutable uint64_t epoch_ = 0;  // of the overlap test's marks
   bool has_invalid_ = false;  // some variant of some site
+  uint64_t captures_ = 0;
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;
 };

@@ -16,8 +16,10 @@ constexpr size_t kLargestContainer = 64;
 
 bool is_plain_key(const Value& key) { return !key.is_object() || is_kind(key, Kind::Str); }
 
-// An object that holds data. One that is called (a module, an optimizer) stays a fact: its attributes are
-// many, and watching them costs nothing.
+}  // namespace
+
+// One that is called (a module, an optimizer) stays a fact: its attributes are many, and watching them costs
+// nothing.
 bool holds_data(Vm& vm, const Value& v) {
   if (!is_kind(v, Kind::Instance) || !(v.object()->type->type_flags & kPlainSetAttribute)) return false;
   for (const char* hook : {"__call__", "__getattr__", "__getattribute__"})
@@ -26,8 +28,6 @@ bool holds_data(Vm& vm, const Value& v) {
       return false;
   return true;
 }
-
-}  // namespace
 
 std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source) {
   std::string text = std::to_string(static_cast<int>(source.form)) + ":" + std::to_string(source.index);

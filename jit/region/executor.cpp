@@ -36,8 +36,8 @@ struct RunMemory {
 
 class RegionExecutor final : public Executable {
  public:
-  RegionExecutor(Region region, std::unique_ptr<KernelRunner> kernels)
-      : region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)) {
+  RegionExecutor(std::shared_ptr<const Region> region, std::shared_ptr<KernelRunner> kernels)
+      : shared_region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)) {
     const auto& parameters = region_.body.parameters;
     input_number_.resize(region_.value_count());
     for (size_t i = 0; i < parameters.size(); ++i) input_number_[parameters[i]] = i;
@@ -53,6 +53,11 @@ class RegionExecutor final : public Executable {
     find_open_inputs();
   }
   void changed(uint32_t input) override;
+  std::unique_ptr<Executable> another() const override {
+    auto other = std::make_unique<RegionExecutor>(shared_region_, kernels_);
+    other->prepared_ = prepared_;
+    return other;
+  }
 
   const Region& region() const { return region_; }
   const RegionSteps& steps() const { return steps_; }
@@ -74,13 +79,14 @@ class RegionExecutor final : public Executable {
   }
   RunMemory* make_memory();
 
-  Region region_;
+  const std::shared_ptr<const Region> shared_region_;
+  const Region& region_ = *shared_region_;
   RegionSteps steps_;
   std::vector<size_t> input_number_;  // by value
   std::vector<bool> held_;
   std::vector<uint32_t> open_inputs_;
   bool prepared_ = false;
-  std::unique_ptr<KernelRunner> kernels_;
+  std::shared_ptr<KernelRunner> kernels_;
   std::vector<std::unique_ptr<RunMemory>> memories_;  // more than one after a region ran inside itself
   std::vector<RunMemory*> idle_;
 };
@@ -552,7 +558,7 @@ std::unique_ptr<Executable> make_region_executor(Region region,
                                                  std::unique_ptr<KernelRunner> kernels,
                                                  bool is_verified) {
   if (!is_verified) verify(region);
-  return std::make_unique<RegionExecutor>(std::move(region), std::move(kernels));
+  return std::make_unique<RegionExecutor>(std::make_shared<const Region>(std::move(region)), std::move(kernels));
 }
 
 }  // namespace tsc::jit

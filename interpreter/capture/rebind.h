@@ -1,0 +1,59 @@
+#pragma once
+// A region that was captured for some objects, for others of the same form: the layers of a model that are compiled
+// one by one share one capture and its machine code. Capture reads the program through what its plan lists and
+// runs nothing, so the plan for the other objects follows from the old one if all that it lists reads the same with
+// each object exchanged for its counterpart: equal numbers and strings, classes and functions themselves, and
+// a counterpart for every module, list, dict and tensor, the same one wherever it is met. What the entry checks of a
+// variant look at anyway (sizes, numbers that change) is left to them.
+// Knows plans and script objects; must not know regions, variants or how a plan is run.
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "interpreter/capture/plan.h"
+#include "interpreter/vm/vm.h"
+
+namespace tsc::interp {
+
+// How the call at hand is looked at.
+struct EntryLook {
+  // The value at an entry source; those of earlier sources are known.
+  std::function<Value(const EntrySource& source, const std::vector<Value>& entry)> fetch;
+  std::function<bool(const EntrySource& source, const Value& now)> check;
+  // Whether the object is one to be known by identity, as the one in whose place it is.
+  std::function<bool(const EntrySource& source, const Value& now)> may_move;
+};
+
+class Rebinding {
+ public:
+  Rebinding(Vm& vm, const RegionPlan& plan, EntryLook look) : vm_(vm), plan_(plan), look_(std::move(look)) {}
+  // The plan for what the call brings; nothing when no object has another one in its place, or when capture
+  // might find something else there.
+  std::optional<RegionPlan> apply();
+
+ private:
+  bool match(const Value& old, const Value& now);
+  bool have_one_form(const Value& old, const Value& now) const;
+  bool match_items(std::span<const Value> old, std::span<const Value> now);
+  bool match_content(const Value& old, const Value& now, const Value& key);
+  bool match_named(const Value& old, const Value& now, StrObject* name);
+  bool match_all(const Value& old, const Value& now);
+  bool match_sources();
+  bool match_watched();
+  bool match_lookups();
+  const Value* counterpart(const Value& old);
+  bool exchange(RegionPlan& plan) const;
+
+  Vm& vm_;
+  const RegionPlan& plan_;
+  EntryLook look_;
+  std::unordered_map<Object*, Value> counterparts_;
+  std::unordered_map<Object*, Object*> origins_;  // the other way round
+  size_t moved_ = 0;                              // counterparts that are other objects
+  bool others_stay_ = false;                      // an object without counterpart is its own
+};
+
+// How often a plan holds the object.
+size_t count_references(const RegionPlan& plan, const Object* object);
+
+}  // namespace tsc::interp

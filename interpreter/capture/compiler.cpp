@@ -224,7 +224,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   variant->capture = ++captures_;
   if (options_.strict) {
     variant->captured = jit::print(captured->region);
-    variant->captured_of = entry_numbers(variant->plan, frame);
+    variant->captured_of = entry_numbers(variant->plan, frame, again.memory);
   }
   try {
     jit::CompileOptions options = options_.jit;

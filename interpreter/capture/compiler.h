@@ -73,6 +73,7 @@ class Compiler : public CompilerHooks, public Watchers {
     bool hopeless = false;      // nothing can be compiled here
     uint32_t captures = 0;
     bool limit_reported = false;
+    size_t held_last = 0;       // variants and objects when abandoned ones were looked for
     std::string last_change;    // what made the variant invalid that went last
   };
   // A split that died may leave its address to another one.
@@ -131,7 +132,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // sharing.cpp: variants for other objects of the same form, over the code of one that there is.
   bool enter_shared(Frame& frame, Site& site, EnterResult* outcome, Value& result);
   std::shared_ptr<Variant> share_variant(const Variant& old, Frame& frame, const Site& site);
-  std::string entry_numbers(const RegionPlan& plan, const Frame& frame) const;
+  std::string entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const;
   std::string difference_to_capture(const Variant& variant, Frame& frame, const Site& site);
   void add_variant(Site& site, const std::shared_ptr<Variant>& variant);
   void drop_abandoned(Site& site);

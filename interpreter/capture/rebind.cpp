@@ -46,10 +46,10 @@ void visit_values(Plan& plan, Visit&& visit) {
 
 }  // namespace
 
-size_t count_references(const RegionPlan& plan, const Object* object) {
-  size_t count = 0;
-  visit_values(plan, [&](const Value& v) { count += v.is_object() && v.object() == object; });
-  return count;
+void add_references(const RegionPlan& plan, std::vector<Object*>& references) {
+  visit_values(plan, [&](const Value& v) {
+    if (v.is_object()) references.push_back(v.object());
+  });
 }
 
 const Value* Rebinding::counterpart(const Value& old) {

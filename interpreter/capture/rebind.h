@@ -53,7 +53,7 @@ class Rebinding {
   bool others_stay_ = false;                      // an object without counterpart is its own
 };
 
-// How often a plan holds the object.
-size_t count_references(const RegionPlan& plan, const Object* object);
+// The objects that a plan holds, each as often as it does.
+void add_references(const RegionPlan& plan, std::vector<Object*>& references);
 
 }  // namespace tsc::interp

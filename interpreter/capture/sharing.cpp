@@ -14,16 +14,9 @@ namespace {
 
 constexpr size_t kVariantLimit = 16;   // of a place, each with code of its own
 constexpr size_t kSharedLimit = 256;   // beside them, which cost a plan each: more than models have layers
-constexpr size_t kFewShared = 16;      // beyond these, objects that nobody else holds are looked for
+constexpr size_t kFewHeld = 32;        // beyond these, objects that nobody else holds are looked for
 
 using Check = EntrySource::Check;
-
-// The objects in whose place a call may bring others.
-template <class Visit>
-void visit_roots(const RegionPlan& plan, Visit&& visit) {
-  for (const EntrySource& source : plan.sources)
-    if (source.check == Check::Same && is_kind(source.expected, Kind::Instance)) visit(source.expected.object());
-}
 
 }  // namespace
 
@@ -55,22 +48,45 @@ std::shared_ptr<Variant> Compiler::share_variant(const Variant& old, Frame& fram
 
 namespace {
 
-// Capture lists some of them twice.
-std::set<std::pair<Object*, std::string>> watched_cells(const RegionPlan& plan) {
-  std::set<std::pair<Object*, std::string>> cells;
+using Cells = std::set<std::pair<Object*, std::string>>;
+
+// What a plan assumes or reads at every entry.
+Cells cells_read(const RegionPlan& plan) {
+  Cells cells;
   for (const Watched& watched : plan.watched) {
     std::string key = watched.key.is_int() ? std::to_string(watched.key.as_int()) : "";
     if (is_kind(watched.key, Kind::Str)) key = "." + std::string(cast<StrObject>(watched.key)->view());
     cells.insert({watched.holder.object(), std::move(key)});
   }
+  for (const EntrySource& source : plan.sources) {
+    if (!source.holder.is_object() || source.form == EntrySource::Form::Pinned) continue;
+    std::string key = source.form == EntrySource::Form::Element ? std::to_string(source.index) : "";
+    if (source.name) key = "." + std::string(source.name->view());
+    cells.insert({source.holder.object(), std::move(key)});
+  }
   return cells;
+}
+
+bool is_read_at_entry(const EntrySource& source) {
+  return source.holder.is_object() && source.form != EntrySource::Form::Pinned;
+}
+
+// The same, or read at every entry where the other one, of which no store was seen yet, assumes it.
+bool reads_alike(const EntrySource& shared, const EntrySource& made) {
+  if (is_read_at_entry(shared) && !is_read_at_entry(made)) return true;
+  return shared.form == made.form && shared.parent == made.parent && shared.index == made.index &&
+         shared.holder.is(made.holder) && shared.check == made.check && shared.length == made.length &&
+         shared.tensor_key == made.tensor_key && (shared.expected.is(made.expected) || is_kind(made.expected, Kind::Str));
 }
 
 }  // namespace
 
-// The numbers and sizes that come in: what capture finds of them decides how it goes on.
-std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame) const {
+// The numbers and sizes that come in, and how much is remembered of the place: they decide how capture goes on.
+std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
   std::string text;
+  for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
+                      memory.apart.size(), memory.text.size(), memory.shared.size()})
+    text += std::to_string(size) + " ";
   std::vector<Value> entry;
   for (const EntrySource& source : plan.sources) {
     entry.push_back(fetch(source, frame, entry));
@@ -85,7 +101,7 @@ std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame) 
 
 // What capture would find otherwise, of the same numbers.
 std::string Compiler::difference_to_capture(const Variant& variant, Frame& frame, const Site& site) {
-  if (entry_numbers(variant.plan, frame) != variant.captured_of) return "";
+  if (entry_numbers(variant.plan, frame, site.memory) != variant.captured_of) return "";
   CaptureMemory memory = site.memory;
   std::optional<CaptureResult> again;
   for (int attempt = 0; attempt < 64 && !again; ++attempt) {
@@ -98,14 +114,11 @@ std::string Compiler::difference_to_capture(const Variant& variant, Frame& frame
   }
   const RegionPlan &made = again->plan, &plan = variant.plan;
   if (jit::print(again->region) != variant.captured) return "region";
-  bool same = made.sources.size() == plan.sources.size() && made.inputs == plan.inputs &&
-              made.written_sources == plan.written_sources && watched_cells(made) == watched_cells(plan);
-  for (size_t i = 0; same && i < plan.sources.size(); ++i) {
-    const EntrySource &a = made.sources[i], &b = plan.sources[i];
-    same = a.form == b.form && a.parent == b.parent && a.index == b.index && a.holder.is(b.holder) &&
-           a.check == b.check && a.length == b.length && a.tensor_key == b.tensor_key &&
-           (a.expected.is(b.expected) || is_kind(a.expected, Kind::Str));
-  }
+  const Cells needed = cells_read(made), read = cells_read(plan);
+  const bool same = made.inputs == plan.inputs && made.written_sources == plan.written_sources &&
+                    std::equal(plan.sources.begin(), plan.sources.end(), made.sources.begin(), made.sources.end(),
+                               reads_alike) &&
+                    std::includes(read.begin(), read.end(), needed.begin(), needed.end());
   return same ? "" : "plan";
 }
 
@@ -136,10 +149,13 @@ bool Compiler::enter_shared(Frame& frame, Site& site, EnterResult* outcome, Valu
 
 void Compiler::add_variant(Site& site, const std::shared_ptr<Variant>& variant) {
   std::vector<std::shared_ptr<Variant>>& variants = site.variants;
+  const auto held = [&] { return variants.size() + site.memory.keep_alive.size(); };
+  if (held() >= std::max(kFewHeld, 2 * site.held_last)) {
+    drop_abandoned(site);
+    site.held_last = held();
+  }
   const auto alike = [&](const std::shared_ptr<Variant>& other) { return other->shares_code == variant->shares_code; };
   const auto count = static_cast<size_t>(std::count_if(variants.begin(), variants.end(), alike));
-  // Now and then, so that it costs little for each.
-  if (variant->shares_code && count >= kFewShared && std::has_single_bit(count)) drop_abandoned(site);
   if (count >= (variant->shares_code ? kSharedLimit : kVariantLimit)) {
     const auto oldest = std::find_if(variants.rbegin(), variants.rend(), alike);
     unwatch(**oldest);
@@ -148,20 +164,28 @@ void Compiler::add_variant(Site& site, const std::shared_ptr<Variant>& variant) 
   variants.insert(variants.begin(), variant);
 }
 
-// Variants whose module only variants hold: those of a program that makes one model after the other.
+// What is known of a module that only the compiler still holds, as in a program that makes one model after the other.
 void Compiler::drop_abandoned(Site& site) {
-  std::unordered_map<Object*, size_t> held;
-  for (const std::shared_ptr<Variant>& variant : site.variants)
-    visit_roots(variant->plan, [&](Object* root) { held.emplace(root, 0); });
-  for (auto& [object, count] : held)
-    for (const auto& [key, other] : sites_)
-      for (const std::shared_ptr<Variant>& variant : other.variants) count += count_references(variant->plan, object);
+  std::vector<Object*> references;
+  for (const auto& [key, other] : sites_)
+    for (const std::shared_ptr<Variant>& variant : other.variants) add_references(variant->plan, references);
+  for (const auto& [key, other] : sites_)
+    for (const Value& kept : other.memory.keep_alive) references.push_back(kept.object());
+  const std::unordered_set<Object*> abandoned = vm_.heap().kept_only_by(references);
+  std::vector<std::shared_ptr<Variant>> gone;  // go when the list is in order: objects die with them
   std::erase_if(site.variants, [&](const std::shared_ptr<Variant>& variant) {
-    bool abandoned = false;
-    visit_roots(variant->plan, [&](Object* root) { abandoned |= root->reference_count <= held[root]; });
-    if (abandoned && !variant->running) unwatch(*variant);
-    return abandoned && !variant->running;
+    const auto& sources = variant->plan.sources;
+    const bool drop = !variant->running && std::any_of(sources.begin(), sources.end(), [&](const EntrySource& source) {
+      return source.check == Check::Same && source.expected.is_object() && abandoned.count(source.expected.object());
+    });
+    if (drop) gone.push_back(variant);
+    return drop;
   });
+  for (const std::shared_ptr<Variant>& variant : gone) unwatch(*variant);
+  std::erase_if(site.memory.dynamic, [&](const CaptureMemory::Cell& cell) { return abandoned.count(cell.holder); });
+  std::vector<Value> kept = std::exchange(site.memory.keep_alive, {});
+  for (const Value& value : kept)
+    if (!abandoned.count(value.object())) site.memory.keep_alive.push_back(value);
 }
 
 }  // namespace tsc::interp

@@ -287,11 +287,14 @@ struct Mark final : Visitor {
 
 }  // namespace
 
-size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
+// For each object of a generation whether something reaches it from outside, other than by `ignored`.
+std::vector<bool> Heap::find_reachable(const std::vector<Object*>& objects, bool old,
+                                       std::span<Object* const> ignored) const {
   std::vector<int64_t> counts(objects.size());
   for (size_t i = 0; i < objects.size(); ++i) counts[i] = objects[i]->reference_count;
   Subtract subtract(counts, old);
   for (Object* object : objects) traverse_all(object, subtract);
+  for (Object* object : ignored) subtract.visit(object);
   std::vector<Object*> stack;
   Mark mark(counts, stack, old);
   for (size_t i = 0; i < objects.size(); ++i)
@@ -301,10 +304,25 @@ size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
     stack.pop_back();
     traverse_all(object, mark);
   }
+  std::vector<bool> reachable(objects.size());
+  for (size_t i = 0; i < objects.size(); ++i) reachable[i] = counts[i] == Mark::kReachable;
+  return reachable;
+}
+
+std::unordered_set<Object*> Heap::kept_only_by(std::span<Object* const> references) {
+  promote_young();
+  const std::vector<bool> reachable = find_reachable(old_, true, references);
+  std::unordered_set<Object*> kept;
+  for (Object* object : references)
+    if ((object->flags & kTracked) && !reachable[object->gc_index]) kept.insert(object);
+  return kept;
+}
+
+size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
+  const std::vector<bool> reachable = find_reachable(objects, old, {});
   std::vector<Value> garbage;
   for (size_t i = 0; i < objects.size(); ++i)
-    if (counts[i] != Mark::kReachable && !(objects[i]->flags & kBeingFreed))
-      garbage.push_back(Value(objects[i]));
+    if (!reachable[i] && !(objects[i]->flags & kBeingFreed)) garbage.push_back(Value(objects[i]));
   for (const Value& v : garbage)
     if (auto clear = v.object()->type->slots.clear) clear(vm_, v.object());
   return garbage.size();

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "interpreter/value/type.h"
@@ -85,6 +87,8 @@ class Heap {
   // Frees unreachable cycles; the number of objects found. `full`: both generations. Without the memory
   // to look for them, none.
   size_t collect(bool full = true);
+  // Which of these objects nothing but the given references keeps alive; each entry is one reference.
+  std::unordered_set<Object*> kept_only_by(std::span<Object* const> references);
   bool collection_due() const { return young_.size() > young_limit_; }
   void enable(bool on) { enabled_ = on; }
   bool enabled() const { return enabled_; }
@@ -138,6 +142,7 @@ class Heap {
   bool charge_chunk();
   bool try_charge(size_t bytes);
   void release_type(Type* type);
+  std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old, std::span<Object* const> ignored) const;
   size_t collect_generation(std::vector<Object*>& objects, bool old);
   void promote_young();
   size_t collect_now(bool full);

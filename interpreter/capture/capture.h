@@ -241,6 +241,7 @@ class Capture {
   void forget_history(ValueId loss);
   void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient, bool retain_graph);
+  void check_accumulates(VTensor& leaf);
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);

@@ -202,6 +202,7 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
     if (gradients[i] == kNoValue) continue;
     if (!leaves[i]->leaf) break_here(BreakReason::history, "the loss depends on a tensor computed outside");
     if (leaves[i]->hooked) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
+    check_accumulates(*leaves[i]);
   }
   if (!retain_graph) {  // the history of this region is used up
     freed_.insert(saving.begin(), saving.end());
@@ -213,16 +214,33 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   }
 }
 
+namespace {
+
+struct NoGrad {
+  explicit NoGrad(Modes& m) : modes(m), before(m.grad_enabled) { modes.grad_enabled = false; }
+  ~NoGrad() { modes.grad_enabled = before; }
+  Modes& modes;
+  const bool before;
+};
+
+}  // namespace
+
+// In front of everything that backward() changes here: whether the region may write the gradient that there is.
+void Capture::check_accumulates(VTensor& leaf) {
+  const Av existing = load_gradient(leaf);
+  if (existing.is_none()) return;
+  NoGrad no_grad(modes);
+  check_writable(*root_of(*share_tensor(existing)));
+}
+
 void Capture::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient) {
   Av existing = load_gradient(*leaf);
   Av added = new_tensor(gradient, false);
   if (existing.is_none()) return set_gradient(leaf, added);
-  bool before = modes.grad_enabled;
-  modes.grad_enabled = false;
+  NoGrad no_grad(modes);
   const Av operands[] = {existing, added};
   Av total = elementwise(Op::add, operands);
   assign(share_tensor(existing), total);
-  modes.grad_enabled = before;
 }
 
 }  // namespace tsc::interp

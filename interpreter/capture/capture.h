@@ -257,6 +257,13 @@ class Capture {
   void scalar_may_raise(jit::ScalarOp op, std::span<const ValueId> operands);
   bool cannot_raise(jit::ScalarOp op, std::span<const ValueId> operands);
   bool may_raise(Op op, std::span<const ValueId> tensors) const;
+  // size_checks.cpp
+  void check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
+  bool assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
+  bool assume_inside(ValueId size, std::span<const ValueId> slice);
+  bool assume_nonnegative(ValueId size);
+  bool assume_below(ValueId low, ValueId high);
+  bool is_nonnegative(const jit::Instruction& scalar) const;
   Av shape_of(VTensor& tensor);
   Av int_av(ValueId id);
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
@@ -409,6 +416,7 @@ class Capture {
   jit::ValueSet input_sizes_;                                 // sizes of tensor inputs
   jit::ValueMap<Scalar> hints_;                               // of scalars that follow from entry values
   size_t hints_seen_ = 0;
+  jit::ValueSet nonnegative_;                                 // sizes, and scalars made of them that stay so
   std::vector<ValueId> no_grad_values_;                       // results of ops under no_grad
   uint32_t step_pc_ = 0;      // of the instruction that is captured
   uint32_t origin_pc_ = ~0u;  // of the last origin

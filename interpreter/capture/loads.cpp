@@ -76,6 +76,7 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
     const ValueId size = region_.type(id).sizes[axis];
     hints_[size] = Scalar::of_int(tensor->tensor.size(axis));
     input_sizes_.insert(size);
+    nonnegative_.insert(size);
   }
   auto object = make<VTensor>();
   object->id = id;

@@ -106,7 +106,9 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   if (may_raise(op, ids)) operation_may_raise();
   else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
+  check_sizes(op, ids, scalars, attributes);
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
+  for (ValueId size : region_.type(id).sizes) nonnegative_.insert(size);
   bool floating = is_floating(region_.type(id).dtype);
   if (any_grad && !modes.grad_enabled) no_grad_values_.push_back(id);
   Av out = new_tensor(id, any_grad && modes.grad_enabled && floating && op != Op::detach);

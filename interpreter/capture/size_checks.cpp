@@ -1,0 +1,126 @@
+// What can go wrong with the sizes that an operation is given: found out while capturing, and assumed at entry to stay
+// well where that does not follow. So an operation of a region never fails on its sizes, whose error would come where
+// the region happens to compute it, or not at all if nobody reads the result.
+#include "interpreter/capture/capture.h"
+
+namespace tsc::interp {
+
+using jit::ScalarOp;
+
+namespace {
+
+// The first of these operands that are sizes.
+size_t first_size(Op op) {
+  switch (op) {
+    case Op::full: return 1;
+    case Op::rng_bits: return 2;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+// Sizes of tensors, and what is made of them without subtracting.
+bool Capture::is_nonnegative(const jit::Instruction& scalar) const {
+  const auto holds = [&](size_t k) {
+    const ValueId operand = scalar.operands[k];
+    const std::optional<int64_t> known = builder_.known_int(operand);
+    return known ? *known >= 0 : nonnegative_.count(operand) != 0;
+  };
+  switch (scalar.scalar_op) {
+    case ScalarOp::add:
+    case ScalarOp::mul:
+    case ScalarOp::minimum:
+    case ScalarOp::floor_div: return holds(0) && holds(1);
+    case ScalarOp::maximum: return holds(0) || holds(1);
+    case ScalarOp::bool_to_int: return true;
+    default: return false;
+  }
+}
+
+// False: only running can tell.
+bool Capture::assume_nonnegative(ValueId size) {
+  if (builder_.known_int(size)) return true;  // the builder looks at what is known
+  if (!hint(size)) return false;
+  if (nonnegative_.count(size)) return true;
+  const ValueId sides[] = {builder_.constant(int64_t{0}), size};
+  if (!assume_at_entry(builder_.scalar(ScalarOp::le, sides))) return false;
+  nonnegative_.insert(size);
+  return true;
+}
+
+bool Capture::assume_below(ValueId low, ValueId high) {
+  if (builder_.known_equal(low, high)) return true;
+  const ValueId sides[] = {low, high};
+  const ValueId holds = builder_.scalar(ScalarOp::le, sides);
+  const std::optional<Scalar> known = builder_.known(holds);
+  return known ? known->i != 0 : assume_at_entry(holds);
+}
+
+// Every element of the slice lies in its axis.
+bool Capture::assume_inside(ValueId size, std::span<const ValueId> slice) {
+  const ValueId start = slice[0], length = slice[1], step = slice[2];
+  const std::optional<Scalar> count = hint(length), by = hint(step);
+  if (!count || !by || !assume_nonnegative(start) || !assume_nonnegative(length)) return false;
+  if (count->i == 0) return assume_below(length, builder_.constant(int64_t{0})) && assume_below(start, size);
+  const auto combined = [&](ScalarOp op, ValueId a, ValueId b) {
+    const ValueId operands[] = {a, b};
+    return builder_.scalar(op, operands);
+  };
+  const ValueId one = builder_.constant(int64_t{1});
+  if (builder_.known_int(step) == 1) return assume_below(combined(ScalarOp::add, start, length), size);
+  const ValueId last = combined(ScalarOp::add, start, combined(ScalarOp::mul, combined(ScalarOp::sub, length, one), step));
+  if (by->i < 0) return assume_nonnegative(last) && assume_below(combined(ScalarOp::add, start, one), size);
+  return assume_below(combined(ScalarOp::add, last, one), size);
+}
+
+bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                           const OpAttributes& attributes) {
+  const auto axis_size = [&] { return region_.type(tensors[0]).sizes[static_cast<size_t>(attributes.axes[0])]; };
+  switch (op) {
+    case Op::full:
+    case Op::iota:
+    case Op::rng_bits:
+    case Op::reshape:
+    case Op::broadcast:
+      for (ValueId size : scalars.subspan(first_size(op)))
+        if (!assume_nonnegative(size)) return false;
+      return true;
+    case Op::slice: return assume_inside(axis_size(), scalars);
+    case Op::unfold:
+      return hint(scalars[0]) && hint(scalars[1]) && assume_nonnegative(scalars[0]) && assume_below(scalars[0], axis_size()) &&
+             assume_below(builder_.constant(int64_t{1}), scalars[1]);
+    case Op::pad: return assume_nonnegative(scalars[1]) && assume_nonnegative(scalars[2]);
+    default: return true;
+  }
+}
+
+// In front of an operation. With the sizes of this call the reference inference decides: what it raises, the interpreter
+// raises at this place.
+void Capture::check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                          const OpAttributes& attributes) {
+  if (scalars.empty() || is_elementwise(op)) return;
+  std::vector<Sizes> operands;
+  std::vector<Scalar> numbers;
+  const auto number = [&](ValueId id) {
+    const std::optional<Scalar> now = hint(id);
+    return now ? now->i : -1;
+  };
+  bool known = true;
+  for (ValueId tensor : tensors) {
+    operands.emplace_back();
+    for (ValueId size : jit::ValueList(region_.type(tensor).sizes)) {
+      known = known && hint(size);
+      operands.back().push_back(number(size));
+    }
+  }
+  const size_t free = op == Op::pad ? 1 : first_size(op);
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    known = known && (i < free || hint(scalars[i]));
+    numbers.push_back(Scalar::of_int(i < free ? 0 : number(scalars[i])));
+  }
+  if (known) infer_sizes(op, operands, numbers, attributes);
+  if (!assume_sizes(op, tensors, scalars, attributes)) operation_may_raise();
+}
+
+}  // namespace tsc::interp

@@ -75,7 +75,7 @@ struct Av {
 
 // What kind of thing a virtual object is; one struct each below.
 enum class VirtualKind : uint8_t {
-  Tensor, Tuple, List, Set, Dict, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text
+  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text
 };
 
 struct Virtual {
@@ -175,6 +175,15 @@ struct VDict : Virtual {
   VDict() : Virtual(kKind) {}
   std::vector<std::pair<Av, Av>> items;  // keys are constants
 };
+
+// d.keys(), d.values(), d.items(): what the dict holds when it is asked.
+struct VDictView : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::DictView;
+  VDictView() : Virtual(kKind) {}
+  enum class Form : uint8_t { Keys, Values, Items } form = Form::Keys;
+  Av dict;
+};
+inline constexpr const char* kDictViewMethods[] = {"keys", "values", "items"};
 
 struct VInstance : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Instance;

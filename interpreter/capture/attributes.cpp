@@ -46,6 +46,10 @@ Type* Capture::type_of_av(const Av& av) {
   if (is_virtual(av, VirtualKind::Dict)) return vm_.types().dict;
   if (as<VSet>(av)) return vm_.types().set;
   if (as<VRange>(av)) return vm_.types().range;
+  if (const VDictView* view = as<VDictView>(av)) {
+    Type* const types[] = {vm_.types().dict_keys, vm_.types().dict_values, vm_.types().dict_items};
+    return types[static_cast<size_t>(view->form)];
+  }
   if (as<VSlice>(av)) return vm_.types().slice;
   if (as<VText>(av)) return vm_.types().str;
   if (as<VFunction>(av)) return vm_.types().function;

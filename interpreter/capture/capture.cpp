@@ -170,6 +170,10 @@ void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallAr
                              const std::vector<Av>& defaults,
                              const std::vector<Av>& keyword_defaults, const std::string& name) {
   const lang::ParameterList& list = code.parameters;
+  for (size_t i = 0; i < arguments.keywords.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (arguments.keywords[i].first->view() == arguments.keywords[k].first->view())
+        break_here(BreakReason::raises, "TypeError: a keyword argument twice");
   auto fail = [&] { break_here(BreakReason::raises, "TypeError: arguments of " + name + "()"); };
   for (auto& [key, value] : arguments.keywords) {
     if (list.has_varkwargs || std::find(list.names.begin(), list.names.end(), key->view()) != list.names.end()) continue;
@@ -312,6 +316,7 @@ void Capture::return_from(const Av& result) {
 }
 
 void Capture::leave_with_return(const Av& result) {
+  if (!frame().constructed.is_undefined() && !result.is_none()) break_here(BreakReason::raises, "TypeError: __init__()");
   if (frames_.size() > 1) return return_from(result);
   builder_.origin = current_origin();
   flush_writes();

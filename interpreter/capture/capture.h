@@ -164,6 +164,8 @@ class Capture {
   const Av* find_field(VInstance& instance, StrObject* name);
   Av get_item(const Av& container, const Av& key);
   bool is_dict(const Av& av) const;
+  // Breaks where the class of a script that the value is of (one made of list, dict, int...) has a method of that name.
+  void refuse_override(const Av& av, std::initializer_list<const char*> names);
   std::vector<Av> dict_keys(const Av& dict);
   Av dict_find(const Av& dict, const Av& key);  // Undefined: absent
   std::shared_ptr<VSlice> slice_of(const Av& key);  // null: no slice
@@ -215,6 +217,7 @@ class Capture {
   Av binary_sequence(BinaryOp op, const Av& left, const Av& right);
   bool sequences_equal(const Av& left, const Av& right);
   bool truth_of_instance(Type* type);
+  bool truth_of_constant(const Value& v);
   void assume_truth(const Av& number, bool now);
   bool is_plain_data(const Value& v) const;
   bool is_sequence_of(const Av& av, Kind kind) const;  // virtual or constant list / tuple
@@ -293,6 +296,7 @@ class Capture {
   Av iterate(const Av& iterable);
   bool next(VIterator& iterator, Av* out);
   Av text_of_value(const Av& av, int conversion, std::string spec);
+  void check_format(const Av& av, const std::string& spec);
 
   // Host instructions.
   void host_action(HostAction action, std::vector<Av> values);
@@ -333,7 +337,7 @@ class Capture {
   size_t checked_index(const Av& key, size_t size);
   void store_dict(const Av& container, const Av& key, const Av& value);
   void written_by_region(const OverlayKey& place, const Value& holder);
-  Av snapshot(const Av& av);
+  Av snapshot(const Av& av, int depth = 0);
   void enter_frame(const Frame& frame);
   void run_to_the_end();
   void step();

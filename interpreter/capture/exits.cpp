@@ -128,6 +128,9 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
     case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
     case VirtualKind::Set: return write_all(static_cast<const VSet&>(object).items, recipe);
     case VirtualKind::Dict: return fill_dict(static_cast<const VDict&>(object), recipe);
+    case VirtualKind::DictView:
+      recipe.position = static_cast<int64_t>(static_cast<const VDictView&>(object).form);
+      return write_all({static_cast<const VDictView&>(object).dict}, recipe);
     case VirtualKind::Instance: return fill_instance(static_cast<const VInstance&>(object), recipe);
     case VirtualKind::Function: return fill_function(static_cast<const VFunction&>(object), recipe);
     case VirtualKind::Cell: return write_all({static_cast<const VCell&>(object).content}, recipe);

@@ -167,6 +167,10 @@ Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& mat
     }
     case VirtualKind::Range:
       return make_range(vm_, parts[0].as_int(), parts[1].as_int(), parts[2].as_int()).take();
+    case VirtualKind::DictView: {
+      const char* method = kDictViewMethods[static_cast<size_t>(recipe.position)];
+      return call(vm_, *lookup_in_type(vm_.types().dict, intern(vm_, method).get()), {parts[0]});
+    }
     case VirtualKind::Slice: return make_slice(vm_, parts[0], parts[1], parts[2]).take();
     case VirtualKind::BoundMethod: return make_bound_method(vm_, parts[0], parts[1]);
     case VirtualKind::Super:
@@ -219,6 +223,13 @@ Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector
   return Value();
 }
 
+// What an f-string makes of a value: converted first, then formatted.
+std::string formatted(Vm& vm, const Value& v, int conversion, const std::string& spec) {
+  if (conversion == 0) return format(vm, v, spec);
+  const std::string text = conversion == 1 ? to_string(vm, v) : conversion == 2 ? repr(vm, v) : ascii(vm, v);
+  return spec.empty() ? text : format(vm, str_value(vm, text), spec);
+}
+
 Value Materializer::build_text(const ObjectRecipe& recipe, const std::vector<Value>& parts) {
   std::string text;
   size_t next = 0;
@@ -228,10 +239,7 @@ Value Materializer::build_text(const ObjectRecipe& recipe, const std::vector<Val
       continue;
     }
     const Value& v = parts[next++];
-    std::string piece = part.conversion == 2   ? repr(vm_, v)
-                        : part.conversion == 1 ? to_string(vm_, v)
-                                               : format(vm_, v, part.spec);
-    text += piece;
+    text += formatted(vm_, v, part.conversion, part.spec);
   }
   return str_value(vm_, text);
 }

@@ -36,8 +36,29 @@ Av at(const Arguments& arguments, size_t i) {
   return i < arguments.positional.size() ? arguments.positional[i] : Av();
 }
 
+// Other counts of arguments, and keywords, are the interpreter's to take or refuse.
+void expect_at_most(Capture& capture, const Arguments& arguments, size_t most, const char* name) {
+  if (arguments.positional.size() > most || !arguments.keywords.empty())
+    capture.break_here(BreakReason::unknown_call, std::string(name) + "() with these arguments");
+}
+
+Av length_of_instance(Capture& capture, const Av& av, Type* type) {
+  const Value* method = capture.class_attribute(type, intern(capture.vm(), "__len__").get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function)) capture.break_here(BreakReason::raises, "__len__");
+  Arguments arguments;
+  arguments.positional.push_back(av);
+  Av count = capture.call_now(Av::constant(*method), std::move(arguments));
+  const bool good = count.is_constant() ? count.value.is_int() && count.value.as_int() >= 0
+                                        : count.is_number() && count.scalar_kind == jit::ValueKind::Int &&
+                                              capture.assume_nonnegative(count.id);
+  if (!good) capture.break_here(BreakReason::raises, "__len__() of another kind");
+  return count;
+}
+
 Av call_len(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
+  if (as<VIterator>(av)) capture.break_here(BreakReason::raises, "TypeError: len() of an iterator");
+  capture.refuse_override(av, {"__len__"});
   if (VTensor* tensor = capture.tensor_of(av)) {
     const jit::Type& type = capture.builder().region().type(capture.current(*tensor));
     if (type.sizes.empty()) capture.break_here(BreakReason::raises, "len() of a 0-d tensor");
@@ -45,10 +66,10 @@ Av call_len(Capture& capture, Arguments& arguments) {
   }
   if (av.is_constant() && capture.is_plain_data(av.value))
     return Av::integer(length(capture.vm(), av.value));
-  if (VInstance* instance = as<VInstance>(av)) return capture.call_dunder(Av::of(av.object), instance->type.get(), "__len__");
+  if (VInstance* instance = as<VInstance>(av)) return length_of_instance(capture, av, instance->type.get());
   if (VSet* set = as<VSet>(av)) return Av::integer(static_cast<int64_t>(set->items.size()));
   if (av.is_constant() && is_kind(av.value, Kind::Instance))
-    return capture.call_dunder(av, av.value.object()->type, "__len__");
+    return length_of_instance(capture, av, av.value.object()->type);
   return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
 }
 
@@ -59,7 +80,11 @@ Av call_isinstance(Capture& capture, Arguments& arguments) {
 Av call_range(Capture& capture, Arguments& arguments) {
   auto range = capture.make<VRange>();
   size_t n = arguments.positional.size();
-  if (n == 0 || n > 3) capture.break_here(BreakReason::raises, "TypeError: range");
+  expect_at_most(capture, arguments, 3, "range");
+  for (const Av& av : arguments.positional)
+    if (!av.is_constant_int() && !(av.is_number() && av.scalar_kind == jit::ValueKind::Int))
+      capture.break_here(BreakReason::raises, "range() of what is no int");
+  if (n == 0 || (n > 2 && !capture.truth(at(arguments, 2)))) capture.break_here(BreakReason::raises, "range()");
   range->start = n > 1 ? at(arguments, 0) : Av::integer(0);
   range->stop = n > 1 ? at(arguments, 1) : at(arguments, 0);
   range->step = n > 2 ? at(arguments, 2) : Av::integer(1);
@@ -97,6 +122,10 @@ Av call_next(Capture& capture, Arguments& arguments) {
 }
 
 Av call_reversed(Capture& capture, Arguments& arguments) {
+  const Av& av = at(arguments, 0);
+  capture.refuse_override(av, {"__reversed__", "__len__"});
+  if (!capture.is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) && !capture.is_dict(av) && !capture.tensor_of(av))
+    capture.break_here(BreakReason::unknown_call, "reversed()");
   std::vector<Av> items = capture.items_of(at(arguments, 0));
   auto iterator = capture.make<VIterator>();
   iterator->items.assign(items.rbegin(), items.rend());
@@ -104,17 +133,20 @@ Av call_reversed(Capture& capture, Arguments& arguments) {
 }
 
 Av call_tuple(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 1, "tuple");
   return capture.make_tuple_av(arguments.positional.empty() ? std::vector<Av>()
                                                             : capture.items_of(at(arguments, 0)));
 }
 
 Av call_list(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 1, "list");
   return capture.make_list_av(arguments.positional.empty() ? std::vector<Av>()
                                                            : capture.items_of(at(arguments, 0)));
 }
 
 Av call_dict(Capture& capture, Arguments& arguments) {
   auto dict = capture.make<VDict>();
+  if (arguments.positional.size() > 1) capture.break_here(BreakReason::raises, "TypeError: dict()");
   if (!arguments.positional.empty()) {
     const Av& source = arguments.positional[0];
     if (!capture.is_dict(source)) capture.break_here(BreakReason::unknown_object, "dict()");
@@ -134,6 +166,8 @@ Av call_size(Capture& capture, Arguments& arguments) {
 }
 
 Av call_int(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 1, "int");
+  if (arguments.positional.empty()) return Av::integer(0);
   Av av = at(arguments, 0);
   if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
   if (av.is_constant() && capture.is_plain_data(av.value))
@@ -145,6 +179,8 @@ Av call_int(Capture& capture, Arguments& arguments) {
 }
 
 Av call_float(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 1, "float");
+  if (arguments.positional.empty()) return Av::constant(Value::real(0.0));
   Av av = at(arguments, 0);
   if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
   if (av.is_constant() && capture.is_plain_data(av.value))
@@ -155,6 +191,7 @@ Av call_float(Capture& capture, Arguments& arguments) {
 }
 
 Av call_bool(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 1, "bool");
   if (arguments.positional.empty()) return Av::boolean(false);
   const Av& av = arguments.positional[0];
   if (VTensor* tensor = capture.tensor_of(av)) {
@@ -201,6 +238,7 @@ Av call_sum(Capture& capture, Arguments& arguments) {
   Av total = at(arguments, 1);
   for (auto& [name, value] : arguments.keywords) total = value;
   if (total.is_undefined()) total = Av::integer(0);
+  if (capture.type_of_av(total) == capture.vm().types().str) capture.break_here(BreakReason::raises, "TypeError: sum() of strings");
   for (const Av& item : capture.items_of(at(arguments, 0)))
     total = capture.binary(BinaryOp::Add, total, item);
   return total;
@@ -240,7 +278,15 @@ Av call_callable(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
   if (as<VFunction>(av) || as<VBoundMethod>(av)) return Av::boolean(true);
   Type* type = capture.type_of_av(av);
-  return Av::boolean(type->slots.call != nullptr || (av.is_constant() && is_kind(av.value, Kind::Function)));
+  if (av.is_constant() && av.value.is_object())
+    switch (av.value.object()->kind) {
+      case Kind::Function:
+      case Kind::NativeFunction:
+      case Kind::BoundMethod:
+      case Kind::Type: return Av::boolean(true);
+      default: break;
+    }
+  return Av::boolean(type->slots.call != nullptr);
 }
 
 Av call_type(Capture& capture, Arguments& arguments) {
@@ -266,6 +312,7 @@ Av call_super(Capture& capture, Arguments& arguments) {
 }
 
 Av call_str(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 1, "str");
   if (arguments.positional.empty()) return Av::constant(str_value(capture.vm(), ""));
   return capture.text_of_value(at(arguments, 0), 1, "");
 }
@@ -273,6 +320,8 @@ Av call_str(Capture& capture, Arguments& arguments) {
 Av call_slice(Capture& capture, Arguments& arguments) {
   auto slice = capture.make<VSlice>();
   size_t n = arguments.positional.size();
+  expect_at_most(capture, arguments, 3, "slice");
+  if (n == 0) capture.break_here(BreakReason::raises, "TypeError: slice()");
   slice->start = n > 1 ? at(arguments, 0) : Av::none();
   slice->stop = n > 1 ? at(arguments, 1) : at(arguments, 0);
   slice->step = n > 2 ? at(arguments, 2) : Av::none();

@@ -27,8 +27,8 @@ Av host_method(Capture& capture, const char* name, Arguments& arguments) {
   capture.effect_may_raise();
   HostAction action;
   action.reason = BreakReason::host_call;
-  const Value* method = lookup_in_type(self.value.object()->type,
-                                       intern(capture.vm(), name).get());
+  // The list's own, whatever a class made of list calls so.
+  const Value* method = lookup_in_type(capture.vm().types().list, intern(capture.vm(), name).get());
   std::vector<Av> values = {Av::constant(*method)};
   values.insert(values.end(), arguments.positional.begin(), arguments.positional.end());
   capture.forbid_reads(self.value);
@@ -93,26 +93,18 @@ Av dict_get(Capture& capture, Arguments& arguments) {
   return at(arguments, 2).is_undefined() ? Av::none() : at(arguments, 2);
 }
 
-Av dict_keys(Capture& capture, Arguments& arguments) {
-  auto iterator = capture.make_tuple_av(capture.dict_keys(at(arguments, 0)));
-  return iterator;
-}
-
-Av dict_values(Capture& capture, Arguments& arguments) {
-  std::vector<Av> values;
-  for (const Av& key : capture.dict_keys(at(arguments, 0)))
-    values.push_back(capture.dict_find(at(arguments, 0), key));
-  return capture.make_tuple_av(std::move(values));
-}
-
-Av dict_items(Capture& capture, Arguments& arguments) {
-  std::vector<Av> items;
-  for (const Av& key : capture.dict_keys(at(arguments, 0)))
-    items.push_back(capture.make_tuple_av({key, capture.dict_find(at(arguments, 0), key)}));
-  return capture.make_tuple_av(std::move(items));
+template <VDictView::Form form>
+Av dict_view(Capture& capture, Arguments& arguments) {
+  if (!capture.is_dict(at(arguments, 0))) capture.break_here(BreakReason::unknown_object, "a view of a dict");
+  auto view = capture.make<VDictView>();
+  view->form = form;
+  view->dict = at(arguments, 0);
+  return Av::of(view);
 }
 
 Av dict_update(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.size() > 1 && !capture.is_dict(at(arguments, 1)))
+    capture.break_here(BreakReason::unknown_object, "dict.update() with a value that is no dict");
   if (arguments.positional.size() > 1)
     for (const Av& key : capture.dict_keys(at(arguments, 1)))
       capture.set_item(at(arguments, 0), key, capture.dict_find(at(arguments, 1), key));
@@ -127,10 +119,7 @@ template <jit::ScalarOp op>
 Av math_function(Capture& capture, Arguments& arguments) {
   Av av = at(arguments, 0);
   if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
-  if (av.is_constant() && capture.is_plain_data(av.value)) {
-    ValueId id = capture.builder().scalar(op, capture.matched({&av, 1}, true));
-    return capture.scalar_av(id);
-  }
+  if (!av.holds_number()) capture.break_here(BreakReason::raises, "TypeError: a function of numbers");
   return capture.scalar(op, {av});
 }
 
@@ -141,6 +130,8 @@ Av math_rounding(Capture& capture, Arguments& arguments) {
 }
 
 Av math_pow(Capture& capture, Arguments& arguments) {
+  for (const Av& av : arguments.positional)
+    if (!av.holds_number()) capture.break_here(BreakReason::raises, "TypeError: a function of numbers");
   return capture.scalar(jit::ScalarOp::pow, {at(arguments, 0), at(arguments, 1)});
 }
 
@@ -301,8 +292,8 @@ Av prim_shares_storage(Capture& capture, Arguments& arguments) {
 constexpr NativeRow kMethods[] = {
     {"list.append", list_append},   {"list.extend", list_extend},   {"list.pop", list_pop},
     {"list.count", list_count},     {"list.index", list_index},     {"list.insert", list_insert},   {"list.reverse", list_reverse}, {"list.copy", list_copy},
-    {"dict.get", dict_get},         {"dict.keys", dict_keys},       {"dict.values", dict_values},
-    {"dict.items", dict_items},     {"dict.update", dict_update},
+    {"dict.get", dict_get},         {"dict.keys", dict_view<VDictView::Form::Keys>}, {"dict.values", dict_view<VDictView::Form::Values>},
+    {"dict.items", dict_view<VDictView::Form::Items>},     {"dict.update", dict_update},
     {"math.sqrt", math_function<jit::ScalarOp::sqrt>},
     {"math.exp", math_function<jit::ScalarOp::exp>},
     {"math.sin", math_function<jit::ScalarOp::sin>},

@@ -108,7 +108,11 @@ Av Capture::scalar(ScalarOp op, std::vector<Av> operands) {
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
   const std::vector<ValueId> ids = matched(operands, as_float);
   scalar_may_raise(op, ids);
-  return scalar_av(builder_.scalar(op, ids));
+  Av result = scalar_av(builder_.scalar(op, ids));
+  // What does not fold to a constant raises.
+  if (result.is_number() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); }))
+    break_here(BreakReason::raises, "arithmetic of constants");
+  return result;
 }
 
 void Capture::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
@@ -189,6 +193,7 @@ Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
 }
 
 Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
+  for (const Av* side : {&left, &right}) refuse_override(*side, {"__add__", "__radd__", "__iadd__", "__mul__", "__rmul__", "__imul__"});
   bool lists = is_sequence_of(left, Kind::List) && is_sequence_of(right, Kind::List);
   bool tuples = is_sequence_of(left, Kind::Tuple) && is_sequence_of(right, Kind::Tuple);
   if (op == BinaryOp::Add && (lists || tuples)) {
@@ -226,6 +231,7 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
     const CompareRow& row = kCompareRows[static_cast<int>(op)];
     return row.swapped ? scalar(row.op, {right, left}) : scalar(row.op, {left, right});
   }
+  for (const Av* side : {&left, &right}) refuse_override(*side, {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"});
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (equality && (is_sequence(left) || is_sequence(right))) {
     bool same = is_sequence(left) && is_sequence(right) && sequences_equal(left, right);
@@ -279,13 +285,8 @@ Av Capture::unary(UnaryOp op, const Av& operand) {
 bool Capture::truth(const Av& av) {
   if (av.is_constant()) {
     if (as_tensor(tensors_, av.value)) break_here(BreakReason::tensor_branch);
-    if (is_plain_data(av.value)) return interp::truth(vm_, av.value);
-    if (is_kind(av.value, Kind::List) || is_kind(av.value, Kind::Dict)) {
-      assume_length(av.value);
-      return length(vm_, av.value) != 0;
-    }
-    if (is_kind(av.value, Kind::Instance)) return truth_of_instance(av.value.object()->type);
-    return true;
+    refuse_override(av, {"__bool__", "__len__"});
+    return truth_of_constant(av.value);
   }
   if (av.is_number()) {
     if (av.value.is_undefined()) break_here(BreakReason::unknown_number);
@@ -298,9 +299,19 @@ bool Capture::truth(const Av& av) {
     break_here(BreakReason::tensor_branch);
   }
   if (VInstance* instance = as<VInstance>(av)) return truth_of_instance(instance->type.get());
-  if (is_sequence(av) || as<VDict>(av)) return !items_of(av).empty();
+  refuse_override(av, {"__bool__", "__len__"});
+  if (is_sequence(av) || as<VDict>(av) || as<VSet>(av) || as<VRange>(av) || as<VDictView>(av)) return !items_of(av).empty();
   if (as<VText>(av) || av.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
   return true;
+}
+
+bool Capture::truth_of_constant(const Value& v) {
+  if (is_plain_data(v)) return interp::truth(vm_, v);
+  if (is_kind(v, Kind::List) || is_kind(v, Kind::Dict) || is_kind(v, Kind::Set)) {
+    assume_length(v);
+    return length(vm_, v) != 0;
+  }
+  return truth_of_instance(v.object()->type);
 }
 
 bool Capture::truth_of_instance(Type* type) {

@@ -1,6 +1,9 @@
 // Containers while capturing: virtual lists, tuples and dicts, host ones read element by element.
 #include "interpreter/capture/capture.h"
+#include <cstring>
+
 #include "interpreter/capture/exits.h"
+#include "interpreter/capture/materialize.h"
 
 namespace tsc::interp {
 
@@ -42,7 +45,19 @@ std::vector<Av> constants_of(std::span<const Value> items) {
 
 }  // namespace
 
+void Capture::refuse_override(const Av& av, std::initializer_list<const char*> names) {
+  Type* type = nullptr;
+  if (av.is_constant() && av.value.is_object()) type = av.value.object()->type;
+  else if (is_virtual(av, VirtualKind::Tuple)) type = as<VTuple>(av)->type.get();
+  if (!type || !(type->type_flags & kScriptClass)) return;
+  for (const char* name : names)
+    if (const Value* found = class_attribute(type, intern(vm_, name).get(), nullptr); found && is_kind(*found, Kind::Function))
+      break_here(BreakReason::unknown_call, std::string(name) + " of " + type->name);
+}
+
 std::vector<Av> Capture::dict_keys(const Av& dict) {
+  if (!is_dict(dict)) break_here(BreakReason::unknown_object, "the keys of a value that is no dict");
+  refuse_override(dict, {"__iter__", "keys", "items", "__getitem__"});
   std::vector<Av> keys;
   if (VDict* made = as<VDict>(dict)) {
     for (const auto& [key, value] : made->items) keys.push_back(key);
@@ -71,9 +86,19 @@ std::vector<Av> Capture::range_items(const Av& start, const Av& stop, const Av& 
 }
 
 std::vector<Av> Capture::items_of(const Av& av) {
+  refuse_override(av, {"__iter__", "__getitem__"});
   if (VTuple* tuple = as<VTuple>(av)) return tuple->items;
   if (VList* list = as<VList>(av)) return list->items;
   if (VRange* range = as<VRange>(av)) return range_items(range->start, range->stop, range->step);
+  if (const VDictView* view = as<VDictView>(av)) {
+    std::vector<Av> items = dict_keys(view->dict);
+    if (view->form == VDictView::Form::Keys) return items;
+    for (Av& item : items) {
+      Av value = dict_find(view->dict, item);
+      item = view->form == VDictView::Form::Values ? value : make_tuple_av({item, value});
+    }
+    return items;
+  }
   if (VSet* set = as<VSet>(av)) {  // in the order that the interpreter's set has after the same insertions
     Local<SetObject> made = make_set(vm_);
     for (const Av& item : set->items) {
@@ -230,6 +255,7 @@ size_t Capture::checked_index(const Av& key, size_t size) {
 
 Av Capture::get_item(const Av& container, const Av& key) {
   if (tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
+  refuse_override(container, {"__getitem__", "__missing__"});
   if (is_dict(container)) {
     Av found = dict_find(container, key);
     if (found.is_undefined()) break_here(BreakReason::raises, "KeyError");
@@ -271,6 +297,7 @@ Av Capture::dict_find(const Av& dict, const Av& key) {
 }
 
 void Capture::set_item(const Av& container, const Av& key, const Av& value) {
+  refuse_override(container, {"__setitem__"});
   if (VList* list = as<VList>(container)) {
     Av& item = list->items[checked_index(key, list->items.size())];
     if (is_same_virtual(item, value)) return;
@@ -306,6 +333,7 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
 }
 
 void Capture::delete_item(const Av& container, const Av& key) {
+  refuse_override(container, {"__delitem__"});
   if (VDict* dict = as<VDict>(container)) {
     if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
     for (size_t i = 0; i < dict->items.size(); ++i)
@@ -361,15 +389,32 @@ void Capture::written_by_region(const OverlayKey& place, const Value& holder) {
 
 // ---- text ----
 
-Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
-  if (av.is_constant() && is_plain_data(av.value)) {
-    std::string text;
-    if (conversion == 2) text = repr(vm_, av.value);
-    else if (conversion == 1) text = to_string(vm_, av.value);
-    else text = format(vm_, av.value, spec);
-    return Av::constant(str_value(vm_, text));
+// A specification that does not fit the value raises here, and not where the text is made.
+void Capture::check_format(const Av& av, const std::string& spec) {
+  if (spec.empty()) return;
+  Value sample;
+  if (av.is_number()) {
+    sample = av.scalar_kind == jit::ValueKind::Float ? Value::real(1.5)
+             : av.scalar_kind == jit::ValueKind::Int ? Value::integer(1)
+                                                     : Value::boolean(true);
+    if (spec.back() == 'c') break_here(BreakReason::unknown_call, "a character by number");
+  } else if (VTensor* tensor = tensor_of(av)) {
+    const jit::Type& type = region_.type(tensor->id);
+    sample = make_tensor(vm_, Tensor::empty(type.dtype, Sizes(type.sizes.size(), 0))).take();
+    if (type.sizes.empty()) std::memset(cast<TensorObject>(sample)->tensor.data(), 0, static_cast<size_t>(dtype_size(type.dtype)));
+  } else {
+    break_here(BreakReason::unknown_call, "the format of a value the compiler does not know");
   }
+  format(vm_, sample, spec);
+}
+
+Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
+  refuse_override(av, {"__str__", "__repr__", "__format__"});
+  if (av.is_constant() && is_plain_data(av.value))
+    return Av::constant(str_value(vm_, formatted(vm_, av.value, conversion, spec)));
   if (VText* text = as<VText>(av); text && spec.empty() && conversion < 2) return av;
+  if (conversion == 0) check_format(av, spec);
+  else format(vm_, str_value(vm_, ""), spec);
   bool printable = av.is_number() || tensor_of(av) || as<VTuple>(av) || as<VList>(av) || as<VText>(av);
   if (!printable) break_here(BreakReason::unknown_call, "text of a value the compiler does not know");
   auto text = make<VText>();
@@ -382,7 +427,8 @@ Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
 }
 
 // The value as it is now, for text that is formatted later: tensors and lists may be written meanwhile.
-Av Capture::snapshot(const Av& av) {
+Av Capture::snapshot(const Av& av, int depth) {
+  if (depth > 50) break_here(BreakReason::too_large, "text of a list that is too deep, or holds itself");
   if (VTensor* tensor = tensor_of(av)) {
     ValueId id = current(*tensor);
     Av out = new_tensor(builder_.op(Op::copy, {&id, 1}, {}, {}), false);
@@ -392,8 +438,11 @@ Av Capture::snapshot(const Av& av) {
   }
   if (is_sequence(av)) {
     std::vector<Av> items;
-    for (const Av& item : items_of(av)) items.push_back(snapshot(item));
-    return is_sequence_of(av, Kind::List) ? make_list_av(std::move(items)) : make_tuple_av(std::move(items));
+    for (const Av& item : items_of(av)) items.push_back(snapshot(item, depth + 1));
+    if (is_sequence_of(av, Kind::List)) return make_list_av(std::move(items));
+    Av tuple = make_tuple_av(std::move(items));
+    if (Type* type = type_of_av(av); type != vm_.types().tuple) as<VTuple>(tuple)->type = Local<Type>(type);
+    return tuple;
   }
   return av;
 }

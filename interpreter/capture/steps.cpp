@@ -124,6 +124,8 @@ void step_is(Capture& c, const Instruction& i) {
 
 bool contains(Capture& c, const Av& item, const Av& container) {
   if (c.tensor_of(container) || c.tensor_of(item)) c.break_here(BreakReason::tensor_branch, "in");
+  c.refuse_override(container, {"__contains__", "__iter__"});
+  if (as<VIterator>(container)) c.break_here(BreakReason::unknown_object, "`in` takes items from an iterator");
   if (c.is_dict(container)) return !c.dict_find(container, item).is_undefined();
   if (container.is_constant() && item.is_constant() && c.is_plain_data(container.value) &&
       c.is_plain_data(item.value))
@@ -132,7 +134,8 @@ bool contains(Capture& c, const Av& item, const Av& container) {
   if (set && !item.is_constant() && !item.is_number())
     c.break_here(BreakReason::unknown_object, "a set and a value that is no constant");
   for (const Av& one : set ? set->items : c.items_of(container)) {
-    bool identical = one.is_constant() && item.is_constant() && one.value.is(item.value);
+    const bool identical = (one.is_constant() && item.is_constant() && one.value.is(item.value)) ||
+                           (one.is_number() && item.is_number() && one.id == item.id);
     if (identical || c.truth(c.compare(CompareOp::Eq, one, item))) return true;
   }
   return false;

@@ -36,8 +36,15 @@ class Window {
 
 void step_get_iter(Capture& c, const Instruction& i) {
   Av av = c.read(i.b);
-  if (c.call_item_dunder(av, {av}, "__iter__", i.a)) return;
-  c.write(i.a, c.iterate(av));
+  if (!c.is_script_instance(av)) return c.write(i.a, c.iterate(av));
+  const Value* method = c.class_attribute(c.type_of_av(av), intern(c.vm(), "__iter__").get(), nullptr);
+  if (!method || !is_kind(*method, interp::Kind::Function)) c.break_here(BreakReason::raises, "__iter__");
+  Arguments arguments;
+  arguments.positional.push_back(av);
+  Av iterator = c.call_now(Av::constant(*method), std::move(arguments));
+  if (!as<VIterator>(iterator) && !c.type_of_av(iterator)->slots.next)
+    c.break_here(BreakReason::raises, "TypeError: iter() returned a non-iterator");
+  c.write(i.a, iterator);
 }
 
 void step_for_iter(Capture& c, const Instruction& i) {
@@ -275,9 +282,11 @@ void step_call_ex(Capture& c, const Instruction& i) {
   Arguments arguments;
   arguments.positional = c.items_of(window.values[1]);
   if (i.c) {
-    for (const Av& key : c.dict_keys(window.values[2]))
-      arguments.keywords.push_back({intern(c.vm(), cast<StrObject>(key.value)),
-                                    c.dict_find(window.values[2], key)});
+    for (const Av& key : c.dict_keys(window.values[2])) {
+      if (!key.is_constant() || !is_kind(key.value, interp::Kind::Str))
+        c.break_here(BreakReason::raises, "TypeError: keywords must be strings");
+      arguments.keywords.push_back({intern(c.vm(), cast<StrObject>(key.value)), c.dict_find(window.values[2], key)});
+    }
   }
   c.call(window.values[0], std::move(arguments), i.a);
   window.done();

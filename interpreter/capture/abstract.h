@@ -226,6 +226,10 @@ struct VIterator : Virtual {
   Av function;                // Map, Filter
   std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
   bool running = false;
+  Av dict;                    // Items: of this dict, which must keep its size
+  size_t dict_size = 0;
+  Local<CodeObject> begun_in;  // the instruction that began to iterate over it
+  uint32_t begun_at = 0;
   Local<CodeObject> made_in;  // Map, Filter, Generator: the instruction that made it
   uint32_t made_at = 0;
 };

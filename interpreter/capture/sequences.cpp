@@ -163,6 +163,13 @@ Av Capture::iterate(const Av& av) {
     iterator->items = {av};
   } else {
     iterator->items = items_of(av);
+    const VDictView* view = as<VDictView>(av);
+    if (as<VDict>(view ? view->dict : av)) {
+      iterator->dict = view ? view->dict : av;
+      iterator->dict_size = iterator->items.size();
+      iterator->begun_in = frame().code;
+      iterator->begun_at = step_pc_;
+    }
   }
   return Av::of(iterator);
 }
@@ -175,6 +182,8 @@ bool Capture::next(VIterator& iterator, Av* out) {
     case VIterator::Form::Filter: return next_filtered(iterator, out);
     case VIterator::Form::Generator: return resume(iterator, out);
     case VIterator::Form::Items:
+      if (VDict* dict = as<VDict>(iterator.dict); dict && dict->items.size() != iterator.dict_size)
+        refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict changes size while it is iterated over"});
       if (iterator.position >= iterator.items.size()) return false;
       *out = iterator.items[iterator.position++];
       return true;
@@ -437,6 +446,9 @@ Av Capture::snapshot(const Av& av, int depth) {
     return out;
   }
   if (is_sequence(av)) {
+    const bool is_class = av.is_constant() && type_of_av(av)->type_flags & kScriptClass;
+    if (is_class && !is_plain_data(av.value)) break_here(BreakReason::unknown_call, "text of a " + type_of_av(av)->name);
+    if (is_class) return av;
     std::vector<Av> items;
     for (const Av& item : items_of(av)) items.push_back(snapshot(item, depth + 1));
     if (is_sequence_of(av, Kind::List)) return make_list_av(std::move(items));

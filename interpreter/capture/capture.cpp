@@ -57,9 +57,10 @@ void Capture::enter_frame(const Frame& frame) {
   region_.name = frame.function->name ? std::string(frame.function->name->view()) : "region";
   frames_.push_back(std::move(entered));
   const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
+  const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
     const Value& v = frame.registers[reg];
-    if (v.is_undefined() || !live.contains(reg)) continue;
+    if (v.is_undefined() || (!live.contains(reg) && reg >= shown)) continue;
     EntrySource source;
     source.form = EntrySource::Form::Register;
     source.index = reg;

@@ -264,6 +264,7 @@ class Capture {
   void check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_inside(ValueId size, std::span<const ValueId> slice);
+  bool assume_cropped(ValueId size, ValueId low, ValueId high);
   bool assume_nonnegative(ValueId size);
   bool assume_below(ValueId low, ValueId high);
   bool is_nonnegative(const jit::Instruction& scalar) const;

@@ -194,6 +194,12 @@ void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe
   write_all(iterator.inner, recipe);
 }
 
+bool shows_variables(const lang::CodeObject& code) {
+  return std::any_of(code.names.begin(), code.names.end(), [](const std::string& name) {
+    return name == "locals" || name == "vars" || name == "dir";
+  });
+}
+
 ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer) {
   const lang::CodeObject& code = *frame.code->code;
   ExitFrame out;
@@ -209,8 +215,9 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
   // Or in a handler, if the call raises.
   const lang::ExceptionEntry* handler = innermost ? nullptr : lang::find_handler(code, frame.pc);
   const lang::RegisterSet* handled = handler ? &lang::live_registers(code, handler->handler) : nullptr;
+  const size_t shown = shows_variables(code) ? code.register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
-    bool needed = here.contains(reg);
+    bool needed = here.contains(reg) || reg < shown;
     if (!innermost) {
       bool consumed = std::find(reads.begin(), reads.end(), reg) != reads.end();
       bool after = frame.pc + 1 < code.instructions.size() &&

@@ -8,6 +8,9 @@
 namespace tsc::interp {
 
 // Collects the objects and live region values that a set of recipes refers to.
+// Whether the code may ask for its variables by name: then those that nothing reads any more are kept too.
+bool shows_variables(const lang::CodeObject& code);
+
 class RecipeWriter {
  public:
   RecipeWriter(Capture& capture, Materials& materials) : capture_(capture), materials_(materials) {}

@@ -77,6 +77,15 @@ Av call_isinstance(Capture& capture, Arguments& arguments) {
   return Av::boolean(is_instance_of_class(capture, at(arguments, 0), at(arguments, 1)));
 }
 
+Av call_issubclass(Capture& capture, Arguments& arguments) {
+  Type* type = at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
+  Type* wanted = at(arguments, 1).is_constant() ? try_cast<Type>(at(arguments, 1).value) : nullptr;
+  if (!type || !wanted) capture.break_here(BreakReason::unknown_call, "issubclass() with these arguments");
+  if (lookup_in_type(wanted->type, intern(capture.vm(), "__subclasscheck__").get()))
+    capture.break_here(BreakReason::unknown_call, "__subclasscheck__ of " + wanted->name);
+  return Av::boolean(type->is_subtype_of(wanted));
+}
+
 Av call_range(Capture& capture, Arguments& arguments) {
   auto range = capture.make<VRange>();
   size_t n = arguments.positional.size();
@@ -329,7 +338,7 @@ Av call_slice(Capture& capture, Arguments& arguments) {
 }
 
 constexpr NativeRow kBuiltins[] = {
-    {"len", call_len},           {"isinstance", call_isinstance}, {"iter", call_iter},
+    {"len", call_len},           {"isinstance", call_isinstance}, {"iter", call_iter}, {"issubclass", call_issubclass},
     {"next", call_next},         {"abs", call_abs},               {"min", call_min},
     {"max", call_max},           {"sum", call_sum},               {"getattr", call_getattr},
     {"hasattr", call_hasattr},   {"setattr", call_setattr},       {"callable", call_callable},

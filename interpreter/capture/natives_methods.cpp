@@ -350,7 +350,7 @@ constexpr HostCallRow kHostCalls[] = {
 // Natives that only compute: owners whose every function is pure, and single ones.
 constexpr const char* kPureOwners[] = {"str", "math", "int", "float", "bytes", "tuple"};
 constexpr const char* kPureNames[] = {"ord", "chr", "round", "divmod", "pow", "hash", "repr", "format",
-                                      "min", "max", "sum", "sorted", "issubclass", "bool",
+                                      "min", "max", "sum", "sorted", "bool",
                                       "_prims.promote_types"};
 
 std::string full_name(const NativeFunction* function) {

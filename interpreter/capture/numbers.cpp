@@ -376,7 +376,7 @@ bool Capture::is_plain_data(const Value& v) const {
   if (!v.is_object()) return true;
   switch (v.object()->kind) {
     case Kind::Str:
-    case Kind::Bytes: return true;
+    case Kind::Bytes: return !(v.object()->type->type_flags & kScriptClass);
     case Kind::Tuple:
       for (const Value& item : cast<TupleObject>(v)->span())
         if (!is_plain_data(item)) return false;

@@ -74,6 +74,18 @@ bool Capture::assume_inside(ValueId size, std::span<const ValueId> slice) {
   return assume_below(combined(ScalarOp::add, last, one), size);
 }
 
+// What padding by negative numbers of elements leaves.
+bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
+  const auto sum = [&](ValueId a, ValueId b) {
+    const ValueId operands[] = {a, b};
+    return builder_.scalar(ScalarOp::add, operands);
+  };
+  const auto grows = [&](ValueId by) { return builder_.known_int(by).value_or(-1) >= 0; };
+  if (grows(low) && grows(high)) return true;
+  return assume_nonnegative(sum(size, low)) && assume_nonnegative(sum(size, high)) &&
+         assume_nonnegative(sum(sum(size, low), high));
+}
+
 bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                            const OpAttributes& attributes) {
   const auto axis_size = [&] { return region_.type(tensors[0]).sizes[static_cast<size_t>(attributes.axes[0])]; };
@@ -90,7 +102,7 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
     case Op::unfold:
       return hint(scalars[0]) && hint(scalars[1]) && assume_nonnegative(scalars[0]) && assume_below(scalars[0], axis_size()) &&
              assume_below(builder_.constant(int64_t{1}), scalars[1]);
-    case Op::pad: return assume_nonnegative(scalars[1]) && assume_nonnegative(scalars[2]);
+    case Op::pad: return assume_cropped(axis_size(), scalars[1], scalars[2]);
     default: return true;
   }
 }

@@ -233,6 +233,14 @@ void step_map_update(Capture& c, const Instruction& i) {
   for (const Av& key : c.dict_keys(source)) c.set_item(c.read(i.a), key, c.dict_find(source, key));
 }
 
+// ** in a call: a name may come once.
+void step_map_merge(Capture& c, const Instruction& i) {
+  Av source = c.read(i.b), made = c.read(i.a);
+  for (const Av& key : c.dict_keys(source))
+    if (!c.dict_find(made, key).is_undefined()) c.break_here(BreakReason::raises, "TypeError: a keyword argument twice");
+  step_map_update(c, i);
+}
+
 void step_unpack(Capture& c, const Instruction& i) {
   std::vector<Av> items = c.items_of(c.read(i.b));
   if (items.size() != i.c) c.break_here(BreakReason::raises, "ValueError: unpacking");
@@ -385,7 +393,7 @@ constexpr StepRow kRows[] = {
     {lang::Op::ListToTuple, step_list_to_tuple},
     {lang::Op::MapAdd, step_map_add},
     {lang::Op::MapUpdate, step_map_update},
-    {lang::Op::MapMerge, step_map_update},
+    {lang::Op::MapMerge, step_map_merge},
     {lang::Op::UnpackSequence, step_unpack},
     {lang::Op::UnpackEx, step_unpack_ex},
     {lang::Op::Call, step_call},

@@ -265,6 +265,7 @@ class Capture {
   bool assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_inside(ValueId size, std::span<const ValueId> slice);
   bool assume_cropped(ValueId size, ValueId low, ValueId high);
+  bool are_sizes(Op op, std::span<const ValueId> scalars);
   bool assume_nonnegative(ValueId size);
   bool assume_below(ValueId low, ValueId high);
   bool is_nonnegative(const jit::Instruction& scalar) const;

@@ -1,6 +1,8 @@
 // What can go wrong with the sizes that an operation is given: found out while capturing, and assumed at entry to stay
 // well where that does not follow. So an operation of a region never fails on its sizes, whose error would come where
 // the region happens to compute it, or not at all if nobody reads the result.
+#include <algorithm>
+
 #include "interpreter/capture/capture.h"
 
 namespace tsc::interp {
@@ -86,6 +88,16 @@ bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
          assume_nonnegative(sum(sum(size, low), high));
 }
 
+// Nothing but sizes of tensors, as those of most operations.
+bool Capture::are_sizes(Op op, std::span<const ValueId> scalars) {
+  if (op == Op::slice || op == Op::unfold || op == Op::pad) return false;
+  const std::span<const ValueId> sizes = scalars.subspan(first_size(op));
+  return std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) {
+    const std::optional<int64_t> known = builder_.known_int(size);
+    return known ? *known >= 0 : nonnegative_.count(size) != 0;
+  });
+}
+
 bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                            const OpAttributes& attributes) {
   const auto axis_size = [&] { return region_.type(tensors[0]).sizes[static_cast<size_t>(attributes.axes[0])]; };
@@ -111,7 +123,7 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
 // raises at this place.
 void Capture::check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                           const OpAttributes& attributes) {
-  if (scalars.empty() || is_elementwise(op)) return;
+  if (scalars.empty() || is_elementwise(op) || are_sizes(op, scalars)) return;
   std::vector<Sizes> operands;
   std::vector<Scalar> numbers;
   const auto number = [&](ValueId id) {

@@ -71,12 +71,12 @@ bool is_read_at_entry(const EntrySource& source) {
   return source.holder.is_object() && source.form != EntrySource::Form::Pinned;
 }
 
-// The same, or read at every entry where the other one, of which no store was seen yet, assumes it.
+// The same input. Which of the cells that no input comes from are assumed and which are read at every entry depends on the
+// stores that were seen, of the one object and of the other.
 bool reads_alike(const EntrySource& shared, const EntrySource& made) {
-  if (is_read_at_entry(shared) && !is_read_at_entry(made)) return true;
-  return shared.form == made.form && shared.parent == made.parent && shared.index == made.index &&
-         shared.holder.is(made.holder) && shared.check == made.check && shared.length == made.length &&
-         shared.tensor_key == made.tensor_key && (shared.expected.is(made.expected) || is_kind(made.expected, Kind::Str));
+  if (is_read_at_entry(shared) != is_read_at_entry(made)) return shared.check == made.check;
+  return shared.form == made.form && shared.index == made.index && shared.holder.is(made.holder) &&
+         shared.check == made.check && shared.tensor_key == made.tensor_key;
 }
 
 }  // namespace
@@ -115,9 +115,11 @@ std::string Compiler::difference_to_capture(const Variant& variant, Frame& frame
   const RegionPlan &made = again->plan, &plan = variant.plan;
   if (jit::print(again->region) != variant.captured) return "region";
   const Cells needed = cells_read(made), read = cells_read(plan);
-  const bool same = made.inputs == plan.inputs && made.written_sources == plan.written_sources &&
-                    std::equal(plan.sources.begin(), plan.sources.end(), made.sources.begin(), made.sources.end(),
-                               reads_alike) &&
+  const auto alike = [&](const auto& input, const auto& other) {
+    return input.first == other.first && reads_alike(plan.sources[input.second], made.sources[other.second]);
+  };
+  const bool same = std::equal(plan.inputs.begin(), plan.inputs.end(), made.inputs.begin(), made.inputs.end(), alike) &&
+                    made.written_sources.size() == plan.written_sources.size() &&
                     std::includes(read.begin(), read.end(), needed.begin(), needed.end());
   return same ? "" : "plan";
 }

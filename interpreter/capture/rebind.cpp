@@ -52,11 +52,10 @@ void add_references(const RegionPlan& plan, std::vector<Object*>& references) {
   });
 }
 
-const Value* Rebinding::counterpart(const Value& old) {
+Value Rebinding::counterpart(const Value& old) {
   const auto found = counterparts_.find(old.object());
-  if (found != counterparts_.end()) return &found->second;
-  if (!others_stay_ || !match(old, old)) return nullptr;
-  return &counterparts_.at(old.object());
+  if (found != counterparts_.end()) return found->second;
+  return others_stay_ && match(old, old) ? old : Value();
 }
 
 // Objects whose content capture reads through what it lists. Any other kind is its own counterpart only.
@@ -148,8 +147,8 @@ bool Rebinding::match_content(const Value& old, const Value& now, const Value& k
 
 bool Rebinding::match_watched() {
   for (const Watched& watched : plan_.watched) {
-    const Value* now = counterpart(watched.holder);
-    if (now ? !match_content(watched.holder, Value(*now), watched.key) : others_stay_) return false;
+    const Value now = counterpart(watched.holder);
+    if (now.is_undefined() ? others_stay_ : !match_content(watched.holder, now, watched.key)) return false;
   }
   return true;
 }
@@ -161,10 +160,11 @@ bool Rebinding::match_sources() {
     EntrySource place = source;
     const bool inside = source.form == Form::Item || source.form == Form::Gradient ||
                         (source.form == Form::Attribute && !source.holder.is_object());
-    const Value* holder = source.holder.is_object() ? counterpart(source.holder) : nullptr;
-    if (holder) place.holder = *holder;
-    if (source.holder.is_object() && !holder && others_stay_) return false;
-    known.push_back(inside ? known[source.parent] : !source.holder.is_object() || holder);
+    const bool held = source.holder.is_object();
+    if (held) place.holder = counterpart(source.holder);
+    const bool found = !held || !place.holder.is_undefined();
+    if (!found && others_stay_) return false;
+    known.push_back(inside ? known[source.parent] : found);
     entry.push_back(known.back() ? look_.fetch(place, entry) : Value());
     if (!known.back()) continue;
     const Value& now = entry.back();
@@ -182,7 +182,7 @@ bool Rebinding::match_sources() {
 // Where an attribute of an object that has moved is found decides what else must be watched.
 bool Rebinding::match_lookups() {
   for (const Watched& watched : plan_.watched) {
-    const Value now = *counterpart(watched.holder);
+    const Value now = counterpart(watched.holder);
     if (now.is(watched.holder) || !is_kind(watched.key, Kind::Str) || is_kind(now, Kind::Dict)) continue;
     StrObject* name = cast<StrObject>(watched.key);
     const AttributeSite before = inspect_attribute(vm_, watched.holder, name), site = inspect_attribute(vm_, now, name);

@@ -41,7 +41,7 @@ class Rebinding {
   bool match_sources();
   bool match_watched();
   bool match_lookups();
-  const Value* counterpart(const Value& old);
+  Value counterpart(const Value& old);  // Undefined: not known yet, or none
   bool exchange(RegionPlan& plan) const;
 
   Vm& vm_;

@@ -140,12 +140,18 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   }
   if (found->second.hopeless) return EnterResult::Interpret;
   EnterResult outcome = EnterResult::Interpret;
-  for (size_t i = 0; i < found->second.variants.size();) {
-    std::shared_ptr<Variant> variant = found->second.variants[i];
+  // From the one that ran last: calls come again, and what comes after one of many layers is in front of it.
+  size_t at = found->second.last;
+  for (size_t left = found->second.variants.size(); left > 0; --left) {
+    const std::vector<std::shared_ptr<Variant>>& variants = found->second.variants;
+    if (variants.empty()) break;
+    at = std::min(at, variants.size() - 1);
+    const std::shared_ptr<Variant> variant = variants[at];
+    found->second.last = at;
     if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
     // The map may have grown while the region ran.
     found = sites_.find(key);
-    ++i;
+    at = at == 0 ? found->second.variants.size() - 1 : at - 1;
   }
   if (enter_shared(frame, found->second, &outcome, result)) return outcome;
   std::shared_ptr<Variant> variant = make_variant(frame, sites_.find(key)->second);

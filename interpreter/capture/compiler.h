@@ -70,6 +70,7 @@ class Compiler : public CompilerHooks, public Watchers {
   struct Site {
     std::vector<std::shared_ptr<Variant>> variants;
     CaptureMemory memory;
+    size_t last = 0;            // among the variants: where the one that ran last was
     bool hopeless = false;      // nothing can be compiled here
     uint32_t captures = 0;
     bool limit_reported = false;

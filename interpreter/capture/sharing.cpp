@@ -164,6 +164,7 @@ void Compiler::add_variant(Site& site, const std::shared_ptr<Variant>& variant) 
     variants.erase(std::next(oldest).base());
   }
   variants.insert(variants.begin(), variant);
+  site.last = 0;
 }
 
 // What is known of a module that only the compiler still holds, as in a program that makes one model after the other.

@@ -5,11 +5,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 
 #include "catch2/catch.hpp"
 #include "interpreter/embed/tenscript.hpp"
 #include "process.h"
+#include "standard_input.h"
 
 using namespace tenscript;
 namespace fs = std::filesystem;
@@ -157,35 +157,6 @@ TEST_CASE("imports read the folders that the host named, and nothing else") {
   CHECK_THROWS_WITH(engine.run_source("__import__('../closed/outside')"),
                     Catch::Contains("No module named") || Catch::Contains("not defined"));
 }
-
-namespace {
-
-// The process's standard input is this text meanwhile.
-class StandardInput {
- public:
-  explicit StandardInput(const char* text) : before_(::dup(0)) {
-    tsc::test::TemporaryFolder folder;
-    read_from(folder.write("input", text));
-  }
-  ~StandardInput() {
-    ::dup2(before_, 0);
-    ::close(before_);
-    std::clearerr(stdin);
-    std::cin.clear();
-  }
-
- private:
-  static void read_from(const std::string& path) {
-    FILE* file = std::fopen(path.c_str(), "r");
-    ::dup2(fileno(file), 0);
-    std::fclose(file);
-    std::clearerr(stdin);
-    std::cin.clear();
-  }
-  int before_;
-};
-
-}  // namespace
 
 TEST_CASE("the host's standard input is a grant like the others") {
   const StandardInput input("first\nsecond\nthird\n");

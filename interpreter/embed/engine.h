@@ -105,7 +105,21 @@ struct tsc_engine {
 
 namespace tsc::embed {
 
+// Thrown where this interface was used wrongly: TSC_BAD_ARGUMENT with this message.
+struct Misuse {
+  std::string message;
+};
+
 tsc_status* make_status(tsc_code code, std::string type, std::string message);
+// The one that stands for "out of memory" is shared and stays.
+void free_status(tsc_status* status) noexcept;
+struct FreeStatus {
+  void operator()(tsc_status* status) const noexcept { free_status(status); }
+};
+using OwnedStatus = std::unique_ptr<tsc_status, FreeStatus>;
+// What a callback gave: its handle is freed, unless it is one of those that it was given.
+interp::Value take_result(tsc_engine* engine, tsc_value* result, const std::vector<tsc_value>& given,
+                          const std::string& function);
 tsc_status* bad_argument(std::string message);
 tsc_status* no_engine() noexcept;
 // A script exception as a status: its exit code, traceback and rendering.
@@ -159,7 +173,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
 void become_file(tsc_engine& engine, const std::string& path);
 
 // Functions that become attributes of a module, which is made when it is not there yet.
-void set_module_member(tsc_engine& engine, const char* module, const char* name,
+void set_module_member(tsc_engine& engine, const std::string& module, const std::string& name,
                        const interp::Value& value);
 // Raises in the script what a host's callback returned; the status is freed.
 [[noreturn]] void raise_status(interp::Vm& vm, tsc_status* status);

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "interpreter/capture/compiler.h"
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 
 namespace tsc::embed {
 namespace {
@@ -164,9 +164,7 @@ void clear_stop(tsc_engine* engine) {
 
 tsc_status* set_limits(tsc_engine* engine, const tsc_limits* given) {
   return guarded(engine, [&]() -> tsc_status* {
-    tsc_limits limits{};
-    if (given != nullptr) std::memcpy(&limits, given, std::min(given->struct_size, sizeof limits));
-    apply_limits(*engine, limits);
+    apply_limits(*engine, copy_of(given));
     return nullptr;
   });
 }

@@ -1,14 +1,15 @@
 // What the host gives its scripts: functions and modules.
 #include <cstring>
 
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/modules/importer.h"
 
 namespace tsc::embed {
 
 using namespace interp;
 
-void set_module_member(tsc_engine& engine, const char* module, const char* name, const Value& value) {
+void set_module_member(tsc_engine& engine, const std::string& module, const std::string& name,
+                       const Value& value) {
   Vm& vm = *engine.vm;
   Value found = dict_get(vm, vm.modules(), module);
   if (found.is_undefined()) {
@@ -16,7 +17,7 @@ void set_module_member(tsc_engine& engine, const char* module, const char* name,
     dict_set(vm, vm.modules(), module, found);
   }
   if (!is_kind(found, Kind::Module))
-    raise_type_error(vm, std::string("sys.modules['") + module + "'] is no module");
+    raise_type_error(vm, "sys.modules['" + module + "'] is no module");
   dict_set(vm, cast<ModuleObject>(found)->globals, name, value);
 }
 
@@ -34,8 +35,23 @@ Type* exception_type(Vm& vm, const std::string& name) {
 
 }  // namespace
 
+Value take_result(tsc_engine* engine, tsc_value* result, const std::vector<tsc_value>& given,
+                  const std::string& function) {
+  if (result == nullptr) return Value::none();
+  for (const tsc_value& handle : given)
+    if (result == &handle) return handle.value;  // lent for the call: not the callback's to free
+  struct Drop {
+    void operator()(tsc_value* handle) const { drop_value(handle); }
+  };
+  const std::unique_ptr<tsc_value, Drop> owned(result);
+  if (result->engine != engine)
+    raise(*engine->vm, engine->vm->exceptions().RuntimeError,
+          "the host's function " + function + " returned a value of another engine");
+  return result->value;
+}
+
 void raise_status(Vm& vm, tsc_status* status) {
-  const std::unique_ptr<tsc_status> owned(status);
+  const OwnedStatus owned(status);
   std::string message = status->message;
   const std::string prefix = status->type + ": ";
   if (message.rfind(prefix, 0) == 0) message = message.substr(prefix.size());
@@ -47,7 +63,7 @@ std::optional<ModuleSource> load(tsc_engine& engine, tsc_loader loader, void* us
                                  const std::string& name) {
   ModuleSource source;
   auto append = [](void* to, const char* text, size_t size) {
-    static_cast<std::string*>(to)->append(text, size);
+    if (text != nullptr) static_cast<std::string*>(to)->append(text, size);
   };
   tsc_status* error = nullptr;
   const int found = loader(user, &engine, name.c_str(), append, &source.text, &error);
@@ -71,18 +87,21 @@ Value call_host(Vm& vm, Args& args) {
   tsc_value* result = nullptr;
   tsc_status* status =
       binding->function(binding->user, binding->engine, handles.data(), handles.size(), &result);
-  const std::unique_ptr<tsc_value> owned(result);
-  if (status != nullptr) raise_status(vm, status);
+  OwnedStatus failed(status);
+  Value value = take_result(binding->engine, result, values, binding->name);
+  if (failed) raise_status(vm, failed.release());
   vm.poll();  // what stopped a call of the host's back into the engine stops its caller too
-  return owned ? owned->value : Value::none();
+  return value;
 }
 
 // The binding becomes the engine's; its data only when everything went well.
-tsc_status* add_function(tsc_engine* engine, const char* module, const char* name,
+tsc_status* add_function(tsc_engine* engine, const char* module_name, const char* function_name,
                          const char* parameters, const char* doc, tsc_host_function function,
                          void* user, void (*drop)(void*)) {
   return guarded(engine, [&]() -> tsc_status* {
-    if (function == nullptr) return bad_argument("the function is NULL");
+    const std::string module = required_dotted_name(module_name, "module");
+    const std::string name = required_name(function_name, "name");
+    required(function, "function");
     Vm& vm = *engine->vm;
     auto binding = std::make_unique<tsc_host_binding>();
     binding->engine = engine;
@@ -117,16 +136,15 @@ tsc_status* define_function(tsc_engine* engine, const char* module, const char* 
 tsc_status* add_module(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
                        int is_package) {
   return guarded(engine, [&]() -> tsc_status* {
-    engine->vm->importer().register_source(dotted_name, std::string(text, size), is_package != 0);
+    engine->vm->importer().register_source(required_dotted_name(dotted_name, "dotted_name"),
+                                           std::string(required_text(text, size, "text")), is_package != 0);
     return nullptr;
   });
 }
 
 tsc_status* import_module(tsc_engine* engine, const char* dotted_name, tsc_value** module) {
-  *module = nullptr;
-  return guarded(engine, [&]() -> tsc_status* {
-    *module = new_value(engine, engine->vm->import_module(dotted_name).take());
-    return nullptr;
+  return making(engine, module, "module", [&] {
+    return engine->vm->import_module(required_text(dotted_name, "dotted_name")).take();
   });
 }
 

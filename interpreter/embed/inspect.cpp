@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "interpreter/capture/compiler.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/embed/complete.h"
-#include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/vm/shape_checking.h"
 #include "jit/codegen_api.h"
@@ -116,22 +116,24 @@ bool is_stage(const std::string& stage) {
   return false;
 }
 
-tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const char* text,
+tsc_status* emit(tsc_engine* engine, const char* stage_name, const char* name, const char* text,
                  size_t size, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string stage = required_text(stage_name, "stage"), path = required_text(name, "name");
+    const std::string source(required_text(text, size, "text"));
+    required(sink, "sink");
     if (!is_stage(stage)) return unknown_stage(stage);
     std::string out;
     tsc_status* status = nullptr;
     const auto* row =
         std::find_if(std::begin(kTextStages), std::end(kTextStages),
-                     [&](const TextStage& known) { return stage == std::string_view(known.name); });
+                     [&](const TextStage& known) { return stage == known.name; });
     if (row != std::end(kTextStages)) {
       lang::CompileOptions options;
       options.check_shapes = interp::shape_checking(*engine->vm) != nullptr;
-      status = row->emit(std::make_shared<const lang::Source>(name, std::string(text, size)), options,
-                         out);
+      status = row->emit(std::make_shared<const lang::Source>(path, source), options, out);
     } else {
-      status = emit_compiled(*engine, stage, name, std::string(text, size), out);
+      status = emit_compiled(*engine, stage, path, source, out);
     }
     send(sink, user, out);
     return status;
@@ -142,7 +144,8 @@ tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const 
 
 tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
-    const std::string_view wanted = format;
+    const std::string wanted = required_text(format, "format");
+    required(sink, "sink");
     if (wanted == "json") {
       send(sink, user, compiler_of(*engine->vm)->finished_report().json());
     } else if (wanted == "explain") {
@@ -150,7 +153,7 @@ tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* 
     } else if (wanted == "summary") {
       send(sink, user, summary_text(compiler_of(*engine->vm)->finished_report()));
     } else {
-      return bad_argument("there is no report format '" + std::string(wanted) +
+      return bad_argument("there is no report format '" + wanted +
                           "'; the formats are explain, summary and json");
     }
     return nullptr;
@@ -200,8 +203,10 @@ Json collect_info(tsc_engine& engine) {
 
 tsc_status* info(tsc_engine* engine, const char* format, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string wanted = required_text(format, "format");
+    required(sink, "sink");
     const Json collected = collect_info(*engine);
-    if (std::string_view(format) == "json") {
+    if (wanted == "json") {
       send(sink, user, collected.dump(2) + "\n");
       return nullptr;
     }
@@ -220,12 +225,14 @@ size_t complete_name(tsc_engine* engine, const char* text, size_t cursor, tsc_si
                      void* user) {
   size_t begin = cursor;
   tsc_status* status = guarded(engine, [&]() -> tsc_status* {
-    const Completion completion = complete(*engine->vm, engine->main, {text, cursor}, cursor);
+    required(sink, "sink");
+    const Completion completion =
+        complete(*engine->vm, engine->main, required_text(text, cursor, "text"), cursor);
     begin = completion.begin;
     for (const std::string& name : completion.names) send(sink, user, name);
     return nullptr;
   });
-  delete status;  // a prompt that cannot complete completes nothing
+  free_status(status);  // a prompt that cannot complete completes nothing
   return begin;
 }
 

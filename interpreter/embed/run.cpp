@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "interpreter/capture/compiler.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/embed/describe.h"
-#include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/tensor/shape_check.h"
@@ -21,13 +21,6 @@ namespace {
 
 using namespace tsc;
 using namespace tsc::interp;
-
-// The options that a caller of this version knows; those beyond its struct_size are zero.
-tsc_engine_options complete(const tsc_engine_options* given) {
-  tsc_engine_options options{};
-  if (given != nullptr) std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
-  return options;
-}
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
@@ -53,15 +46,14 @@ Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFi
   }
   if (options.max_depth != 0)
     config.recursion_limit = config.largest_recursion_limit = options.max_depth;
-  for (size_t i = 0; i < options.argument_count; ++i)
-    config.arguments.push_back(options.arguments[i]);
-  for (size_t i = 0; i < options.search_path_count; ++i)
-    config.module_path.push_back(options.search_paths[i]);
+  using embed::texts_of;
+  config.arguments = texts_of(options.arguments, options.argument_count, "arguments");
+  config.module_path = texts_of(options.search_paths, options.search_path_count, "search_paths");
   config.grants.bits = options.grants;
-  for (size_t i = 0; i < options.read_root_count; ++i)
-    add_root(config.grants.read_roots, options.read_roots[i]);
-  for (size_t i = 0; i < options.write_root_count; ++i)
-    add_root(config.grants.write_roots, options.write_roots[i]);
+  for (const auto& root : texts_of(options.read_roots, options.read_root_count, "read_roots"))
+    add_root(config.grants.read_roots, root);
+  for (const auto& root : texts_of(options.write_roots, options.write_root_count, "write_roots"))
+    add_root(config.grants.write_roots, root);
   config.embedded = library.data();
   config.embedded_count = library.size();
   return config;
@@ -200,16 +192,14 @@ namespace tsc::embed {
 namespace {
 
 tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
-  *engine = nullptr;
-  try {
-    const tsc_engine_options options = complete(given);
+  return without_engine([&]() -> tsc_status* {
+    *required(engine, "engine") = nullptr;
+    const tsc_engine_options options = embed::copy_of(given);
     auto made = std::make_unique<tsc_engine>(options);
     if (tsc_status* status = made->set_up(options)) return status;
     *engine = made.release();
     return nullptr;
-  } catch (...) {
-    return current_exception_status(nullptr);
-  }
+  });
 }
 
 void engine_free(tsc_engine* engine) { delete engine; }
@@ -226,7 +216,9 @@ void clear_interrupt(tsc_engine* engine) {
 // ---- source -----------------------------------------------------------------------------------
 
 tsc_status* run_source(tsc_engine* engine, const char* name, const char* text, size_t size) {
-  return guarded(engine, [&] { return execute(*engine, name, std::string(text, size), false); });
+  return guarded(engine, [&] {
+    return execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), false);
+  });
 }
 
 std::string folder_of(const std::string& path) {
@@ -257,8 +249,9 @@ tsc_status* execute_file(tsc_engine& engine, const std::string& path) {
   return execute(engine, path, std::move(text), false);
 }
 
-tsc_status* run_file(tsc_engine* engine, const char* path) {
+tsc_status* run_file(tsc_engine* engine, const char* given) {
   return guarded(engine, [&] {
+    const std::string path = required_text(given, "path");
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), folder_of(path));
     return execute_file(*engine, path);
@@ -292,13 +285,14 @@ ModuleProgram find_module_program(Vm& vm, const std::string& dotted_name) {
 }
 
 // A module of the current folder or the search path as the program; `-m`.
-tsc_status* run_module(tsc_engine* engine, const char* dotted_name) {
+tsc_status* run_module(tsc_engine* engine, const char* given) {
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string dotted_name = required_text(given, "dotted_name");
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), ".");
     const ModuleProgram program = find_module_program(*engine->vm, dotted_name);
     if (program.file.empty())
-      return make_status(TSC_NOT_FOUND, "", std::string("no module named '") + dotted_name + "'");
+      return make_status(TSC_NOT_FOUND, "", "no module named '" + dotted_name + "'");
     dict_set(*engine->vm, engine->main->globals, "__package__", str_value(*engine->vm, program.package));
     return execute_file(*engine, program.file);
   });
@@ -311,7 +305,8 @@ tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, si
     engine->displayed.reset();
     tsc_status* status = nullptr;
     try {
-      status = execute(*engine, name, std::string(text, size), true);
+      status = execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")),
+                       true);
     } catch (const ScriptException& exception) {
       dict_set(*engine->vm, engine->main->globals, "_err", exception.local().value());
       throw;
@@ -326,7 +321,7 @@ tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, si
 int is_incomplete(tsc_engine*, const char* text, size_t size) {
   try {
     lang::Arena arena;
-    const lang::Source source("<input>", std::string(text, size));
+    const lang::Source source("<input>", std::string(required_text(text, size, "text")));
     return lang::parse_module(source, arena).is_incomplete;
   } catch (...) {
     return 0;
@@ -349,13 +344,14 @@ Value lookup(tsc_engine& engine, const std::string& dotted_name) {
   return value;
 }
 
-tsc_status* get(tsc_engine* engine, const char* dotted_name, tsc_value** out) {
-  *out = nullptr;
+tsc_status* get(tsc_engine* engine, const char* given, tsc_value** out) {
+  if (out != nullptr) *out = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string dotted_name = required_text(given, "dotted_name");
+    required(out, "value");
     Value value = lookup(*engine, dotted_name);
     if (value.is_undefined())
-      return make_status(TSC_NOT_FOUND, "",
-                         std::string("the name '") + dotted_name + "' is not defined");
+      return make_status(TSC_NOT_FOUND, "", "the name '" + dotted_name + "' is not defined");
     *out = new_value(engine, std::move(value));
     return nullptr;
   });
@@ -363,7 +359,8 @@ tsc_status* get(tsc_engine* engine, const char* dotted_name, tsc_value** out) {
 
 tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
   return guarded(engine, [&]() -> tsc_status* {
-    dict_set(*engine->vm, engine->main->globals, name, value->value);
+    const std::string known = required_name(name, "name");
+    dict_set(*engine->vm, engine->main->globals, known, value_of(engine, value, "value"));
     return nullptr;
   });
 }
@@ -371,17 +368,18 @@ tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
 tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
                              tsc_value* value) {
   return guarded(engine, [&]() -> tsc_status* {
-    set_attribute(*engine->vm, object->value, intern(*engine->vm, name).get(), value->value);
+    const Local<StrObject> known = intern(*engine->vm, required_text(name, "name"));
+    set_attribute(*engine->vm, value_of(engine, object, "object"), known.get(),
+                  value_of(engine, value, "value"));
     return nullptr;
   });
 }
 
 tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
                              tsc_value** out) {
-  *out = nullptr;
-  return guarded(engine, [&]() -> tsc_status* {
-    *out = new_value(engine, get_attribute(*engine->vm, object->value, std::string_view(name)));
-    return nullptr;
+  return making(engine, out, "value", [&] {
+    return get_attribute(*engine->vm, value_of(engine, object, "object"),
+                         std::string_view(required_text(name, "name")));
   });
 }
 
@@ -390,14 +388,14 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
                        tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result) {
   if (result != nullptr) *result = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
-    std::vector<Value> positional, keywords;
+    const Value callee = value_of(engine, function, "function");
+    const std::vector<Value> positional = values_of(engine, arguments, count, "arguments");
+    const std::vector<Value> keywords = values_of(engine, keyword_values, keyword_count, "keyword_values");
     std::vector<Local<StrObject>> names;
     std::vector<StrObject*> raw_names;
-    for (size_t i = 0; i < count; ++i) positional.push_back(arguments[i]->value);
-    for (size_t i = 0; i < keyword_count; ++i) {
-      names.push_back(intern(*engine->vm, keyword_names[i]));
+    for (const std::string& name : texts_of(keyword_names, keyword_count, "keyword_names")) {
+      names.push_back(intern(*engine->vm, name));
       raw_names.push_back(names.back().get());
-      keywords.push_back(keyword_values[i]->value);
     }
     Args args;
     args.positional = positional.data();
@@ -405,7 +403,7 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
     args.keyword_count = static_cast<uint32_t>(keyword_count);
     args.keyword_names = raw_names.data();
     args.keyword_values = keywords.data();
-    Value value = call(*engine->vm, function->value, args);
+    Value value = call(*engine->vm, callee, args);
     refuse_swallowed_stop(*engine);
     if (result != nullptr) *result = new_value(engine, std::move(value));
     return nullptr;

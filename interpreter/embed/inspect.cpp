@@ -85,24 +85,42 @@ tsc_status* unknown_stage(const std::string& stage) {
   return bad_argument(message + "; the stages are " + known);
 }
 
+// While a program runs for one stage: what it prints goes to standard error, and the compiler tells the stage.
+class Emitting {
+ public:
+  Emitting(tsc_engine& engine, const std::string& stage)
+      : config_(engine.vm->config()), options_(compiler_of(*engine.vm)->options()), write_(config_.write) {
+    engine.emitted.clear();
+    options_.jit.emit = stage;
+    options_.jit.emitted = &engine.emitted;
+    config_.write = [this](interp::Stream, std::string_view printed) {
+      write_(interp::Stream::Error, printed);
+    };
+  }
+  ~Emitting() {
+    config_.write = write_;
+    options_.jit.emit.clear();
+    options_.jit.emitted = nullptr;
+  }
+  Emitting(const Emitting&) = delete;
+
+ private:
+  interp::Config& config_;
+  interp::CompileOptions& options_;
+  decltype(interp::Config::write) write_;
+};
+
 // A stage of the compiler: the program runs (what it prints goes to standard error, so that the
 // stage can be sent to a file), then the text of everything that was compiled is there.
 tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const std::string& name,
                           std::string text, std::string& out) {
   interp::Vm& vm = *engine.vm;
-  auto& options = compiler_of(vm)->options();
-  engine.emitted.clear();
-  options.jit.emit = stage;
-  options.jit.emitted = &engine.emitted;
-  const auto write = vm.config().write;
-  vm.config().write = [&](interp::Stream, std::string_view printed) {
-    write(interp::Stream::Error, printed);
-  };
   if (name.rfind('<', 0) != 0) become_file(engine, name);
-  tsc_status* status = execute(engine, name, std::move(text), false);
-  vm.config().write = write;
-  options.jit.emit.clear();
-  options.jit.emitted = nullptr;
+  tsc_status* status = nullptr;
+  {
+    const Emitting emitting(engine, stage);
+    status = execute(engine, name, std::move(text), false);
+  }
   out = engine.emitted;
   if (out.empty() && status == nullptr)
     vm.write(interp::Stream::Error, "nothing was compiled: --emit=" + stage +

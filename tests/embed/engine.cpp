@@ -166,6 +166,18 @@ TEST_CASE("stages of the source") {
   CHECK_THROWS_AS(engine.emit("bytecode", "a.tsc", "x = ("), Error);
 }
 
+TEST_CASE("a program that fails while a stage is shown leaves the engine as it was") {
+  std::string out;
+  Options options;
+  options.output = [&](tsc_stream stream, std::string_view text) {
+    if (stream == TSC_STDOUT) out += text;
+  };
+  Engine engine(options);
+  CHECK_THROWS_WITH(engine.emit("region", "<string>", "print('aside')\n1 / 0\n"), Catch::Contains("ZeroDivisionError"));
+  engine.run_source("print('here')");
+  CHECK(out == "here\n");
+}
+
 TEST_CASE("a package whose import failed is imported anew, its parts too") {
   Engine engine;
   int calls = 0;

@@ -77,6 +77,8 @@ struct tsc_engine {
   bool cut_short = false;       // a limit, an interrupt or a lack of memory ended the entry that runs
   bool recovering = false;      // a memory limit ended an entry, and most of it is still in use
   bool armed = false;           // the watchdog waits for the end of this entry's time
+  int64_t deadline = 0;         // of this entry; 0: none
+  bool runs_script = false;     // so a stop that comes during this entry is meant for it
   std::atomic<int64_t> time_limit{0};
   // Values that another thread freed while this engine was busy, for the next entry.
   std::mutex dropped_mutex;
@@ -147,9 +149,20 @@ class Entry {
   interp::HeapScope heap_;
 };
 
-// Raises LimitError again when a script came to its end after one: a `return` in a `finally`, or an __exit__ that
-// returns True, has swallowed it.
-void refuse_swallowed_stop(tsc_engine& engine);
+// Around what may run script code. Before it: a stop that came between the calls raises LimitError. After it:
+// so does a stop that came too late for the script to hear, or that it swallowed (a `return` in a `finally`, an
+// __exit__ that returns True), and a time limit that is over. What ended so is not stopped again.
+void begin_run(tsc_engine& engine);
+void end_run(tsc_engine& engine);
+
+// Runs `body`, which returns a Value.
+template <class Body>
+interp::Value run_script(tsc_engine& engine, Body&& body) {
+  begin_run(engine);
+  interp::Value value = body();
+  end_run(engine);
+  return value;
+}
 
 // The status for what another thread is using.
 tsc_status* wrong_thread() noexcept;

@@ -144,7 +144,8 @@ tsc_status* add_module(tsc_engine* engine, const char* dotted_name, const char* 
 
 tsc_status* import_module(tsc_engine* engine, const char* dotted_name, tsc_value** module) {
   return making(engine, module, "module", [&] {
-    return engine->vm->import_module(required_text(dotted_name, "dotted_name")).take();
+    const std::string name = required_text(dotted_name, "dotted_name");
+    return run_script(*engine, [&] { return engine->vm->import_module(name).take(); });
   });
 }
 

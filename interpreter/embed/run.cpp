@@ -290,6 +290,7 @@ tsc_status* run_module(tsc_engine* engine, const char* given) {
     const std::string dotted_name = required_text(given, "dotted_name");
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), ".");
+    begin_run(*engine);  // the packages above it
     const ModuleProgram program = find_module_program(*engine->vm, dotted_name);
     if (program.file.empty())
       return make_status(TSC_NOT_FOUND, "", "no module named '" + dotted_name + "'");
@@ -336,11 +337,14 @@ Value lookup(tsc_engine& engine, const std::string& dotted_name) {
   Value value = dict_get(vm, engine.main->globals, first);
   if (value.is_undefined()) value = dict_get(vm, vm.builtins()->globals, first);
   if (value.is_undefined()) return value;
+  if (first == dotted_name) return value;
+  begin_run(engine);
   for (std::size_t at = first.size(); at < dotted_name.size();) {
     const std::size_t end = std::min(dotted_name.find('.', at + 1), dotted_name.size());
     value = get_attribute(vm, value, std::string_view(dotted_name).substr(at + 1, end - at - 1));
     at = end;
   }
+  end_run(engine);
   return value;
 }
 
@@ -369,8 +373,10 @@ tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* 
                              tsc_value* value) {
   return guarded(engine, [&]() -> tsc_status* {
     const Local<StrObject> known = intern(*engine->vm, required_text(name, "name"));
-    set_attribute(*engine->vm, value_of(engine, object, "object"), known.get(),
-                  value_of(engine, value, "value"));
+    const Value &to = value_of(engine, object, "object"), &given = value_of(engine, value, "value");
+    begin_run(*engine);
+    set_attribute(*engine->vm, to, known.get(), given);
+    end_run(*engine);
     return nullptr;
   });
 }
@@ -378,8 +384,9 @@ tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* 
 tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
                              tsc_value** out) {
   return making(engine, out, "value", [&] {
-    return get_attribute(*engine->vm, value_of(engine, object, "object"),
-                         std::string_view(required_text(name, "name")));
+    const Value& of = value_of(engine, object, "object");
+    const std::string known = required_text(name, "name");
+    return run_script(*engine, [&] { return get_attribute(*engine->vm, of, std::string_view(known)); });
   });
 }
 
@@ -403,8 +410,7 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
     args.keyword_count = static_cast<uint32_t>(keyword_count);
     args.keyword_names = raw_names.data();
     args.keyword_values = keywords.data();
-    Value value = call(*engine->vm, callee, args);
-    refuse_swallowed_stop(*engine);
+    Value value = run_script(*engine, [&] { return call(*engine->vm, callee, args); });
     if (result != nullptr) *result = new_value(engine, std::move(value));
     return nullptr;
   });
@@ -419,6 +425,7 @@ void become_file(tsc_engine& engine, const std::string& path) {
 }
 
 tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
+  begin_run(engine);
   auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
   lang::CompileOptions options;
   options.interactive = interactive;
@@ -430,7 +437,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   if (!compiled.diagnostics.all().empty())
     vm.write(Stream::Error, diagnostics_text(compiled.diagnostics, *source, engine.error_format));
   vm.run_code(make_code(vm, compiled.code), engine.main);
-  refuse_swallowed_stop(engine);
+  end_run(engine);
   return nullptr;
 }
 

@@ -371,7 +371,10 @@ typedef struct tsc_api {
   tsc_status* (*reset_tensor_peak)(tsc_engine* engine);
 
   /* Limits. `stop` ends what runs, with a reason for the message (copied, at most 127 bytes; NULL: none);
-   * an engine that runs nothing is stopped at its next call, unless clear_stop comes first. */
+   * an engine that runs nothing is stopped at its next call that may run script code (run_*, call,
+   * import_module, attributes, items, represent), unless clear_stop comes first. One stop ends one call: a
+   * stop that comes while a call ends belongs to that call, which returns TSC_LIMIT or, when the script was
+   * through, TSC_OK. A call that took longer than its time limit returns TSC_LIMIT, however short it was. */
   void (*stop)(tsc_engine* engine, const char* reason); /* any thread, signal safe */
   void (*clear_stop)(tsc_engine* engine);
   tsc_status* (*set_limits)(tsc_engine* engine, const tsc_limits* limits);

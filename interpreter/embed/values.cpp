@@ -221,14 +221,18 @@ tsc_status* dict_entry(const tsc_value* value, size_t index, tsc_value** key, ts
 
 tsc_status* get_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value** item) {
   return making(engine, item, "item", [&] {
-    return get_item(*engine->vm, value_of(engine, object, "object"), value_of(engine, key, "key"));
+    const Value &of = value_of(engine, object, "object"), &place = value_of(engine, key, "key");
+    return run_script(*engine, [&] { return get_item(*engine->vm, of, place); });
   });
 }
 
 tsc_status* set_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value* item) {
   return guarded(engine, [&]() -> tsc_status* {
-    set_item(*engine->vm, value_of(engine, object, "object"), value_of(engine, key, "key"),
-             value_of(engine, item, "item"));
+    const Value &of = value_of(engine, object, "object"), &place = value_of(engine, key, "key");
+    const Value& given = value_of(engine, item, "item");
+    begin_run(*engine);
+    set_item(*engine->vm, of, place, given);
+    end_run(*engine);
     return nullptr;
   });
 }
@@ -236,7 +240,10 @@ tsc_status* set_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, t
 tsc_status* represent(tsc_engine* engine, const tsc_value* value, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
     required(sink, "sink");
-    const std::string text = repr(*engine->vm, value_of(engine, value, "value"));
+    const Value& shown = value_of(engine, value, "value");
+    begin_run(*engine);
+    const std::string text = repr(*engine->vm, shown);
+    end_run(*engine);
     sink(user, text.data(), text.size());
     return nullptr;
   });

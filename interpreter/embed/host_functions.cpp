@@ -2,23 +2,43 @@
 #include <cstring>
 
 #include "interpreter/embed/arguments.h"
+#include "interpreter/embed/parameters.h"
 #include "interpreter/modules/importer.h"
 
 namespace tsc::embed {
 
 using namespace interp;
 
+namespace {
+
+// The module of that name, made when it is not there yet. What lies above it is imported where it can be, and
+// is an empty package otherwise, so that `import a.b` finds both.
+ModuleObject* module_named(Vm& vm, const std::string& name) {
+  const Value known = dict_get(vm, vm.modules(), name);
+  if (!known.is_undefined() && !is_kind(known, Kind::Module))
+    raise_type_error(vm, "sys.modules['" + name + "'] is no module");
+  if (!known.is_undefined()) return cast<ModuleObject>(known);
+  const size_t dot = name.rfind('.');
+  ModuleObject* above = nullptr;
+  if (dot != std::string::npos) {
+    const std::string package = name.substr(0, dot);
+    if (dict_get(vm, vm.modules(), package).is_undefined() && vm.importer().find(package))
+      vm.import_module(package);
+    above = module_named(vm, package);
+    above->is_package = true;
+  }
+  const Local<ModuleObject> made = make_module(vm, name);
+  dict_set(vm, vm.modules(), name, made.value());
+  if (above != nullptr) dict_set(vm, above->globals, name.substr(dot + 1), made.value());
+  return made.get();
+}
+
+}  // namespace
+
 void set_module_member(tsc_engine& engine, const std::string& module, const std::string& name,
                        const Value& value) {
   Vm& vm = *engine.vm;
-  Value found = dict_get(vm, vm.modules(), module);
-  if (found.is_undefined()) {
-    found = make_module(vm, module).value();
-    dict_set(vm, vm.modules(), module, found);
-  }
-  if (!is_kind(found, Kind::Module))
-    raise_type_error(vm, "sys.modules['" + module + "'] is no module");
-  dict_set(vm, cast<ModuleObject>(found)->globals, name, value);
+  dict_set(vm, module_named(vm, module)->globals, name, value);
 }
 
 namespace {
@@ -110,7 +130,7 @@ tsc_status* add_function(tsc_engine* engine, const char* module_name, const char
     binding->user = user;
     Local<NativeFunction> native = parameters == nullptr
                                        ? make_raw_native(vm, name, call_host)
-                                       : make_native(vm, name, parameters, call_host);
+                                       : make_native(vm, name, checked_parameters(parameters), call_host);
     native->pointer = binding.get();
     native->owner = module;
     if (doc != nullptr) native->doc = doc;

@@ -281,7 +281,8 @@ typedef struct tsc_api {
   tsc_status* (*call)(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments,
                       size_t count, const char* const* keyword_names,
                       tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result);
-  /* Makes `module.name` callable by the script; drop(user) runs when the engine goes. */
+  /* Makes `module.name` callable by the script; drop(user) runs when the engine goes. Both are names as a
+   * script writes them; the module's may be dotted. */
   tsc_status* (*define)(tsc_engine* engine, const char* module, const char* name,
                         tsc_host_function function, void* user, void (*drop)(void* user));
 
@@ -385,12 +386,14 @@ typedef struct tsc_api {
   tsc_limit (*status_limit)(const tsc_status* status);
   const tsc_status* (*status_cause)(const tsc_status* status); /* NULL: none */
 
-  /* A module given as text, found before files and the loader; a package when `is_package`. */
+  /* A module given as text, found before files and the loader; a package when `is_package`. Of "a.b.c" what
+   * lies above it is an empty package where nothing else is found. */
   tsc_status* (*add_module)(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
                             int is_package);
   tsc_status* (*import_module)(tsc_engine* engine, const char* dotted_name, tsc_value** module);
-  /* Like `define`, with the parameters as a script would write them: "x, scale=1.0". The function
-   * gets one argument for each of them, keywords and defaults resolved. */
+  /* Like `define`, with the parameters as a script would write them: "x, scale=1.0"; a default is None, True,
+   * False, a number or a text. The function gets one argument for each of them, keywords and defaults
+   * resolved. */
   tsc_status* (*define_function)(tsc_engine* engine, const char* module, const char* name,
                                  const char* parameters, const char* doc, tsc_host_function function,
                                  void* user, void (*drop)(void* user));

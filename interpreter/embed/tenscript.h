@@ -75,7 +75,7 @@ typedef enum tsc_kind {
 } tsc_kind;
 
 typedef enum tsc_dtype {
-  TSC_BOOL8 = 0,
+  TSC_BOOL8 = 0, /* bytes 0 and 1; tensor_new takes any other for 1, lent memory must hold no other */
   TSC_UINT8 = 1,
   TSC_INT32 = 2,
   TSC_INT64 = 3,
@@ -298,7 +298,7 @@ typedef struct tsc_api {
                            tsc_value** value);
   tsc_status* (*dict_new)(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* values,
                           size_t count, tsc_value** value);
-  /* Copies `data`, which is row-major. NULL data: the tensor is zero. */
+  /* Copies `data`, which is row-major. NULL data: the tensor is zero. NULL sizes: of rank 0. */
   tsc_status* (*tensor_new)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes,
                             uint32_t rank, const void* data, tsc_value** value);
   /* Uses `data` in place; release(user) runs once, when the last view of it is gone. */

@@ -1,6 +1,7 @@
 // Tensors across the border: copies, borrowed memory, DLPack.
 #include "interpreter/embed/dlpack.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -69,12 +70,23 @@ void fill_tensor_info(const Tensor& tensor, tsc_tensor_info& info) {
 
 namespace {
 
+// A bool is 0 or 1 wherever a kernel reads it; for C any other byte is true too.
+void copy_elements(Tensor& tensor, const void* data, size_t bytes) {
+  if (tensor.dtype() != DType::Bool) {
+    std::memcpy(tensor.data(), data, bytes);
+    return;
+  }
+  const auto* from = static_cast<const uint8_t*>(data);
+  std::transform(from, from + bytes, reinterpret_cast<uint8_t*>(tensor.data()),
+                 [](uint8_t byte) { return static_cast<uint8_t>(byte != 0); });
+}
+
 tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
                        const void* data, tsc_value** out) {
   return making(engine, out, "value", [&] {
     Tensor tensor = Tensor::empty(checked_dtype(dtype), checked_sizes(sizes, rank));
     const size_t bytes = static_cast<size_t>(tensor.numel() * dtype_size(tensor.dtype()));
-    if (bytes > 0 && data != nullptr) std::memcpy(tensor.data(), data, bytes);
+    if (bytes > 0 && data != nullptr) copy_elements(tensor, data, bytes);
     if (bytes > 0 && data == nullptr) std::memset(tensor.data(), 0, bytes);
     return make_tensor_value(*engine, std::move(tensor)).take();
   });

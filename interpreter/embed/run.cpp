@@ -202,7 +202,17 @@ tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
   });
 }
 
-void engine_free(tsc_engine* engine) { delete engine; }
+// To free what somebody is using would end in a crash somewhere else: the mistake is told where it is made.
+void engine_free(tsc_engine* engine) {
+  const void* nobody = nullptr;
+  if (engine != nullptr && !engine->owner.compare_exchange_strong(nobody, engine, std::memory_order_acquire)) {
+    std::fputs("tenscript: engine_free was called while a call is inside the engine (in a callback, or from another "
+               "thread): the engine is not freed; free it when its calls are back\n",
+               stderr);
+    return;
+  }
+  delete engine;
+}
 
 void interrupt(tsc_engine* engine) {
   if (engine != nullptr) engine->vm->interrupt(kInterruptKeyboard);

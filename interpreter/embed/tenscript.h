@@ -9,7 +9,9 @@
  * call while another thread is inside returns TSC_WRONG_THREAD. `interrupt`, `stop` and `statistics`
  * may be called from any thread at any time, the first two from a signal handler too. Handles (engine,
  * value, status) are freed by the caller, freeing NULL is allowed, and a value must be freed before
- * its engine. Text that a function hands out belongs to the handle it came from; text given to a sink
+ * its engine. An engine is freed when nobody is inside: engine_free in a callback, or while another
+ * thread is inside, frees nothing and says so on standard error. A pointer argument may be NULL only
+ * where it is said so; otherwise, and for a value of another engine, a call returns TSC_BAD_ARGUMENT. Text that a function hands out belongs to the handle it came from; text given to a sink
  * is gone when the sink returns.
  *
  *   const tsc_api* api = tsc_get_api(TSC_API_VERSION);

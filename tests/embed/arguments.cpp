@@ -247,6 +247,77 @@ TEST_CASE("a host's function may return an argument as it came") {
   engine.run_source("import host\nassert host.same([1]) == [1]");
 }
 
+TEST_CASE("names that no script can write are refused") {
+  Ground g;
+  const tsc_api& a = api();
+  const char* what = "which no script can write as a name";
+  for (const char* name : {"", "a b", "a.b", "None", "1a", "a-b", "lambda", "a\n", " a", "a#", "\xf0\x9f", "f("}) {
+    INFO(name);
+    CHECK(refused(a.set(g.e, name, g.n), what) == "");
+    CHECK(refused(a.define(g.e, "host", name, do_nothing, nullptr, nullptr), what) == "");
+    if (std::string(name) == "a.b") continue;
+    CHECK(refused(a.define(g.e, name, "f", do_nothing, nullptr, nullptr), what) == "");
+    CHECK(refused(a.add_module(g.e, name, "x = 1", 5, 0), what) == "");
+  }
+  for (const char* name : {".", "a.", ".a", "a..b", "a.None"})
+    CHECK(refused(a.add_module(g.e, name, "x = 1", 5, 0), what) == "");
+  g.engine.set("größe_2", g.number);
+  g.engine.set("match", g.number);
+  g.engine.run_source("assert größe_2 == match == 1");
+}
+
+TEST_CASE("parameters of a host's function: a list, and nothing that runs") {
+  Engine engine;
+  const auto define = [&](const char* parameters) {
+    return api().define_function(engine.handle(), "host", "f", parameters, nullptr, do_nothing, nullptr, nullptr);
+  };
+  for (const char* wrong : {"x=open('/etc/passwd')", "x=[y for y in range(3)]", "x=1/0", "x=y", "x=(1, 2)", "x=b'a'",
+                            "x=...", "x=f'{1}'", "x=not 1", "x='both \\' and \"'"})
+    CHECK(refused(define(wrong), "the default of 'x' must be") == "");
+  CHECK(refused(define("x,x"), "x") == "");
+  CHECK(refused(define("x, *, x"), "x") == "");
+  CHECK(refused(define("x=1,y"), "'parameters' is 'x=1,y'") == "");
+  for (const char* wrong : {"x): pass\ndef z(", "x): pass #", "x) -> (y", "):\n if (1", "?", "x=?", "@x", "x|y", "x y", "(x)"})
+    CHECK(refused(define(wrong), "'parameters' is '") == "");
+  engine.define("host", "g", "a, /, b: int = -5, *rest, c='a, b', d=\"it's\", e=0x10, f=1e400, h=-2.0, **more",
+                [&](const std::vector<Value>& v) { return engine.list([&] {
+                  std::vector<Value> copies;
+                  for (const Value& value : v) copies.push_back(value.copy());
+                  return copies;
+                }()); });
+  engine.run_source("import host\n"
+                    "assert host.g(1) == [1, -5, 'a, b', \"it's\", 16, float('inf'), -2.0, (), {}]\n"
+                    "assert host.g(1, 2, 3, c=4, z=5) == [1, 2, 4, \"it's\", 16, float('inf'), -2.0, (3,), {'z': 5}]\n");
+}
+
+TEST_CASE("modules of the host inside packages that nobody made") {
+  Engine engine;
+  engine.add_module("deep.down.below", "x = 7\n");
+  engine.run_source("import deep.down.below\nassert deep.down.below.x == 7\nfrom deep.down import below\n");
+  engine.define("outer.inner", "f", [] { return 8; });
+  engine.run_source("import outer.inner\nassert outer.inner.f() == 8\nfrom outer import inner\n");
+  engine.define("torch.host", "f", [] { return 9; });
+  engine.run_source("import torch.host\nassert torch.host.f() == 9 and torch.ones(2).sum() == 2");
+  CHECK_THROWS_WITH(engine.run_source("import deep.up"), Catch::Contains("No module named 'deep.up'"));
+}
+
+TEST_CASE("bools are 0 and 1, whatever bytes the host has for them") {
+  Engine engine;
+  const uint8_t bytes[] = {0, 1, 2, 255};
+  const int64_t size = 4;
+  tsc_value* out = nullptr;
+  check(api().tensor_new(engine.handle(), TSC_BOOL8, &size, 1, bytes, &out));
+  engine.set("b", Value(out));
+  engine.run_source("assert b.sum().item() == 3 and b.tolist() == [False, True, True, True] and (b == True).sum() == 3");
+}
+
+TEST_CASE("an engine that is in use is not freed") {
+  Engine engine;
+  engine.define("host", "free", [&] { api().engine_free(engine.handle()); });
+  engine.run_source("import host\nhost.free()\nalive = 1");
+  CHECK(engine.get("alive").as<int>() == 1);
+}
+
 TEST_CASE("a str of the host is UTF-8") {
   Engine engine;
   for (const std::string text : {"\xf0\x9f", "a\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "ab\x80"}) {

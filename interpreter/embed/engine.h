@@ -67,6 +67,24 @@ struct tsc_engine {
   tsc_error_format error_format = TSC_ERRORS_FULL;
   std::string emitted;  // text of a compiler stage, while `emit` runs
 
+  // Calls an output or a log callback, and raises in the script what it left with raise_later.
+  template <class F>
+  void tell_host(F&& callback) {
+    struct Inside {
+      int& callbacks;
+      explicit Inside(int& count) : callbacks(count) { ++callbacks; }
+      ~Inside() { --callbacks; }
+    };
+    {
+      const Inside inside(callbacks);
+      callback();
+    }
+    if (callbacks == 0 && callback_error != nullptr) raise_callback_error();
+  }
+  int callbacks = 0;
+  tsc_status* callback_error = nullptr;
+  [[noreturn]] void raise_callback_error();
+
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
 
   // Who is inside, and how deep the host and the script call one another. See Entry.

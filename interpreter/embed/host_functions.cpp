@@ -153,6 +153,14 @@ tsc_status* define_function(tsc_engine* engine, const char* module, const char* 
                       user, drop);
 }
 
+// Of several errors in one callback the first one is raised.
+void raise_later(tsc_engine* engine, tsc_status* error) {
+  OwnedStatus owned(error);
+  if (engine == nullptr || error == nullptr) return;
+  const Entry entry(*engine);
+  if (entry && engine->callbacks > 0 && engine->callback_error == nullptr) engine->callback_error = owned.release();
+}
+
 tsc_status* add_module(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
                        int is_package) {
   return guarded(engine, [&]() -> tsc_status* {
@@ -173,6 +181,7 @@ tsc_status* import_module(tsc_engine* engine, const char* dotted_name, tsc_value
 
 void fill_host_functions(tsc_api& api) {
   api.define = define;
+  api.raise_later = raise_later;
   api.define_function = define_function;
   api.add_module = add_module;
   api.import_module = import_module;

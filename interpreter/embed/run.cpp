@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "interpreter/capture/compiler.h"
 #include "interpreter/embed/arguments.h"
@@ -35,15 +36,8 @@ void write_to_process(Stream stream, std::string_view text) {
 
 Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFile>& library) {
   Config config;
-  if (options.output != nullptr) {
-    config.write = [output = options.output, user = options.output_user](Stream stream,
-                                                                         std::string_view text) {
-      output(user, stream == Stream::Out ? TSC_STDOUT : TSC_STDERR, text.data(), text.size());
-    };
-  } else {
-    config.write = write_to_process;
-    config.terminal = isatty(STDOUT_FILENO) != 0;
-  }
+  config.write = write_to_process;
+  config.terminal = options.output == nullptr && isatty(STDOUT_FILENO) != 0;
   if (options.max_depth != 0)
     config.recursion_limit = config.largest_recursion_limit = options.max_depth;
   using embed::texts_of;
@@ -94,8 +88,8 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
 std::function<void(std::string_view)> log_writer(tsc_engine& engine, const tsc_engine_options& options) {
   if (options.log == nullptr)
     return [&engine](std::string_view line) { engine.vm->write(Stream::Error, line); };
-  return [log = options.log, user = options.log_user](std::string_view line) {
-    log(user, line.data(), line.size());
+  return [&engine, log = options.log, user = options.log_user](std::string_view line) {
+    engine.tell_host([&] { log(user, line.data(), line.size()); });
   };
 }
 
@@ -127,6 +121,12 @@ tsc_status* tsc_engine::set_up(const tsc_engine_options& options) noexcept {
 
 Config tsc_engine::make_config(const tsc_engine_options& options) {
   Config config = config_of(options, library);
+  if (options.output != nullptr)
+    config.write = [this, output = options.output, user = options.output_user](Stream stream,
+                                                                               std::string_view text) {
+      const tsc_stream to = stream == Stream::Out ? TSC_STDOUT : TSC_STDERR;
+      tell_host([&] { output(user, to, text.data(), text.size()); });
+    };
   config.display = [this](const Value& value) { displayed = value; };
   config.budget = device.budget;
   config.stop = &device.stop;
@@ -184,8 +184,13 @@ tsc_engine::~tsc_engine() {
     main = {};
     vm.reset();
   }
+  embed::free_status(callback_error);
   for (const auto& binding : bindings)
     if (binding->drop != nullptr) binding->drop(binding->user);
+}
+
+void tsc_engine::raise_callback_error() {
+  embed::raise_status(*vm, std::exchange(callback_error, nullptr));
 }
 
 namespace tsc::embed {

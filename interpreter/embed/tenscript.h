@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define TSC_API_VERSION 3
+#define TSC_API_VERSION 4
 #define TSC_MAX_RANK 64
 
 typedef struct tsc_engine tsc_engine;
@@ -426,6 +426,9 @@ typedef struct tsc_api {
   /* A status in lines `file:line:column: what`: of a source with errors one for each diagnostic, of an
    * exception one, with the innermost place outside the library. Since version 3. */
   void (*status_short)(const tsc_status* status, tsc_sink sink, void* user);
+  /* For an output or a log callback, which return nothing: the error (made by `error_new`, taken over) is raised
+   * in the script when the callback is back. Elsewhere it is only freed. Since version 4. */
+  void (*raise_later)(tsc_engine* engine, tsc_status* error);
 } tsc_api;
 
 #if defined(__GNUC__)

@@ -161,7 +161,7 @@ tsc_status* run_action(tsc_engine* engine, const char* name, const char* format,
       if (!problem.empty()) return make_status(TSC_SCRIPT_ERROR, "", problem);
     }
     const std::string text =
-        form == "json" ? answer.json.dump(2) + "\n" : answer.text;
+        form == "json" ? answer.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : answer.text;
     sink(user, text.data(), text.size());
     return answer.status;
   });

@@ -173,7 +173,7 @@ void clear_stop(tsc_engine* engine) {
 
 tsc_status* set_limits(tsc_engine* engine, const tsc_limits* given) {
   return guarded(engine, [&]() -> tsc_status* {
-    apply_limits(*engine, copy_of(given));
+    apply_limits(*engine, copy_of(required(given, "limits")));
     return nullptr;
   });
 }

@@ -23,6 +23,11 @@ namespace {
 using interp::compiler_of;
 using Json = nlohmann::ordered_json;
 
+// The names of files in it may be any bytes.
+std::string json_text(const Json& json, int indent = 2) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 void send(tsc_sink sink, void* user, const std::string& text) {
   sink(user, text.data(), text.size());
 }
@@ -225,14 +230,14 @@ tsc_status* info(tsc_engine* engine, const char* format, tsc_sink sink, void* us
     required(sink, "sink");
     const Json collected = collect_info(*engine);
     if (wanted == "json") {
-      send(sink, user, collected.dump(2) + "\n");
+      send(sink, user, json_text(collected) + "\n");
       return nullptr;
     }
     std::string text;
     for (const auto& [key, value] : collected.items()) {
       std::string name = key + ":";
       name.resize(20, ' ');
-      text += name + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+      text += name + (value.is_string() ? value.get<std::string>() : json_text(value, -1)) + "\n";
     }
     send(sink, user, text);
     return nullptr;

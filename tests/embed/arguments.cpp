@@ -150,6 +150,7 @@ TEST_CASE("NULL for statuses, tools and functions of the host") {
   a.status_short(status, nullptr, nullptr);
   CHECK(a.status_frame(status, 0, nullptr) == 0);
   a.status_free(status);
+  CHECK(refused(a.set_limits(g.e, nullptr), "'limits' is NULL") == "");
   CHECK(refused(a.report(g.e, nullptr, take_text, nullptr), "'format' is NULL") == "");
   CHECK(refused(a.report(g.e, "json", nullptr, nullptr), "'sink' is NULL") == "");
   CHECK(refused(a.info(g.e, nullptr, take_text, nullptr), "'format' is NULL") == "");

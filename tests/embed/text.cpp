@@ -29,8 +29,10 @@ TEST_CASE("bytes of the system that are no text become U+FFFD") {
   ::setenv("TENSCRIPT_TEST_BYTES", "x\xc3", 1);
   Options options;
   options.grants = TSC_GRANT_ALL;
+  options.search_paths = {"/no/\xf0\x9f"};
   options.arguments = {"\xf0\x9f", "\xed\xa0\x80", "caf\xc3\xa9"};
   Engine engine(options);
+  CHECK(engine.info("json").find("/no/\xef\xbf\xbd") != std::string::npos);
   engine.run_source(kWalk);
   engine.set("folder", engine.value(folder.path()));
   engine.run_source(

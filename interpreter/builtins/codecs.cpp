@@ -107,37 +107,6 @@ std::string encode_wide(std::string_view view, int bytes, bool mark, bool big) {
   return out;
 }
 
-// A fault of a byte sequence: where it ends, and what Python says about it.
-struct Utf8Fault {
-  size_t end;
-  const char* reason;
-};
-
-// The length of the sequence at `i`, or 0 and the fault.
-size_t utf8_sequence(std::string_view s, size_t i, Utf8Fault& fault) {
-  auto byte = [&](size_t at) { return static_cast<uint8_t>(s[at]); };
-  uint8_t c = byte(i);
-  if (c < 0x80) return 1;
-  size_t n = c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
-  if (!n) {
-    fault = {i + 1, "invalid start byte"};
-    return 0;
-  }
-  for (size_t k = 1; k < n; ++k) {
-    if (i + k >= s.size()) {
-      fault = {s.size(), "unexpected end of data"};
-      return 0;
-    }
-    uint8_t low = k == 1 && c == 0xE0 ? 0xA0 : k == 1 && c == 0xF0 ? 0x90 : 0x80;
-    uint8_t high = k == 1 && c == 0xED ? 0x9F : k == 1 && c == 0xF4 ? 0x8F : 0xBF;
-    if (byte(i + k) < low || byte(i + k) > high) {
-      fault = {i + k, "invalid continuation byte"};
-      return 0;
-    }
-  }
-  return n;
-}
-
 // What stands for bytes that do not decode; false: the handler is `strict`.
 bool replace_undecodable(Vm& vm, std::string_view errors, std::string_view bytes, std::string& out) {
   if (errors == "strict") return false;

@@ -454,7 +454,7 @@ Value input(Vm& vm, Args& a) {
     Value text = call_method(vm, dict_get(vm, sys->globals, "stdin"), "readline");
     line = text_of(vm, text, "object.readline()");
   } else {
-    line = vm.read_line().value_or("");
+    line = decode_bytes(vm, make_bytes(vm, vm.read_line().value_or("")).take(), "utf-8", "strict");
   }
   if (line.empty()) raise(vm, vm.exceptions().EOFError, "EOF when reading a line");
   if (line.back() == '\n') line.pop_back();

@@ -77,12 +77,14 @@ Value str_construct(Vm& vm, Type* type, Args& args) {
   else if (v[1] || v[2]) raise_type_error(vm, "decoding str is not supported");
   else text = to_string(vm, v[0]);
   if (!(type->type_flags & kScriptClass)) return str_value(vm, text);
-  Local<StrInstance> s = vm.heap().make_sized<StrInstance>(type, text.size() + 1);
+  const Local<StrObject> plain = make_str(vm, text);
+  Local<StrInstance> s = vm.heap().make_sized<StrInstance>(type, plain->size + 1);
   char* memory = reinterpret_cast<char*>(s.get() + 1);
-  std::copy(text.c_str(), text.c_str() + text.size() + 1, memory);
+  std::copy(plain->text, plain->text + plain->size + 1, memory);
   s->text = memory;
-  s->size = text.size();
-  s->length = count_code_points(text, s->ascii);
+  s->size = plain->size;
+  s->length = plain->length;
+  s->ascii = plain->ascii;
   return s.take();
 }
 Value str_repr(Vm& vm, const Value& v) { return str_value(vm, repr_text(view_of(v), false)); }

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "interpreter/capture/compiler.h"
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 #include "jit/runner/kernel_cache.h"
 
 namespace tsc::embed {
@@ -142,11 +142,13 @@ constexpr Action kActions[] = {
 tsc_status* run_action(tsc_engine* engine, const char* name, const char* format, tsc_sink sink,
                        void* user) {
   return guarded(engine, [&]() -> tsc_status* {
-    const std::string_view wanted = name;
+    const std::string wanted = required_text(name, "action");
+    const std::string form = required_text(format, "format");
+    required(sink, "sink");
     const auto* action = std::find_if(std::begin(kActions), std::end(kActions),
                                       [&](const Action& known) { return wanted == known.name; });
     if (action == std::end(kActions))
-      return bad_argument("the cache cannot '" + std::string(wanted) +
+      return bad_argument("the cache cannot '" + wanted +
                           "'; it can list, verify, clear and tell its path");
     DiskCache& cache = interp::compiler_of(*engine->vm)->options().jit.cache->disk();
     Answer answer;
@@ -159,7 +161,7 @@ tsc_status* run_action(tsc_engine* engine, const char* name, const char* format,
       if (!problem.empty()) return make_status(TSC_SCRIPT_ERROR, "", problem);
     }
     const std::string text =
-        std::string_view(format) == "json" ? answer.json.dump(2) + "\n" : answer.text;
+        form == "json" ? answer.json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : answer.text;
     sink(user, text.data(), text.size());
     return answer.status;
   });

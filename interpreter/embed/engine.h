@@ -67,6 +67,24 @@ struct tsc_engine {
   tsc_error_format error_format = TSC_ERRORS_FULL;
   std::string emitted;  // text of a compiler stage, while `emit` runs
 
+  // Calls an output or a log callback, and raises in the script what it left with raise_later.
+  template <class F>
+  void tell_host(F&& callback) {
+    struct Inside {
+      int& callbacks;
+      explicit Inside(int& count) : callbacks(count) { ++callbacks; }
+      ~Inside() { --callbacks; }
+    };
+    {
+      const Inside inside(callbacks);
+      callback();
+    }
+    if (callbacks == 0 && callback_error != nullptr) raise_callback_error();
+  }
+  int callbacks = 0;
+  tsc_status* callback_error = nullptr;
+  [[noreturn]] void raise_callback_error();
+
   std::vector<std::unique_ptr<tsc_host_binding>> bindings;
 
   // Who is inside, and how deep the host and the script call one another. See Entry.
@@ -77,6 +95,8 @@ struct tsc_engine {
   bool cut_short = false;       // a limit, an interrupt or a lack of memory ended the entry that runs
   bool recovering = false;      // a memory limit ended an entry, and most of it is still in use
   bool armed = false;           // the watchdog waits for the end of this entry's time
+  int64_t deadline = 0;         // of this entry; 0: none
+  bool runs_script = false;     // so a stop that comes during this entry is meant for it
   std::atomic<int64_t> time_limit{0};
   // Values that another thread freed while this engine was busy, for the next entry.
   std::mutex dropped_mutex;
@@ -105,7 +125,21 @@ struct tsc_engine {
 
 namespace tsc::embed {
 
+// Thrown where this interface was used wrongly: TSC_BAD_ARGUMENT with this message.
+struct Misuse {
+  std::string message;
+};
+
 tsc_status* make_status(tsc_code code, std::string type, std::string message);
+// The one that stands for "out of memory" is shared and stays.
+void free_status(tsc_status* status) noexcept;
+struct FreeStatus {
+  void operator()(tsc_status* status) const noexcept { free_status(status); }
+};
+using OwnedStatus = std::unique_ptr<tsc_status, FreeStatus>;
+// What a callback gave: its handle is freed, unless it is one of those that it was given.
+interp::Value take_result(tsc_engine* engine, tsc_value* result, const std::vector<tsc_value>& given,
+                          const std::string& function);
 tsc_status* bad_argument(std::string message);
 tsc_status* no_engine() noexcept;
 // A script exception as a status: its exit code, traceback and rendering.
@@ -133,9 +167,20 @@ class Entry {
   interp::HeapScope heap_;
 };
 
-// Raises LimitError again when a script came to its end after one: a `return` in a `finally`, or an __exit__ that
-// returns True, has swallowed it.
-void refuse_swallowed_stop(tsc_engine& engine);
+// Around what may run script code. Before it: a stop that came between the calls raises LimitError. After it:
+// so does a stop that came too late for the script to hear, or that it swallowed (a `return` in a `finally`, an
+// __exit__ that returns True), and a time limit that is over. What ended so is not stopped again.
+void begin_run(tsc_engine& engine);
+void end_run(tsc_engine& engine);
+
+// Runs `body`, which returns a Value.
+template <class Body>
+interp::Value run_script(tsc_engine& engine, Body&& body) {
+  begin_run(engine);
+  interp::Value value = body();
+  end_run(engine);
+  return value;
+}
 
 // The status for what another thread is using.
 tsc_status* wrong_thread() noexcept;
@@ -159,7 +204,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
 void become_file(tsc_engine& engine, const std::string& path);
 
 // Functions that become attributes of a module, which is made when it is not there yet.
-void set_module_member(tsc_engine& engine, const char* module, const char* name,
+void set_module_member(tsc_engine& engine, const std::string& module, const std::string& name,
                        const interp::Value& value);
 // Raises in the script what a host's callback returned; the status is freed.
 [[noreturn]] void raise_status(interp::Vm& vm, tsc_status* status);

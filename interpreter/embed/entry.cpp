@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "interpreter/capture/compiler.h"
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 
 namespace tsc::embed {
 namespace {
@@ -60,14 +60,16 @@ void recover(tsc_engine& engine) {
 
 void begin(tsc_engine& engine) {
   if (engine.has_dropped.load(std::memory_order_relaxed)) drop_values(engine);
-  engine.limit_reported = engine.cut_short = false;
+  engine.limit_reported = engine.cut_short = engine.runs_script = false;
+  engine.deadline = 0;
   engine.modes = interp::tensor_state(*engine.vm).modes;
   engine.vm->begin_entry();
   if (engine.recovering) recover(engine);
   const int64_t limit = engine.time_limit.load(std::memory_order_relaxed);
   if (limit <= 0) return;
+  engine.deadline = steady_nanoseconds() + limit;
   try {
-    engine.watchdog.arm(steady_nanoseconds() + limit);
+    engine.watchdog.arm(engine.deadline);
     engine.armed = true;
   } catch (const std::exception&) {
     engine.vm->stop(StopCause::Time);  // a limit that cannot be held is over at once
@@ -87,7 +89,8 @@ void publish_counts(tsc_engine& engine) {
   put(engine.counts.compile_ns, report.total_ms(jit::EventKind::CompileTime) * 1e6);
 }
 
-// A stop of the host that came too late for this entry waits for the next one.
+// A stop that came while nothing of a script ran waits for the next entry. Any other is used up: it is clear
+// whom it was meant for, even when the script had come to its end the moment before.
 void end(tsc_engine& engine) {
   publish_counts(engine);
   if (engine.armed) engine.watchdog.disarm();
@@ -99,7 +102,8 @@ void end(tsc_engine& engine) {
     modes.autocast = engine.modes.autocast;
   }
   const StopCause cause = engine.device.stop.cause();
-  if (cause == StopCause::None || (cause == StopCause::Host && !engine.limit_reported)) return;
+  if (cause == StopCause::None || (cause == StopCause::Host && !engine.runs_script && !engine.limit_reported))
+    return;
   engine.vm->end_entry();
   engine.recovering |= cause == StopCause::Memory;
   engine.stop_reason_state = tsc_engine::ReasonState::Unset;
@@ -121,10 +125,15 @@ Entry::~Entry() {
   if (--engine_.depth == 0) engine_.owner.store(nullptr, std::memory_order_release);
 }
 
-void refuse_swallowed_stop(tsc_engine& engine) {
-  StopFlag& stop = engine.device.stop;
-  if (engine.depth == 1 && stop.cause() != StopCause::None && stop.grace_until() != 0)
-    throw interp::ScriptException(engine.vm->limit_exception());
+void begin_run(tsc_engine& engine) {
+  engine.runs_script = true;
+  if (engine.device.stop.requested()) engine.vm->poll();
+}
+
+void end_run(tsc_engine& engine) {
+  if (engine.depth != 1) return;
+  if (engine.deadline != 0 && steady_nanoseconds() >= engine.deadline) engine.vm->stop(StopCause::Time);
+  if (engine.device.stop.requested()) throw interp::ScriptException(engine.vm->limit_exception());
 }
 
 tsc_status* wrong_thread() noexcept {
@@ -164,9 +173,7 @@ void clear_stop(tsc_engine* engine) {
 
 tsc_status* set_limits(tsc_engine* engine, const tsc_limits* given) {
   return guarded(engine, [&]() -> tsc_status* {
-    tsc_limits limits{};
-    if (given != nullptr) std::memcpy(&limits, given, std::min(given->struct_size, sizeof limits));
-    apply_limits(*engine, limits);
+    apply_limits(*engine, copy_of(required(given, "limits")));
     return nullptr;
   });
 }

@@ -1,9 +1,6 @@
 // Ops of the host: tensors in, a tensor out, with a shape rule and, if the host has one, a gradient that
 // takes part in the script's history.
-#include <algorithm>
-#include <cstring>
-
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/tensor/eager.h"
 #include "runtime/kernels/run_op.h"
 
@@ -75,17 +72,18 @@ class HostOpNode : public jit::TapeNode {
     std::vector<tsc_value> values;
     std::vector<tsc_value*> handles;
     for (const Value& value : saved_) values.push_back({binding_.engine, value});
+    values.push_back({binding_.engine, from_tape(vm_, output_gradients[0]).take()});
     for (tsc_value& value : values) handles.push_back(&value);
-    tsc_value gradient{binding_.engine, from_tape(vm_, output_gradients[0]).take()};
     const size_t count = saved_.size() - 1;
     std::vector<tsc_value*> made(count, nullptr);
-    tsc_status* status = binding_.op.gradient(binding_.op.user, binding_.engine, &gradient,
+    tsc_status* status = binding_.op.gradient(binding_.op.user, binding_.engine, handles.back(),
                                               handles.data(), count, handles[count], made.data());
-    std::vector<std::unique_ptr<tsc_value>> owned;
-    for (tsc_value* value : made) owned.emplace_back(value);
-    check_status(vm_, status);
+    OwnedStatus failed(status);
+    std::vector<Value> given;
+    for (tsc_value* value : made) given.push_back(take_result(binding_.engine, value, values, binding_.name));
+    check_status(vm_, failed.release());
     for (size_t i = 0; i < count; ++i)
-      if (owned[i] && edges[i].wanted()) input_gradients[i] = checked_gradient(i, owned[i]->value);
+      if (made[i] != nullptr && edges[i].wanted()) input_gradients[i] = checked_gradient(i, given[i]);
   }
 
  private:
@@ -173,23 +171,25 @@ Value call_op(Vm& vm, Args& args) {
 }
 
 tsc_status* define_op(tsc_engine* engine, const tsc_op* given) {
-  tsc_op op{};
-  if (given != nullptr) std::memcpy(&op, given, std::min(given->struct_size, sizeof op));
   return guarded(engine, [&]() -> tsc_status* {
-    if (op.module == nullptr || op.name == nullptr || op.run == nullptr || op.argument_count == 0)
-      return bad_argument("an op needs a module, a name, `run` and at least one argument");
+    const tsc_op op = copy_of(required(given, "op"));
+    const std::string module = required_dotted_name(op.module, "op.module");
+    const std::string name = required_name(op.name, "op.name");
+    required(op.run, "op.run");
+    if (op.argument_count == 0)
+      return bad_argument("'op.argument_count' is 0: an op takes at least one tensor");
     engine->vm->import_module("torch");
     auto binding = std::make_unique<tsc_host_binding>();
     binding->engine = engine;
-    binding->name = op.name;
+    binding->name = name;
     binding->op = op;
     binding->user = op.user;
-    Local<NativeFunction> native = make_raw_native(*engine->vm, op.name, call_op);
+    Local<NativeFunction> native = make_raw_native(*engine->vm, name, call_op);
     native->pointer = binding.get();
-    native->owner = op.module;
+    native->owner = module;
     if (op.doc != nullptr) native->doc = op.doc;
     engine->bindings.push_back(std::move(binding));
-    set_module_member(*engine, op.module, op.name, native.value());
+    set_module_member(*engine, module, name, native.value());
     engine->bindings.back()->drop = op.drop;
     return nullptr;
   });

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "interpreter/capture/compiler.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/embed/complete.h"
-#include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/vm/shape_checking.h"
 #include "jit/codegen_api.h"
@@ -22,6 +22,11 @@ namespace {
 
 using interp::compiler_of;
 using Json = nlohmann::ordered_json;
+
+// The names of files in it may be any bytes.
+std::string json_text(const Json& json, int indent = 2) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 void send(tsc_sink sink, void* user, const std::string& text) {
   sink(user, text.data(), text.size());
@@ -85,24 +90,42 @@ tsc_status* unknown_stage(const std::string& stage) {
   return bad_argument(message + "; the stages are " + known);
 }
 
+// While a program runs for one stage: what it prints goes to standard error, and the compiler tells the stage.
+class Emitting {
+ public:
+  Emitting(tsc_engine& engine, const std::string& stage)
+      : config_(engine.vm->config()), options_(compiler_of(*engine.vm)->options()), write_(config_.write) {
+    engine.emitted.clear();
+    options_.jit.emit = stage;
+    options_.jit.emitted = &engine.emitted;
+    config_.write = [this](interp::Stream, std::string_view printed) {
+      write_(interp::Stream::Error, printed);
+    };
+  }
+  ~Emitting() {
+    config_.write = write_;
+    options_.jit.emit.clear();
+    options_.jit.emitted = nullptr;
+  }
+  Emitting(const Emitting&) = delete;
+
+ private:
+  interp::Config& config_;
+  interp::CompileOptions& options_;
+  decltype(interp::Config::write) write_;
+};
+
 // A stage of the compiler: the program runs (what it prints goes to standard error, so that the
 // stage can be sent to a file), then the text of everything that was compiled is there.
 tsc_status* emit_compiled(tsc_engine& engine, const std::string& stage, const std::string& name,
                           std::string text, std::string& out) {
   interp::Vm& vm = *engine.vm;
-  auto& options = compiler_of(vm)->options();
-  engine.emitted.clear();
-  options.jit.emit = stage;
-  options.jit.emitted = &engine.emitted;
-  const auto write = vm.config().write;
-  vm.config().write = [&](interp::Stream, std::string_view printed) {
-    write(interp::Stream::Error, printed);
-  };
   if (name.rfind('<', 0) != 0) become_file(engine, name);
-  tsc_status* status = execute(engine, name, std::move(text), false);
-  vm.config().write = write;
-  options.jit.emit.clear();
-  options.jit.emitted = nullptr;
+  tsc_status* status = nullptr;
+  {
+    const Emitting emitting(engine, stage);
+    status = execute(engine, name, std::move(text), false);
+  }
   out = engine.emitted;
   if (out.empty() && status == nullptr)
     vm.write(interp::Stream::Error, "nothing was compiled: --emit=" + stage +
@@ -116,22 +139,24 @@ bool is_stage(const std::string& stage) {
   return false;
 }
 
-tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const char* text,
+tsc_status* emit(tsc_engine* engine, const char* stage_name, const char* name, const char* text,
                  size_t size, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string stage = required_text(stage_name, "stage"), path = required_text(name, "name");
+    const std::string source(required_text(text, size, "text"));
+    required(sink, "sink");
     if (!is_stage(stage)) return unknown_stage(stage);
     std::string out;
     tsc_status* status = nullptr;
     const auto* row =
         std::find_if(std::begin(kTextStages), std::end(kTextStages),
-                     [&](const TextStage& known) { return stage == std::string_view(known.name); });
+                     [&](const TextStage& known) { return stage == known.name; });
     if (row != std::end(kTextStages)) {
       lang::CompileOptions options;
       options.check_shapes = interp::shape_checking(*engine->vm) != nullptr;
-      status = row->emit(std::make_shared<const lang::Source>(name, std::string(text, size)), options,
-                         out);
+      status = row->emit(std::make_shared<const lang::Source>(path, source), options, out);
     } else {
-      status = emit_compiled(*engine, stage, name, std::string(text, size), out);
+      status = emit_compiled(*engine, stage, path, source, out);
     }
     send(sink, user, out);
     return status;
@@ -142,7 +167,8 @@ tsc_status* emit(tsc_engine* engine, const char* stage, const char* name, const 
 
 tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
-    const std::string_view wanted = format;
+    const std::string wanted = required_text(format, "format");
+    required(sink, "sink");
     if (wanted == "json") {
       send(sink, user, compiler_of(*engine->vm)->finished_report().json());
     } else if (wanted == "explain") {
@@ -150,7 +176,7 @@ tsc_status* report(tsc_engine* engine, const char* format, tsc_sink sink, void* 
     } else if (wanted == "summary") {
       send(sink, user, summary_text(compiler_of(*engine->vm)->finished_report()));
     } else {
-      return bad_argument("there is no report format '" + std::string(wanted) +
+      return bad_argument("there is no report format '" + wanted +
                           "'; the formats are explain, summary and json");
     }
     return nullptr;
@@ -200,16 +226,18 @@ Json collect_info(tsc_engine& engine) {
 
 tsc_status* info(tsc_engine* engine, const char* format, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string wanted = required_text(format, "format");
+    required(sink, "sink");
     const Json collected = collect_info(*engine);
-    if (std::string_view(format) == "json") {
-      send(sink, user, collected.dump(2) + "\n");
+    if (wanted == "json") {
+      send(sink, user, json_text(collected) + "\n");
       return nullptr;
     }
     std::string text;
     for (const auto& [key, value] : collected.items()) {
       std::string name = key + ":";
       name.resize(20, ' ');
-      text += name + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+      text += name + (value.is_string() ? value.get<std::string>() : json_text(value, -1)) + "\n";
     }
     send(sink, user, text);
     return nullptr;
@@ -220,12 +248,14 @@ size_t complete_name(tsc_engine* engine, const char* text, size_t cursor, tsc_si
                      void* user) {
   size_t begin = cursor;
   tsc_status* status = guarded(engine, [&]() -> tsc_status* {
-    const Completion completion = complete(*engine->vm, engine->main, {text, cursor}, cursor);
+    required(sink, "sink");
+    const Completion completion =
+        complete(*engine->vm, engine->main, required_text(text, cursor, "text"), cursor);
     begin = completion.begin;
     for (const std::string& name : completion.names) send(sink, user, name);
     return nullptr;
   });
-  delete status;  // a prompt that cannot complete completes nothing
+  free_status(status);  // a prompt that cannot complete completes nothing
   return begin;
 }
 

@@ -5,10 +5,11 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "interpreter/capture/compiler.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/embed/describe.h"
-#include "interpreter/embed/engine.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/tensor/shape_check.h"
@@ -21,13 +22,6 @@ namespace {
 
 using namespace tsc;
 using namespace tsc::interp;
-
-// The options that a caller of this version knows; those beyond its struct_size are zero.
-tsc_engine_options complete(const tsc_engine_options* given) {
-  tsc_engine_options options{};
-  if (given != nullptr) std::memcpy(&options, given, std::min(given->struct_size, sizeof options));
-  return options;
-}
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
@@ -42,26 +36,18 @@ void write_to_process(Stream stream, std::string_view text) {
 
 Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFile>& library) {
   Config config;
-  if (options.output != nullptr) {
-    config.write = [output = options.output, user = options.output_user](Stream stream,
-                                                                         std::string_view text) {
-      output(user, stream == Stream::Out ? TSC_STDOUT : TSC_STDERR, text.data(), text.size());
-    };
-  } else {
-    config.write = write_to_process;
-    config.terminal = isatty(STDOUT_FILENO) != 0;
-  }
+  config.write = write_to_process;
+  config.terminal = options.output == nullptr && isatty(STDOUT_FILENO) != 0;
   if (options.max_depth != 0)
     config.recursion_limit = config.largest_recursion_limit = options.max_depth;
-  for (size_t i = 0; i < options.argument_count; ++i)
-    config.arguments.push_back(options.arguments[i]);
-  for (size_t i = 0; i < options.search_path_count; ++i)
-    config.module_path.push_back(options.search_paths[i]);
+  using embed::texts_of;
+  config.arguments = texts_of(options.arguments, options.argument_count, "arguments");
+  config.module_path = texts_of(options.search_paths, options.search_path_count, "search_paths");
   config.grants.bits = options.grants;
-  for (size_t i = 0; i < options.read_root_count; ++i)
-    add_root(config.grants.read_roots, options.read_roots[i]);
-  for (size_t i = 0; i < options.write_root_count; ++i)
-    add_root(config.grants.write_roots, options.write_roots[i]);
+  for (const auto& root : texts_of(options.read_roots, options.read_root_count, "read_roots"))
+    add_root(config.grants.read_roots, root);
+  for (const auto& root : texts_of(options.write_roots, options.write_root_count, "write_roots"))
+    add_root(config.grants.write_roots, root);
   config.embedded = library.data();
   config.embedded_count = library.size();
   return config;
@@ -102,8 +88,8 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
 std::function<void(std::string_view)> log_writer(tsc_engine& engine, const tsc_engine_options& options) {
   if (options.log == nullptr)
     return [&engine](std::string_view line) { engine.vm->write(Stream::Error, line); };
-  return [log = options.log, user = options.log_user](std::string_view line) {
-    log(user, line.data(), line.size());
+  return [&engine, log = options.log, user = options.log_user](std::string_view line) {
+    engine.tell_host([&] { log(user, line.data(), line.size()); });
   };
 }
 
@@ -135,6 +121,12 @@ tsc_status* tsc_engine::set_up(const tsc_engine_options& options) noexcept {
 
 Config tsc_engine::make_config(const tsc_engine_options& options) {
   Config config = config_of(options, library);
+  if (options.output != nullptr)
+    config.write = [this, output = options.output, user = options.output_user](Stream stream,
+                                                                               std::string_view text) {
+      const tsc_stream to = stream == Stream::Out ? TSC_STDOUT : TSC_STDERR;
+      tell_host([&] { output(user, to, text.data(), text.size()); });
+    };
   config.display = [this](const Value& value) { displayed = value; };
   config.budget = device.budget;
   config.stop = &device.stop;
@@ -192,27 +184,40 @@ tsc_engine::~tsc_engine() {
     main = {};
     vm.reset();
   }
+  embed::free_status(callback_error);
   for (const auto& binding : bindings)
     if (binding->drop != nullptr) binding->drop(binding->user);
+}
+
+void tsc_engine::raise_callback_error() {
+  embed::raise_status(*vm, std::exchange(callback_error, nullptr));
 }
 
 namespace tsc::embed {
 namespace {
 
 tsc_status* engine_new(const tsc_engine_options* given, tsc_engine** engine) {
-  *engine = nullptr;
-  try {
-    const tsc_engine_options options = complete(given);
+  return without_engine([&]() -> tsc_status* {
+    *required(engine, "engine") = nullptr;
+    const tsc_engine_options options = embed::copy_of(given);
     auto made = std::make_unique<tsc_engine>(options);
     if (tsc_status* status = made->set_up(options)) return status;
     *engine = made.release();
     return nullptr;
-  } catch (...) {
-    return current_exception_status(nullptr);
-  }
+  });
 }
 
-void engine_free(tsc_engine* engine) { delete engine; }
+// To free what somebody is using would end in a crash somewhere else: the mistake is told where it is made.
+void engine_free(tsc_engine* engine) {
+  const void* nobody = nullptr;
+  if (engine != nullptr && !engine->owner.compare_exchange_strong(nobody, engine, std::memory_order_acquire)) {
+    std::fputs("tenscript: engine_free was called while a call is inside the engine (in a callback, or from another "
+               "thread): the engine is not freed; free it when its calls are back\n",
+               stderr);
+    return;
+  }
+  delete engine;
+}
 
 void interrupt(tsc_engine* engine) {
   if (engine != nullptr) engine->vm->interrupt(kInterruptKeyboard);
@@ -226,7 +231,9 @@ void clear_interrupt(tsc_engine* engine) {
 // ---- source -----------------------------------------------------------------------------------
 
 tsc_status* run_source(tsc_engine* engine, const char* name, const char* text, size_t size) {
-  return guarded(engine, [&] { return execute(*engine, name, std::string(text, size), false); });
+  return guarded(engine, [&] {
+    return execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")), false);
+  });
 }
 
 std::string folder_of(const std::string& path) {
@@ -257,8 +264,9 @@ tsc_status* execute_file(tsc_engine& engine, const std::string& path) {
   return execute(engine, path, std::move(text), false);
 }
 
-tsc_status* run_file(tsc_engine* engine, const char* path) {
+tsc_status* run_file(tsc_engine* engine, const char* given) {
   return guarded(engine, [&] {
+    const std::string path = required_text(given, "path");
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), folder_of(path));
     return execute_file(*engine, path);
@@ -292,13 +300,15 @@ ModuleProgram find_module_program(Vm& vm, const std::string& dotted_name) {
 }
 
 // A module of the current folder or the search path as the program; `-m`.
-tsc_status* run_module(tsc_engine* engine, const char* dotted_name) {
+tsc_status* run_module(tsc_engine* engine, const char* given) {
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string dotted_name = required_text(given, "dotted_name");
     auto& search = engine->vm->config().module_path;
     search.insert(search.begin(), ".");
+    begin_run(*engine);  // the packages above it
     const ModuleProgram program = find_module_program(*engine->vm, dotted_name);
     if (program.file.empty())
-      return make_status(TSC_NOT_FOUND, "", std::string("no module named '") + dotted_name + "'");
+      return make_status(TSC_NOT_FOUND, "", "no module named '" + dotted_name + "'");
     dict_set(*engine->vm, engine->main->globals, "__package__", str_value(*engine->vm, program.package));
     return execute_file(*engine, program.file);
   });
@@ -311,7 +321,8 @@ tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, si
     engine->displayed.reset();
     tsc_status* status = nullptr;
     try {
-      status = execute(*engine, name, std::string(text, size), true);
+      status = execute(*engine, required_text(name, "name"), std::string(required_text(text, size, "text")),
+                       true);
     } catch (const ScriptException& exception) {
       dict_set(*engine->vm, engine->main->globals, "_err", exception.local().value());
       throw;
@@ -326,7 +337,7 @@ tsc_status* run_entry(tsc_engine* engine, const char* name, const char* text, si
 int is_incomplete(tsc_engine*, const char* text, size_t size) {
   try {
     lang::Arena arena;
-    const lang::Source source("<input>", std::string(text, size));
+    const lang::Source source("<input>", std::string(required_text(text, size, "text")));
     return lang::parse_module(source, arena).is_incomplete;
   } catch (...) {
     return 0;
@@ -341,21 +352,25 @@ Value lookup(tsc_engine& engine, const std::string& dotted_name) {
   Value value = dict_get(vm, engine.main->globals, first);
   if (value.is_undefined()) value = dict_get(vm, vm.builtins()->globals, first);
   if (value.is_undefined()) return value;
+  if (first == dotted_name) return value;
+  begin_run(engine);
   for (std::size_t at = first.size(); at < dotted_name.size();) {
     const std::size_t end = std::min(dotted_name.find('.', at + 1), dotted_name.size());
     value = get_attribute(vm, value, std::string_view(dotted_name).substr(at + 1, end - at - 1));
     at = end;
   }
+  end_run(engine);
   return value;
 }
 
-tsc_status* get(tsc_engine* engine, const char* dotted_name, tsc_value** out) {
-  *out = nullptr;
+tsc_status* get(tsc_engine* engine, const char* given, tsc_value** out) {
+  if (out != nullptr) *out = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
+    const std::string dotted_name = required_text(given, "dotted_name");
+    required(out, "value");
     Value value = lookup(*engine, dotted_name);
     if (value.is_undefined())
-      return make_status(TSC_NOT_FOUND, "",
-                         std::string("the name '") + dotted_name + "' is not defined");
+      return make_status(TSC_NOT_FOUND, "", "the name '" + dotted_name + "' is not defined");
     *out = new_value(engine, std::move(value));
     return nullptr;
   });
@@ -363,7 +378,8 @@ tsc_status* get(tsc_engine* engine, const char* dotted_name, tsc_value** out) {
 
 tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
   return guarded(engine, [&]() -> tsc_status* {
-    dict_set(*engine->vm, engine->main->globals, name, value->value);
+    const std::string known = required_name(name, "name");
+    dict_set(*engine->vm, engine->main->globals, known, value_of(engine, value, "value"));
     return nullptr;
   });
 }
@@ -371,17 +387,21 @@ tsc_status* set(tsc_engine* engine, const char* name, tsc_value* value) {
 tsc_status* set_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
                              tsc_value* value) {
   return guarded(engine, [&]() -> tsc_status* {
-    set_attribute(*engine->vm, object->value, intern(*engine->vm, name).get(), value->value);
+    const Local<StrObject> known = intern(*engine->vm, required_text(name, "name"));
+    const Value &to = value_of(engine, object, "object"), &given = value_of(engine, value, "value");
+    begin_run(*engine);
+    set_attribute(*engine->vm, to, known.get(), given);
+    end_run(*engine);
     return nullptr;
   });
 }
 
 tsc_status* get_attribute_of(tsc_engine* engine, tsc_value* object, const char* name,
                              tsc_value** out) {
-  *out = nullptr;
-  return guarded(engine, [&]() -> tsc_status* {
-    *out = new_value(engine, get_attribute(*engine->vm, object->value, std::string_view(name)));
-    return nullptr;
+  return making(engine, out, "value", [&] {
+    const Value& of = value_of(engine, object, "object");
+    const std::string known = required_text(name, "name");
+    return run_script(*engine, [&] { return get_attribute(*engine->vm, of, std::string_view(known)); });
   });
 }
 
@@ -390,14 +410,14 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
                        tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result) {
   if (result != nullptr) *result = nullptr;
   return guarded(engine, [&]() -> tsc_status* {
-    std::vector<Value> positional, keywords;
+    const Value callee = value_of(engine, function, "function");
+    const std::vector<Value> positional = values_of(engine, arguments, count, "arguments");
+    const std::vector<Value> keywords = values_of(engine, keyword_values, keyword_count, "keyword_values");
     std::vector<Local<StrObject>> names;
     std::vector<StrObject*> raw_names;
-    for (size_t i = 0; i < count; ++i) positional.push_back(arguments[i]->value);
-    for (size_t i = 0; i < keyword_count; ++i) {
-      names.push_back(intern(*engine->vm, keyword_names[i]));
+    for (const std::string& name : texts_of(keyword_names, keyword_count, "keyword_names")) {
+      names.push_back(intern(*engine->vm, name));
       raw_names.push_back(names.back().get());
-      keywords.push_back(keyword_values[i]->value);
     }
     Args args;
     args.positional = positional.data();
@@ -405,8 +425,7 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
     args.keyword_count = static_cast<uint32_t>(keyword_count);
     args.keyword_names = raw_names.data();
     args.keyword_values = keywords.data();
-    Value value = call(*engine->vm, function->value, args);
-    refuse_swallowed_stop(*engine);
+    Value value = run_script(*engine, [&] { return call(*engine->vm, callee, args); });
     if (result != nullptr) *result = new_value(engine, std::move(value));
     return nullptr;
   });
@@ -421,6 +440,7 @@ void become_file(tsc_engine& engine, const std::string& path) {
 }
 
 tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool interactive) {
+  begin_run(engine);
   auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
   lang::CompileOptions options;
   options.interactive = interactive;
@@ -432,7 +452,7 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   if (!compiled.diagnostics.all().empty())
     vm.write(Stream::Error, diagnostics_text(compiled.diagnostics, *source, engine.error_format));
   vm.run_code(make_code(vm, compiled.code), engine.main);
-  refuse_swallowed_stop(engine);
+  end_run(engine);
   return nullptr;
 }
 

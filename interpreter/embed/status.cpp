@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <new>
 
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::embed {
@@ -124,7 +124,7 @@ int status_exit_code(const tsc_status* status) { return status ? status->exit_co
 size_t status_frame_count(const tsc_status* status) { return status ? status->frames.size() : 0; }
 
 int status_frame(const tsc_status* status, size_t index, tsc_frame* frame) {
-  if (status == nullptr || index >= status->frames.size()) return 0;
+  if (status == nullptr || frame == nullptr || index >= status->frames.size()) return 0;
   const tsc_status::Frame& from = status->frames[index];
   frame->file = from.file.c_str();
   frame->function = from.function.c_str();
@@ -136,7 +136,7 @@ int status_frame(const tsc_status* status, size_t index, tsc_frame* frame) {
 }
 
 void status_render(const tsc_status* status, int color, tsc_sink sink, void* user) {
-  if (status == nullptr) return;
+  if (status == nullptr || sink == nullptr) return;
   const std::string& text = color ? status->colored : status->plain;
   if (!text.empty()) sink(user, text.data(), text.size());
 }
@@ -148,19 +148,18 @@ tsc_status* out_of_memory() {
   return shared.get();
 }
 
-void status_free(tsc_status* status) {
-  if (status != out_of_memory()) delete status;
-}
+void status_free(tsc_status* status) { free_status(status); }
 
 tsc_status* error_new(tsc_engine*, const char* type, const char* message) {
-  try {
-    return make_status(TSC_SCRIPT_ERROR, type, message);
-  } catch (...) {
-    return current_exception_status(nullptr);
-  }
+  return without_engine(
+      [&] { return make_status(TSC_SCRIPT_ERROR, required(type, "type"), required(message, "message")); });
 }
 
 }  // namespace
+
+void free_status(tsc_status* status) noexcept {
+  if (status != out_of_memory()) delete status;
+}
 
 tsc_status* make_status(tsc_code code, std::string type, std::string message) {
   auto status = std::make_unique<tsc_status>();
@@ -280,6 +279,8 @@ tsc_status* current_exception_status(tsc_engine* engine) noexcept {
   try {
     try {
       throw;
+    } catch (const Misuse& misuse) {
+      return bad_argument(misuse.message);
     } catch (const ScriptException& exception) {
       return exception_status(*engine, exception.exception());
     } catch (const Stopped&) {

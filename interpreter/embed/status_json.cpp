@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 #include "lang/error_pages.h"
 
 namespace tsc::embed {
@@ -46,7 +46,7 @@ Json object_of(const tsc_status& status) {
 
 // Chains are at most a hundred long, so the recursion is too.
 void status_json(const tsc_status* status, tsc_sink sink, void* user) {
-  if (status == nullptr) return;
+  if (status == nullptr || sink == nullptr) return;
   std::string text = status->json;
   if (text.empty()) {
     if (status->code == TSC_EXIT && status->plain.empty()) return;
@@ -69,7 +69,7 @@ std::string one_line(std::string text) {
 }
 
 void status_short(const tsc_status* status, tsc_sink sink, void* user) {
-  if (status == nullptr) return;
+  if (status == nullptr || sink == nullptr) return;
   std::string text = status->lines;
   const bool placed = status->code == TSC_SCRIPT_ERROR || status->code == TSC_LIMIT;
   if (text.empty() && placed && place_of(*status) != nullptr) {
@@ -82,8 +82,9 @@ void status_short(const tsc_status* status, tsc_sink sink, void* user) {
 }
 
 tsc_status* error_page(const char* code, int color, tsc_sink sink, void* user) {
-  try {
-    const std::string wanted = code != nullptr ? code : "";
+  return without_engine([&]() -> tsc_status* {
+    const std::string wanted = required_text(code, "code");
+    required(sink, "sink");
     if (const auto found = lang::find_code(wanted)) {
       const std::string page = lang::render_page(*found, color != 0);
       sink(user, page.data(), page.size());
@@ -92,9 +93,7 @@ tsc_status* error_page(const char* code, int color, tsc_sink sink, void* user) {
     const std::string near = lang::nearest_code(wanted);
     return make_status(TSC_NOT_FOUND, "", "there is no error code '" + wanted + "'" +
                                               (near.empty() ? "" : "; did you mean '" + near + "'?"));
-  } catch (...) {
-    return current_exception_status(nullptr);
-  }
+  });
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
  * call while another thread is inside returns TSC_WRONG_THREAD. `interrupt`, `stop` and `statistics`
  * may be called from any thread at any time, the first two from a signal handler too. Handles (engine,
  * value, status) are freed by the caller, freeing NULL is allowed, and a value must be freed before
- * its engine. Text that a function hands out belongs to the handle it came from; text given to a sink
+ * its engine. An engine is freed when nobody is inside: engine_free in a callback, or while another
+ * thread is inside, frees nothing and says so on standard error. A pointer argument may be NULL only
+ * where it is said so; otherwise, and for a value of another engine, a call returns TSC_BAD_ARGUMENT. Text that a function hands out belongs to the handle it came from; text given to a sink
  * is gone when the sink returns.
  *
  *   const tsc_api* api = tsc_get_api(TSC_API_VERSION);
@@ -30,7 +32,7 @@
 extern "C" {
 #endif
 
-#define TSC_API_VERSION 3
+#define TSC_API_VERSION 4
 #define TSC_MAX_RANK 64
 
 typedef struct tsc_engine tsc_engine;
@@ -75,7 +77,7 @@ typedef enum tsc_kind {
 } tsc_kind;
 
 typedef enum tsc_dtype {
-  TSC_BOOL8 = 0,
+  TSC_BOOL8 = 0, /* bytes 0 and 1; tensor_new takes any other for 1, lent memory must hold no other */
   TSC_UINT8 = 1,
   TSC_INT32 = 2,
   TSC_INT64 = 3,
@@ -114,7 +116,8 @@ typedef enum tsc_grant {
   TSC_GRANT_ENVIRONMENT = 4,
   TSC_GRANT_PROCESS = 8, /* other processes, and what is known of this one */
   TSC_GRANT_CLOCK = 16,
-  TSC_GRANT_NETWORK = 32
+  TSC_GRANT_NETWORK = 32,
+  TSC_GRANT_INPUT = 64 /* the process's standard input: input(), sys.stdin */
 } tsc_grant;
 #define TSC_GRANT_ALL 0xffffffffu
 
@@ -280,7 +283,8 @@ typedef struct tsc_api {
   tsc_status* (*call)(tsc_engine* engine, tsc_value* function, tsc_value* const* arguments,
                       size_t count, const char* const* keyword_names,
                       tsc_value* const* keyword_values, size_t keyword_count, tsc_value** result);
-  /* Makes `module.name` callable by the script; drop(user) runs when the engine goes. */
+  /* Makes `module.name` callable by the script; drop(user) runs when the engine goes. Both are names as a
+   * script writes them; the module's may be dotted. */
   tsc_status* (*define)(tsc_engine* engine, const char* module, const char* name,
                         tsc_host_function function, void* user, void (*drop)(void* user));
 
@@ -296,7 +300,7 @@ typedef struct tsc_api {
                            tsc_value** value);
   tsc_status* (*dict_new)(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* values,
                           size_t count, tsc_value** value);
-  /* Copies `data`, which is row-major. NULL data: the tensor is zero. */
+  /* Copies `data`, which is row-major. NULL data: the tensor is zero. NULL sizes: of rank 0. */
   tsc_status* (*tensor_new)(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes,
                             uint32_t rank, const void* data, tsc_value** value);
   /* Uses `data` in place; release(user) runs once, when the last view of it is gone. */
@@ -370,7 +374,10 @@ typedef struct tsc_api {
   tsc_status* (*reset_tensor_peak)(tsc_engine* engine);
 
   /* Limits. `stop` ends what runs, with a reason for the message (copied, at most 127 bytes; NULL: none);
-   * an engine that runs nothing is stopped at its next call, unless clear_stop comes first. */
+   * an engine that runs nothing is stopped at its next call that may run script code (run_*, call,
+   * import_module, attributes, items, represent), unless clear_stop comes first. One stop ends one call: a
+   * stop that comes while a call ends belongs to that call, which returns TSC_LIMIT or, when the script was
+   * through, TSC_OK. A call that took longer than its time limit returns TSC_LIMIT, however short it was. */
   void (*stop)(tsc_engine* engine, const char* reason); /* any thread, signal safe */
   void (*clear_stop)(tsc_engine* engine);
   tsc_status* (*set_limits)(tsc_engine* engine, const tsc_limits* limits);
@@ -381,12 +388,14 @@ typedef struct tsc_api {
   tsc_limit (*status_limit)(const tsc_status* status);
   const tsc_status* (*status_cause)(const tsc_status* status); /* NULL: none */
 
-  /* A module given as text, found before files and the loader; a package when `is_package`. */
+  /* A module given as text, found before files and the loader; a package when `is_package`. Of "a.b.c" what
+   * lies above it is an empty package where nothing else is found. */
   tsc_status* (*add_module)(tsc_engine* engine, const char* dotted_name, const char* text, size_t size,
                             int is_package);
   tsc_status* (*import_module)(tsc_engine* engine, const char* dotted_name, tsc_value** module);
-  /* Like `define`, with the parameters as a script would write them: "x, scale=1.0". The function
-   * gets one argument for each of them, keywords and defaults resolved. */
+  /* Like `define`, with the parameters as a script would write them: "x, scale=1.0"; a default is None, True,
+   * False, a number or a text. The function gets one argument for each of them, keywords and defaults
+   * resolved. */
   tsc_status* (*define_function)(tsc_engine* engine, const char* module, const char* name,
                                  const char* parameters, const char* doc, tsc_host_function function,
                                  void* user, void (*drop)(void* user));
@@ -417,6 +426,9 @@ typedef struct tsc_api {
   /* A status in lines `file:line:column: what`: of a source with errors one for each diagnostic, of an
    * exception one, with the innermost place outside the library. Since version 3. */
   void (*status_short)(const tsc_status* status, tsc_sink sink, void* user);
+  /* For an output or a log callback, which return nothing: the error (made by `error_new`, taken over) is raised
+   * in the script when the callback is back. Elsewhere it is only freed. Since version 4. */
+  void (*raise_later)(tsc_engine* engine, tsc_status* error);
 } tsc_api;
 
 #if defined(__GNUC__)

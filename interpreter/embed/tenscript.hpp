@@ -26,54 +26,55 @@ namespace tenscript {
 
 class Engine {
  public:
-  explicit Engine(Options options = {}) : options_(new Options(std::move(options))) {
+  explicit Engine(Options options = {}) : host_(new Host{std::move(options)}) {
     tsc_engine_options raw{};
     raw.struct_size = sizeof raw;
-    raw.threads = options_->threads;
-    raw.jit = options_->jit ? TSC_DEFAULT : TSC_OFF;
-    raw.background = options_->background ? TSC_DEFAULT : TSC_OFF;
-    raw.check_shapes = options_->check_shapes;
-    raw.has_seed = options_->has_seed;
-    raw.seed = options_->seed;
-    raw.max_depth = options_->max_depth;
-    const auto arguments = pointers(options_->arguments), paths = pointers(options_->search_paths);
+    raw.threads = host_->options.threads;
+    raw.jit = host_->options.jit ? TSC_DEFAULT : TSC_OFF;
+    raw.background = host_->options.background ? TSC_DEFAULT : TSC_OFF;
+    raw.check_shapes = host_->options.check_shapes;
+    raw.has_seed = host_->options.has_seed;
+    raw.seed = host_->options.seed;
+    raw.max_depth = host_->options.max_depth;
+    const auto arguments = pointers(host_->options.arguments), paths = pointers(host_->options.search_paths);
     raw.arguments = arguments.data();
     raw.argument_count = arguments.size();
     raw.search_paths = paths.data();
     raw.search_path_count = paths.size();
-    const auto readable = pointers(options_->read_roots), writable = pointers(options_->write_roots);
-    raw.grants = options_->grants;
+    const auto readable = pointers(host_->options.read_roots), writable = pointers(host_->options.write_roots);
+    raw.grants = host_->options.grants;
     raw.read_roots = readable.data();
     raw.read_root_count = readable.size();
     raw.write_roots = writable.data();
     raw.write_root_count = writable.size();
-    raw.disabled_passes = options_->disabled_passes.c_str();
-    raw.logs = options_->logs.c_str();
-    raw.stress_break = options_->stress_break;
-    raw.strict_compiler = options_->strict_compiler;
-    raw.poison_memory = options_->poison_memory;
-    raw.cache_dir = options_->cache_dir.c_str();
-    raw.cache_bytes = options_->cache_bytes;
-    raw.memory_limit = options_->memory_limit;
-    raw.time_limit_ns = static_cast<uint64_t>(options_->time_limit.count());
-    raw.step_limit = options_->step_limit;
-    if (options_->log) {
+    raw.disabled_passes = host_->options.disabled_passes.c_str();
+    raw.logs = host_->options.logs.c_str();
+    raw.stress_break = host_->options.stress_break;
+    raw.strict_compiler = host_->options.strict_compiler;
+    raw.poison_memory = host_->options.poison_memory;
+    raw.cache_dir = host_->options.cache_dir.c_str();
+    raw.cache_bytes = host_->options.cache_bytes;
+    raw.memory_limit = host_->options.memory_limit;
+    raw.time_limit_ns = static_cast<uint64_t>(host_->options.time_limit.count());
+    raw.step_limit = host_->options.step_limit;
+    if (host_->options.log) {
       raw.log = [](void* user, const char* text, size_t size) {
-        static_cast<Options*>(user)->log({text, size});
+        static_cast<Host*>(user)->tell([&](const Options& given) { given.log({text, size}); });
       };
-      raw.log_user = options_.get();
+      raw.log_user = host_.get();
     }
-    if (options_->loader) {
+    if (host_->options.loader) {
       raw.loader = load;
-      raw.loader_user = options_.get();
+      raw.loader_user = host_.get();
     }
-    if (options_->output) {
+    if (host_->options.output) {
       raw.output = [](void* user, tsc_stream stream, const char* text, size_t size) {
-        static_cast<Options*>(user)->output(stream, {text, size});
+        static_cast<Host*>(user)->tell([&](const Options& given) { given.output(stream, {text, size}); });
       };
-      raw.output_user = options_.get();
+      raw.output_user = host_.get();
     }
     check(api().engine_new(&raw, &engine_));
+    host_->engine = engine_;
   }
   ~Engine() { api().engine_free(engine_); }
   Engine(const Engine&) = delete;
@@ -202,13 +203,16 @@ class Engine {
     check(api().none_new(engine_, &out));
     return Value(out);
   }
+  // bool, an integer (one beyond 64 bits with a sign throws), a floating number, text.
   template <class T>
   Value value(const T& x) {
+    static_assert(std::is_arithmetic_v<T> || std::is_convertible_v<const T&, std::string_view>,
+                  "a script's value is made from bool, a number or text; see list, tuple, dict and tensor");
     tsc_value* out = nullptr;
     if constexpr (std::is_same_v<T, bool>)
       check(api().bool_new(engine_, x, &out));
     else if constexpr (std::is_integral_v<T>)
-      check(api().int_new(engine_, x, &out));
+      check(api().int_new(engine_, detail::as_int64(x), &out));
     else if constexpr (std::is_floating_point_v<T>)
       check(api().float_new(engine_, x, &out));
     else
@@ -248,25 +252,14 @@ class Engine {
                            static_cast<uint32_t>(sizes.size()), data, &out));
     return Value(out);
   }
-  // A tensor over the host's memory; `release` runs once, when the last view of it is gone.
+  // A tensor over the host's memory; `release` runs once, when the last view of it is gone. Memory of a const
+  // type is never written: a script that does gets a copy.
   template <class T>
   Value borrow(const std::vector<int64_t>& sizes, T* data, std::function<void()> release = {}) {
-    auto* held = new std::function<void()>(std::move(release));
-    auto drop = [](void* user) {
-      std::unique_ptr<std::function<void()>> mine(static_cast<std::function<void()>*>(user));
-      if (*mine) (*mine)();
-    };
-    tsc_value* out = nullptr;
-    tsc_status* status =
-        api().tensor_borrow(engine_, DtypeOf<T>::value, sizes.data(),
-                            static_cast<uint32_t>(sizes.size()), data, drop, held, &out);
-    if (status != nullptr) delete held;
-    check(status);
-    return Value(out);
+    return lend(sizes, {}, data, std::move(release));
   }
 
-  // The same with strides (in elements; empty: row-major), and for memory that scripts must not write:
-  // one that does gets a copy.
+  // The same with strides (in elements; empty: row-major).
   template <class T>
   Value lend(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, T* data,
              std::function<void()> release = {}) {
@@ -422,7 +415,7 @@ class Engine {
   static int load(void* user, tsc_engine* engine, const char* name, tsc_sink give, void* to,
                   tsc_status** error) {
     try {
-      const std::optional<Source> source = static_cast<Options*>(user)->loader(name);
+      const std::optional<Source> source = static_cast<Host*>(user)->options.loader(name);
       if (!source) return 0;
       give(to, source->text.data(), source->text.size());
       return source->is_package ? 2 : 1;
@@ -508,6 +501,9 @@ class Engine {
     std::function<R(A...)> function;
     std::string name;
 
+    static_assert(((!std::is_lvalue_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>) && ...),
+                  "a function of the host takes its arguments by value or by const reference");
+
     template <size_t... I>
     tsc_status* run(tsc_value* const* arguments, tsc_value** result, std::index_sequence<I...>) {
       if constexpr (std::is_void_v<R>) {
@@ -528,12 +524,17 @@ class Engine {
       Value& value;
       ~Keep() { value.release(); }
     } keep{borrowed};
-    return borrowed.as<T>();
+    if constexpr (std::is_same_v<T, Value>)
+      return borrowed.copy();  // the function may keep it
+    else
+      return borrowed.as<T>();
   }
   template <class T>
   Value result(T&& x) {
-    if constexpr (std::is_same_v<std::decay_t<T>, Value>)
-      return std::forward<T>(x);
+    if constexpr (std::is_same_v<T, Value>)
+      return std::move(x);
+    else if constexpr (std::is_same_v<std::decay_t<T>, Value>)
+      return x.copy();
     else
       return value(x);
   }
@@ -564,7 +565,21 @@ class Engine {
     check(status);
   }
 
-  std::unique_ptr<Options> options_;  // the output callback's address must not move
+  // What the callbacks find through their `user`: its address does not move.
+  struct Host {
+    Options options;
+    tsc_engine* engine = nullptr;
+    // Calls a callback that returns nothing: what it throws is raised in the script when it is back.
+    template <class F>
+    void tell(F&& callback) {
+      try {
+        callback(options);
+      } catch (...) {
+        api().raise_later(engine, current_error(engine));
+      }
+    }
+  };
+  std::unique_ptr<Host> host_;
   tsc_engine* engine_ = nullptr;
 };
 

@@ -53,7 +53,15 @@ struct Limits {
 };
 
 template <class T>
-struct DtypeOf;
+struct DtypeOf {
+  static_assert(sizeof(T) == 0,
+                "tensors hold float, double, int32_t, int64_t, uint8_t and bool; memory of another type is "
+                "converted first");
+};
+template <>
+struct DtypeOf<bool> {
+  static constexpr tsc_dtype value = TSC_BOOL8;
+};
 template <>
 struct DtypeOf<float> {
   static constexpr tsc_dtype value = TSC_FLOAT32;

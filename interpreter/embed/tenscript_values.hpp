@@ -1,5 +1,6 @@
 // The part of the C++ wrapper that needs no engine: errors and values. Include tenscript.hpp.
 #pragma once
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -86,6 +87,31 @@ inline void check(tsc_status* status) {
   if (status != nullptr) throw Error(status);
 }
 
+namespace detail {
+[[noreturn]] inline void overflow(const std::string& message) {
+  throw Error(api().error_new(nullptr, "OverflowError", message.c_str()));
+}
+template <class T>
+int64_t as_int64(T number) {
+  if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t))
+    if (number > static_cast<T>(std::numeric_limits<int64_t>::max()))
+      overflow("the number " + std::to_string(number) + " of the host does not fit an int, which has 64 bits with a sign");
+  return static_cast<int64_t>(number);
+}
+template <class T>
+void check_range(int64_t number) {
+  using Limits = std::numeric_limits<T>;
+  bool fits = number >= 0;
+  if constexpr (std::is_unsigned_v<T>)
+    fits = fits && static_cast<uint64_t>(number) <= Limits::max();
+  else
+    fits = number >= Limits::min() && number <= Limits::max();
+  if (!fits)
+    overflow("the int " + std::to_string(number) + " does not fit the " + std::to_string(8 * sizeof(T)) +
+             (std::is_unsigned_v<T> ? "-bit unsigned" : "-bit") + " integer that the host reads it as");
+}
+}  // namespace detail
+
 // A script value. Move-only; it must go before its engine.
 class Value {
  public:
@@ -98,9 +124,13 @@ class Value {
   std::string type_name() const { return api().type_name(handle()); }
   bool is_none() const { return kind() == TSC_NONE; }
 
-  // bool, an integer type, a floating type, std::string.
+  // bool, an integer type (an int that does not fit it throws), a floating type, std::string; a
+  // std::string_view lives as long as this value.
   template <class T>
   T as() const {
+    static_assert(std::is_arithmetic_v<T> || std::is_constructible_v<T, const char*, size_t>,
+                  "a script's value is read as bool, an integer type, a floating type, std::string or "
+                  "std::string_view");
     if constexpr (std::is_same_v<T, bool>) {
       int truth = 0;
       check(api().as_bool(handle(), &truth));
@@ -108,6 +138,7 @@ class Value {
     } else if constexpr (std::is_integral_v<T>) {
       int64_t number = 0;
       check(api().as_int(handle(), &number));
+      detail::check_range<T>(number);
       return static_cast<T>(number);
     } else if constexpr (std::is_floating_point_v<T>) {
       double number = 0;

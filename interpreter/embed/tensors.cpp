@@ -1,11 +1,12 @@
 // Tensors across the border: copies, borrowed memory, DLPack.
 #include "interpreter/embed/dlpack.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 
 namespace tsc::embed {
 
@@ -39,6 +40,7 @@ Sizes checked_sizes(const int64_t* sizes, uint32_t rank) {
   if (rank > kMaxRank)
     throw Error(ErrorKind::ValueError, "a tensor has at most " + std::to_string(kMaxRank) +
                                            " dimensions, not " + std::to_string(rank));
+  if (rank > 0) required(sizes, "sizes");
   Sizes checked;
   for (uint32_t i = 0; i < rank; ++i) {
     if (sizes[i] < 0)
@@ -68,21 +70,23 @@ void fill_tensor_info(const Tensor& tensor, tsc_tensor_info& info) {
 
 namespace {
 
-template <class Make>
-tsc_status* make(tsc_engine* engine, tsc_value** out, Make&& body) {
-  *out = nullptr;
-  return guarded(engine, [&]() -> tsc_status* {
-    *out = new_value(engine, body());
-    return nullptr;
-  });
+// A bool is 0 or 1 wherever a kernel reads it; for C any other byte is true too.
+void copy_elements(Tensor& tensor, const void* data, size_t bytes) {
+  if (tensor.dtype() != DType::Bool) {
+    std::memcpy(tensor.data(), data, bytes);
+    return;
+  }
+  const auto* from = static_cast<const uint8_t*>(data);
+  std::transform(from, from + bytes, reinterpret_cast<uint8_t*>(tensor.data()),
+                 [](uint8_t byte) { return static_cast<uint8_t>(byte != 0); });
 }
 
 tsc_status* tensor_new(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
                        const void* data, tsc_value** out) {
-  return make(engine, out, [&] {
+  return making(engine, out, "value", [&] {
     Tensor tensor = Tensor::empty(checked_dtype(dtype), checked_sizes(sizes, rank));
     const size_t bytes = static_cast<size_t>(tensor.numel() * dtype_size(tensor.dtype()));
-    if (bytes > 0 && data != nullptr) std::memcpy(tensor.data(), data, bytes);
+    if (bytes > 0 && data != nullptr) copy_elements(tensor, data, bytes);
     if (bytes > 0 && data == nullptr) std::memset(tensor.data(), 0, bytes);
     return make_tensor_value(*engine, std::move(tensor)).take();
   });
@@ -143,16 +147,15 @@ std::function<void()> releaser(void (*release)(void*), void* user) {
 
 tsc_status* tensor_borrow(tsc_engine* engine, tsc_dtype dtype, const int64_t* sizes, uint32_t rank,
                           void* data, void (*release)(void*), void* user, tsc_value** out) {
-  return make(engine, out, [&] {
+  return making(engine, out, "value", [&] {
     return lend(*engine, checked_buffer(checked_dtype(dtype), rank, sizes, nullptr, data, false),
                 releaser(release, user));
   });
 }
 
 tsc_status* tensor_lend(tsc_engine* engine, const tsc_buffer* given, tsc_value** out) {
-  tsc_buffer buffer{};
-  if (given != nullptr) std::memcpy(&buffer, given, std::min(given->struct_size, sizeof buffer));
-  return make(engine, out, [&] {
+  return making(engine, out, "value", [&] {
+    const tsc_buffer buffer = copy_of(required(given, "buffer"));
     return lend(*engine,
                 checked_buffer(checked_dtype(buffer.dtype), buffer.rank, buffer.sizes,
                                buffer.strides, buffer.data, buffer.read_only != 0),
@@ -161,11 +164,10 @@ tsc_status* tensor_lend(tsc_engine* engine, const tsc_buffer* given, tsc_value**
 }
 
 tsc_status* tensor_info(const tsc_value* value, tsc_tensor_info* info) {
-  if (value == nullptr || !is_tensor(tensor_state(*value->engine->vm), value->value))
-    return wrong_kind(value, "Tensor");
-  // A caller that left the size out is one of version 1, which had no read_only.
-  if (info->struct_size == 0) info->struct_size = offsetof(tsc_tensor_info, read_only);
-  return guarded(value->engine, [&]() -> tsc_status* {
+  return reading(value, [&]() -> tsc_status* {
+    if (!is_tensor(tensor_state(*value->engine->vm), value->value)) return wrong_kind(value, "Tensor");
+    // A caller that left the size out is one of version 1, which had no read_only.
+    if (required(info, "info")->struct_size == 0) info->struct_size = offsetof(tsc_tensor_info, read_only);
     fill_tensor_info(cast<TensorObject>(value->value)->tensor, *info);
     return nullptr;
   });
@@ -204,13 +206,13 @@ Lent checked_dlpack(const DLManagedTensorVersioned& managed) {
 }
 
 tsc_status* dlpack_import(tsc_engine* engine, DLManagedTensorVersioned* managed, tsc_value** out) {
-  if (managed == nullptr) return bad_argument("the DLPack tensor is NULL");
+  if (managed == nullptr) return without_engine([]() -> tsc_status* { refuse_null("tensor"); });
   // The deleter runs with the last owner of this, whether or not it came to a tensor.
   std::shared_ptr<DLManagedTensorVersioned> owned(managed, [](DLManagedTensorVersioned* tensor) {
     if (tensor->deleter != nullptr) tensor->deleter(tensor);
   });
-  return make(engine, out,
-              [&] { return lend(*engine, checked_dlpack(*managed), [owned] {}); });
+  return making(engine, out, "value",
+                [&] { return lend(*engine, checked_dlpack(*managed), [owned] {}); });
 }
 
 // What an exported tensor points to; freed by its deleter.
@@ -221,9 +223,9 @@ struct Exported {
 };
 
 tsc_status* dlpack_export(const tsc_value* value, DLManagedTensorVersioned** out) {
-  *out = nullptr;
-  if (value == nullptr) return wrong_kind(value, "Tensor");
-  return guarded(value->engine, [&]() -> tsc_status* {
+  if (out != nullptr) *out = nullptr;
+  return reading(value, [&]() -> tsc_status* {
+    required(out, "tensor");
     if (!is_tensor(tensor_state(*value->engine->vm), value->value))
       return wrong_kind(value, "Tensor");
     auto exported = std::make_unique<Exported>();

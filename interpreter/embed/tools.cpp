@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "interpreter/capture/compiler.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/embed/describe.h"
-#include "interpreter/embed/engine.h"
 #include "lang/check/check.h"
 #include "lang/format/format.h"
 
@@ -14,7 +14,8 @@ namespace {
 tsc_status* format_text(tsc_engine* engine, const char* name, const char* text, size_t size,
                         tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
-    const lang::Source source(name, std::string(text, size));
+    required(sink, "sink");
+    const lang::Source source(required_text(name, "name"), std::string(required_text(text, size, "text")));
     lang::FormatResult result = lang::format(source);
     if (!result.ok) return diagnostics_status(result.diagnostics, source);
     sink(user, result.text.data(), result.text.size());
@@ -38,19 +39,21 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, size_t size,
                        const char* format, tsc_sink sink, void* user, size_t* findings) {
-  *findings = 0;
+  if (findings != nullptr) *findings = 0;
   return guarded(engine, [&]() -> tsc_status* {
-    const std::string_view wanted = format;
+    const std::string wanted = required_text(format, "format");
+    const std::string path = required_text(name, "name");
+    required(sink, "sink");
+    required(findings, "findings");
     if (wanted != "text" && wanted != "color" && wanted != "json" && wanted != "short")
-      return bad_argument("there is no format '" + std::string(wanted) +
+      return bad_argument("there is no format '" + wanted +
                           "' of findings; the formats are text, color, short and json");
-    const lang::Source source(name, std::string(text, size));
+    const lang::Source source(path, std::string(required_text(text, size, "text")));
     const std::vector<std::string> names = builtin_names(*engine);
     const std::vector<std::string_view> builtins(names.begin(), names.end());
     lang::CheckOptions options;
     options.builtins = builtins;
-    options.exports_imports = ends_with(name, "__init__.tsc");
-    const std::string_view path = name;
+    options.exports_imports = ends_with(path, "__init__.tsc");
     options.is_private = path.substr(path.rfind('/') + 1).starts_with("_");
     const lang::Diagnostics found = lang::check(source, options);
     *findings = found.all().size();
@@ -68,7 +71,8 @@ tsc_status* check_text(tsc_engine* engine, const char* name, const char* text, s
 tsc_status* describe_value(tsc_engine* engine, const tsc_value* value, int with_source,
                            tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
-    const std::string text = describe(*engine->vm, value->value, with_source != 0);
+    required(sink, "sink");
+    const std::string text = describe(*engine->vm, value_of(engine, value, "value"), with_source != 0);
     sink(user, text.data(), text.size());
     return nullptr;
   });

@@ -1,5 +1,5 @@
 // Script values for the host: making them, reading them.
-#include "interpreter/embed/engine.h"
+#include "interpreter/embed/arguments.h"
 #include "interpreter/tensor/tensor_object.h"
 
 namespace tsc::embed {
@@ -9,56 +9,50 @@ using namespace interp;
 
 // ---- making ------------------------------------------------------------------------------------
 
-template <class Make>
-tsc_status* make(tsc_engine* engine, tsc_value** out, Make&& body) {
-  *out = nullptr;
-  return guarded(engine, [&]() -> tsc_status* {
-    *out = new_value(engine, body());
-    return nullptr;
-  });
-}
-
 tsc_status* none_new(tsc_engine* engine, tsc_value** out) {
-  return make(engine, out, [] { return Value::none(); });
+  return making(engine, out, "value", [] { return Value::none(); });
 }
 
 tsc_status* bool_new(tsc_engine* engine, int truth, tsc_value** out) {
-  return make(engine, out, [&] { return Value::boolean(truth != 0); });
+  return making(engine, out, "value", [&] { return Value::boolean(truth != 0); });
 }
 
 tsc_status* int_new(tsc_engine* engine, int64_t number, tsc_value** out) {
-  return make(engine, out, [&] { return Value::integer(number); });
+  return making(engine, out, "value", [&] { return Value::integer(number); });
 }
 
 tsc_status* float_new(tsc_engine* engine, double number, tsc_value** out) {
-  return make(engine, out, [&] { return Value::real(number); });
+  return making(engine, out, "value", [&] { return Value::real(number); });
 }
 
-tsc_status* str_new(tsc_engine* engine, const char* text, size_t size, tsc_value** out) {
-  return make(engine, out, [&] { return str_value(*engine->vm, {text, size}); });
-}
-
-std::vector<Value> values_of(tsc_value* const* items, size_t count) {
-  std::vector<Value> values;
-  values.reserve(count);
-  for (size_t i = 0; i < count; ++i) values.push_back(items[i]->value);
-  return values;
+tsc_status* str_new(tsc_engine* engine, const char* given, size_t size, tsc_value** out) {
+  return making(engine, out, "value", [&] {
+    const std::string_view text = required_text(given, size, "text");
+    if (const size_t fault = find_utf8_fault(text); fault != text.npos)
+      throw Misuse{"'text' is no UTF-8 from byte " + std::to_string(fault) + " on: a str holds whole characters; "
+                   "make a tensor of bytes, or encode the text before"};
+    return str_value(*engine->vm, text);
+  });
 }
 
 tsc_status* list_new(tsc_engine* engine, tsc_value* const* items, size_t count, tsc_value** out) {
-  return make(engine, out, [&] { return make_list(*engine->vm, values_of(items, count)).take(); });
+  return making(engine, out, "value",
+                [&] { return make_list(*engine->vm, values_of(engine, items, count, "items")).take(); });
 }
 
 tsc_status* tuple_new(tsc_engine* engine, tsc_value* const* items, size_t count, tsc_value** out) {
-  return make(engine, out,
-              [&] { return interp::make_tuple(*engine->vm, values_of(items, count)).take(); });
+  return making(engine, out, "value", [&] {
+    return interp::make_tuple(*engine->vm, values_of(engine, items, count, "items")).take();
+  });
 }
 
 tsc_status* dict_new(tsc_engine* engine, tsc_value* const* keys, tsc_value* const* items,
                      size_t count, tsc_value** out) {
-  return make(engine, out, [&] {
+  return making(engine, out, "value", [&] {
+    const std::vector<Value> names = values_of(engine, keys, count, "keys");
+    const std::vector<Value> values = values_of(engine, items, count, "values");
     Local<DictObject> dict = make_dict(*engine->vm);
-    for (size_t i = 0; i < count; ++i) dict_set(*engine->vm, dict, keys[i]->value, items[i]->value);
+    for (size_t i = 0; i < count; ++i) dict_set(*engine->vm, dict, names[i], values[i]);
     return dict.take();
   });
 }
@@ -68,9 +62,11 @@ void value_free(tsc_value* value) {
 }
 
 tsc_status* value_copy(const tsc_value* value, tsc_value** copy) {
-  *copy = nullptr;
-  if (value == nullptr) return bad_argument("the value is NULL");
-  return make(value->engine, copy, [&] { return value->value; });
+  if (copy != nullptr) *copy = nullptr;
+  return reading(value, [&]() -> tsc_status* {
+    *required(copy, "copy") = new_value(value->engine, value->value);
+    return nullptr;
+  });
 }
 
 // ---- reading -----------------------------------------------------------------------------------
@@ -128,60 +124,58 @@ tsc_status* wrong_kind(const tsc_value* value, const char* wanted) {
 
 namespace {
 
+// These two look at what does not change: they need no entry into the engine.
 tsc_status* as_bool(const tsc_value* value, int* truth) {
-  if (kind(value) != TSC_BOOL) return wrong_kind(value, "bool");
-  *truth = value->value.as_bool();
-  return nullptr;
-}
-
-// A tensor of one element is read as its number, as item() would.
-tsc_status* number_value(const tsc_value* value, const char* wanted, Value& number) {
-  if (value == nullptr) return wrong_kind(value, wanted);
-  return guarded(value->engine, [&]() -> tsc_status* {
-    number = value->value;
-    if (kind(value) == TSC_TENSOR)
-      number = tensor_item(*value->engine->vm, cast<TensorObject>(value->value)->tensor);
+  return without_engine([&]() -> tsc_status* {
+    if (kind(required(value, "value")) != TSC_BOOL) return wrong_kind(value, "bool");
+    *required(truth, "truth") = value->value.as_bool();
     return nullptr;
   });
 }
 
+tsc_status* as_str(const tsc_value* value, const char** text, size_t* size) {
+  return without_engine([&]() -> tsc_status* {
+    if (kind(required(value, "value")) != TSC_STR) return wrong_kind(value, "str");
+    const auto* string = cast<StrObject>(value->value);
+    *required(text, "text") = string->text;
+    *required(size, "size") = string->size;
+    return nullptr;
+  });
+}
+
+// A tensor of one element is read as its number, as item() would.
+Value number_of(const tsc_value* value) {
+  if (kind(value) != TSC_TENSOR) return value->value;
+  return tensor_item(*value->engine->vm, cast<TensorObject>(value->value)->tensor);
+}
+
 tsc_status* as_int(const tsc_value* value, int64_t* result) {
-  Value number;
-  if (tsc_status* status = number_value(value, "int", number)) return status;
-  if (!number.is_int() && !number.is_bool()) return wrong_kind(value, "int");
-  *result = number.as_int();
-  return nullptr;
+  return reading(value, [&]() -> tsc_status* {
+    const Value number = number_of(value);
+    if (!number.is_int() && !number.is_bool()) return wrong_kind(value, "int");
+    *required(result, "number") = number.as_int();
+    return nullptr;
+  });
 }
 
 tsc_status* as_float(const tsc_value* value, double* result) {
-  Value number;
-  if (tsc_status* status = number_value(value, "float", number)) return status;
-  if (number.is_float()) {
-    *result = number.as_float();
-  } else if (number.is_int() || number.is_bool()) {
-    *result = static_cast<double>(number.as_int());
-  } else {
-    return wrong_kind(value, "float");
-  }
-  return nullptr;
+  return reading(value, [&]() -> tsc_status* {
+    const Value number = number_of(value);
+    if (!number.is_float() && !number.is_int() && !number.is_bool()) return wrong_kind(value, "float");
+    *required(result, "number") =
+        number.is_float() ? number.as_float() : static_cast<double>(number.as_int());
+    return nullptr;
+  });
 }
 
-tsc_status* as_str(const tsc_value* value, const char** text, size_t* size) {
-  if (kind(value) != TSC_STR) return wrong_kind(value, "str");
-  const auto* string = cast<StrObject>(value->value);
-  *text = string->text;
-  *size = string->size;
-  return nullptr;
-}
-
-tsc_status* length_of(const tsc_value* value, size_t* count) {
-  if (value == nullptr) return wrong_kind(value, "str, list, tuple or dict");
-  return guarded(value->engine, [&]() -> tsc_status* {
+tsc_status* length_of(const tsc_value* value, size_t* length) {
+  return reading(value, [&]() -> tsc_status* {
+    size_t& count = *required(length, "length");
     switch (kind(value)) {
-      case TSC_STR: *count = static_cast<size_t>(cast<StrObject>(value->value)->length); break;
-      case TSC_LIST: *count = cast<ListObject>(value->value)->items.size(); break;
-      case TSC_TUPLE: *count = cast<TupleObject>(value->value)->size; break;
-      case TSC_DICT: *count = cast<DictObject>(value->value)->table.size(); break;
+      case TSC_STR: count = static_cast<size_t>(cast<StrObject>(value->value)->length); break;
+      case TSC_LIST: count = cast<ListObject>(value->value)->items.size(); break;
+      case TSC_TUPLE: count = cast<TupleObject>(value->value)->size; break;
+      case TSC_DICT: count = cast<DictObject>(value->value)->table.size(); break;
       default: return wrong_kind(value, "str, list, tuple or dict");
     }
     return nullptr;
@@ -193,10 +187,11 @@ tsc_status* out_of_range(size_t index, size_t count) {
 }
 
 tsc_status* item_of(const tsc_value* value, size_t index, tsc_value** item) {
-  *item = nullptr;
-  const tsc_kind what = kind(value);
-  if (what != TSC_LIST && what != TSC_TUPLE) return wrong_kind(value, "list or tuple");
-  return guarded(value->engine, [&]() -> tsc_status* {
+  if (item != nullptr) *item = nullptr;
+  return reading(value, [&]() -> tsc_status* {
+    const tsc_kind what = kind(value);
+    if (what != TSC_LIST && what != TSC_TUPLE) return wrong_kind(value, "list or tuple");
+    required(item, "item");
     std::span<const Value> items;
     if (what == TSC_LIST) items = cast<ListObject>(value->value)->items;
     else items = cast<TupleObject>(value->value)->span();
@@ -207,9 +202,12 @@ tsc_status* item_of(const tsc_value* value, size_t index, tsc_value** item) {
 }
 
 tsc_status* dict_entry(const tsc_value* value, size_t index, tsc_value** key, tsc_value** item) {
-  *key = *item = nullptr;
-  if (kind(value) != TSC_DICT) return wrong_kind(value, "dict");
-  return guarded(value->engine, [&]() -> tsc_status* {
+  if (key != nullptr) *key = nullptr;
+  if (item != nullptr) *item = nullptr;
+  return reading(value, [&]() -> tsc_status* {
+    if (kind(value) != TSC_DICT) return wrong_kind(value, "dict");
+    required(key, "key");
+    required(item, "item");
     const Table& table = cast<DictObject>(value->value)->table;
     if (index >= table.size()) return out_of_range(index, table.size());
     uint32_t place = 0;
@@ -222,19 +220,30 @@ tsc_status* dict_entry(const tsc_value* value, size_t index, tsc_value** key, ts
 }
 
 tsc_status* get_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value** item) {
-  return make(engine, item, [&] { return get_item(*engine->vm, object->value, key->value); });
+  return making(engine, item, "item", [&] {
+    const Value &of = value_of(engine, object, "object"), &place = value_of(engine, key, "key");
+    return run_script(*engine, [&] { return get_item(*engine->vm, of, place); });
+  });
 }
 
 tsc_status* set_item_of(tsc_engine* engine, tsc_value* object, tsc_value* key, tsc_value* item) {
   return guarded(engine, [&]() -> tsc_status* {
-    set_item(*engine->vm, object->value, key->value, item->value);
+    const Value &of = value_of(engine, object, "object"), &place = value_of(engine, key, "key");
+    const Value& given = value_of(engine, item, "item");
+    begin_run(*engine);
+    set_item(*engine->vm, of, place, given);
+    end_run(*engine);
     return nullptr;
   });
 }
 
 tsc_status* represent(tsc_engine* engine, const tsc_value* value, tsc_sink sink, void* user) {
   return guarded(engine, [&]() -> tsc_status* {
-    const std::string text = repr(*engine->vm, value->value);
+    required(sink, "sink");
+    const Value& shown = value_of(engine, value, "value");
+    begin_run(*engine);
+    const std::string text = repr(*engine->vm, shown);
+    end_run(*engine);
     sink(user, text.data(), text.size());
     return nullptr;
   });

@@ -88,12 +88,10 @@ std::optional<std::string> Importer::find(const std::string& name) {
 
 Importer::Location Importer::locate(const std::string& name, ModuleObject* parent) {
   Location out;
-  if (auto it = sources_.find(name); it != sources_.end()) {
-    bool package = it->second.is_package;
-    for (auto& [other, source] : sources_)
-      package |= other.compare(0, name.size() + 1, name + ".") == 0;
-    return {true, package, name + ".tsc", it->second.text, "", {}};
-  }
+  bool package = false;
+  for (auto& [other, source] : sources_) package |= other.compare(0, name.size() + 1, name + ".") == 0;
+  if (auto it = sources_.find(name); it != sources_.end())
+    return {true, package || it->second.is_package, name + ".tsc", it->second.text, "", {}};
   if (vm_.config().find_module)
     if (std::optional<ModuleSource> source = vm_.config().find_module(name)) {
       if (source->file.empty()) source->file = name + ".tsc";
@@ -105,7 +103,8 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   if (!tail.empty() && tail.find('/') == std::string::npos)
     for (const std::string& folder : folders_of(parent))
       if (folder.compare(0, 8, "<stdlib>") != 0 && locate_on_disk(folder, tail, out)) return out;
-  locate_embedded(name, out);
+  // What only lies above a module of the host is an empty package.
+  if (!locate_embedded(name, out) && package) return {true, true, name + ".tsc", "", "", {}};
   return out;
 }
 

@@ -76,11 +76,85 @@ Local<StrObject> make_ascii_str(Vm& vm, std::string_view ascii) {
   return s;
 }
 
+size_t utf8_sequence(std::string_view s, size_t i, Utf8Fault& fault) {
+  auto byte = [&](size_t at) { return static_cast<uint8_t>(s[at]); };
+  uint8_t c = byte(i);
+  if (c < 0x80) return 1;
+  size_t n = c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  if (!n) {
+    fault = {i + 1, "invalid start byte"};
+    return 0;
+  }
+  for (size_t k = 1; k < n; ++k) {
+    if (i + k >= s.size()) {
+      fault = {s.size(), "unexpected end of data"};
+      return 0;
+    }
+    uint8_t low = k == 1 && c == 0xE0 ? 0xA0 : k == 1 && c == 0xF0 ? 0x90 : 0x80;
+    uint8_t high = k == 1 && c == 0xED ? 0x9F : k == 1 && c == 0xF4 ? 0x8F : 0xBF;
+    if (byte(i + k) < low || byte(i + k) > high) {
+      fault = {i + k, "invalid continuation byte"};
+      return 0;
+    }
+  }
+  return n;
+}
+
+size_t find_utf8_fault(std::string_view text) {
+  Utf8Fault fault{};
+  for (size_t i = 0; i < text.size();) {
+    uint64_t word = ~uint64_t{0};
+    if (text.size() - i >= sizeof word) std::memcpy(&word, text.data() + i, sizeof word);
+    size_t n = sizeof word;  // as many letters of ASCII, or one sequence; most are of one or two bytes
+    if (word & 0x8080808080808080u) {
+      const auto first = static_cast<uint8_t>(text[i]);
+      const bool two = first >= 0xC2 && first < 0xE0 && i + 1 < text.size() && (text[i + 1] & 0xC0) == 0x80;
+      n = first < 0x80 ? 1 : two ? 2 : utf8_sequence(text, i, fault);
+    }
+    if (n == 0) return i;
+    i += n;
+  }
+  return std::string_view::npos;
+}
+
+namespace {
+
+std::string with_faults_replaced(std::string_view text) {
+  std::string out;
+  Utf8Fault fault{};
+  for (size_t i = 0; i < text.size();) {
+    const size_t n = utf8_sequence(text, i, fault);
+    if (n == 0) append_utf8(out, 0xFFFD);
+    else out += text.substr(i, n);
+    i = n == 0 ? fault.end : i + n;
+  }
+  return out;
+}
+
+}  // namespace
+
 Local<StrObject> make_str(Vm& vm, std::string_view utf8) {
+  bool ascii = true;
+  const int64_t length = count_code_points(utf8, ascii);
+  if (!ascii && find_utf8_fault(utf8) != std::string_view::npos)
+    return make_str(vm, with_faults_replaced(utf8));
   Local<StrObject> s = make_ascii_str(vm, utf8);
-  s->length = count_code_points(utf8, s->ascii);
+  s->length = length;
+  s->ascii = ascii;
   return s;
 }
+
+namespace {
+
+// Of a str's own text, which is whole.
+Local<StrObject> make_part(Vm& vm, std::string_view text, int64_t length) {
+  Local<StrObject> s = make_ascii_str(vm, text);
+  s->length = length;
+  s->ascii = static_cast<size_t>(length) == text.size();
+  return s;
+}
+
+}  // namespace
 
 Local<StrObject> concatenate(Vm& vm, const StrObject* a, const StrObject* b) {
   check_text_room(a->size + b->size);
@@ -170,7 +244,7 @@ Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop) {
       while (end < s->size && (static_cast<uint8_t>(s->text[end]) & 0xC0) == 0x80) ++end;
     }
   }
-  return make_str(vm, s->view().substr(begin, end - begin));
+  return make_part(vm, s->view().substr(begin, end - begin), stop - start);
 }
 
 std::string_view text_of(Vm& vm, const Value& v, const char* what) {

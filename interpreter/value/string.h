@@ -33,6 +33,8 @@ struct BytesObject : Object {
   BytesObject() : Object(Kind::Bytes) {}
 };
 
+// Bytes that are no UTF-8 (names of files, arguments, the environment) become U+FFFD: a str is whole
+// sequences, and who walks over it need not look for its end.
 Local<StrObject> make_str(Vm& vm, std::string_view utf8);
 // The same for text that is known to be ASCII: what formats numbers.
 Local<StrObject> make_ascii_str(Vm& vm, std::string_view text);
@@ -48,6 +50,15 @@ size_t byte_offset(const StrObject* s, int64_t index);
 Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop);
 uint64_t str_hash(Vm& vm, StrObject* s);
 bool str_equal(const StrObject* a, const StrObject* b);
+// A fault of a byte sequence: where it ends, and what Python says about it.
+struct Utf8Fault {
+  size_t end;
+  const char* reason;
+};
+// The length of the sequence at `offset`, or 0 and the fault.
+size_t utf8_sequence(std::string_view text, size_t offset, Utf8Fault& fault);
+// Where the first byte stands that is no UTF-8; npos: the text is whole.
+size_t find_utf8_fault(std::string_view text);
 // One code point of UTF-8 at `offset`; advances it.
 uint32_t decode_utf8(std::string_view text, size_t& offset);
 void append_utf8(std::string& out, uint32_t code_point);

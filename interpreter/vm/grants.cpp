@@ -29,6 +29,7 @@ constexpr GrantText kGrantTexts[] = {
     {Grant::Process, "TSC_GRANT_PROCESS", "--allow-run"},
     {Grant::Clock, "TSC_GRANT_CLOCK", "--allow-clock"},
     {Grant::Network, "TSC_GRANT_NETWORK", "--allow-net"},
+    {Grant::Input, "TSC_GRANT_INPUT", "--allow-input"},
 };
 
 std::string current_folder() {

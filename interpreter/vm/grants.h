@@ -20,6 +20,7 @@ enum class Grant : uint32_t {
   Process = 8,  // other processes, and what is known of this one
   Clock = 16,
   Network = 32,
+  Input = 64,  // the process's standard input
 };
 
 struct Grants {

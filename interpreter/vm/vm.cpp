@@ -24,6 +24,7 @@ Local<StrObject> intern(Vm& vm, std::string_view name) {
   auto it = interned.find(name);
   if (it != interned.end()) return Local<StrObject>(it->second);
   Local<StrObject> s = make_str(vm, name);
+  if (s->view() != name) return intern(vm, s->view());  // bytes of it were no text
   s->flags |= kInterned;
   str_hash(vm, s);
   interned.emplace(s->view(), s.get());
@@ -158,6 +159,7 @@ std::optional<std::string> Vm::read_line() {
     if (line) *line += '\n';
     return line;
   }
+  check_grant(*this, Grant::Input, "reading standard input");
   std::fflush(stdout);
   std::string line;
   if (!std::getline(std::cin, line)) return std::nullopt;

@@ -157,6 +157,8 @@ TEST_CASE("the sandbox denies, --allow-* gives back") {
   CHECK(tenscript({"--sandbox", "-c", "import time\ntime.time()"}).exit_code == 1);
   CHECK(tenscript({"--sandbox", "--allow-clock", "-c", "import time\ntime.time()"}).exit_code == 0);
   CHECK(tenscript({"--sandbox", "-c", "import os\nprint(len(os.environ))"}).out == "0\n");
+  CHECK(contains(tenscript({"--sandbox", "-c", "input()"}, "line\n").err, "--allow-input"));
+  CHECK(tenscript({"--allow-input", "-c", "print(input())"}, "line\n").out == "line\n");
   CHECK(tenscript({"--allow-env", "-c", "import os\nprint(os.getenv('NO_COLOR'))"}).out == "1\n");
 }
 

@@ -77,6 +77,49 @@ TEST_CASE("an exception of the host is an exception of the script") {
   CHECK(engine.get("message").as<std::string>() == "host trouble");
 }
 
+TEST_CASE("functions of the host take and return values as they are") {
+  Engine engine;
+  Value kept;
+  engine.define("host", "size", [](const Value& v) { return static_cast<int64_t>(v.size()); });
+  engine.define("host", "keep", [&](Value v) { kept = std::move(v); });
+  engine.define("host", "kept", [&]() -> const Value& { return kept; });
+  engine.define("host", "same", [](Value v) { return v; });
+  engine.define("host", "show", [](const std::string& s, std::string_view t) { return s + std::string(t); });
+  engine.run_source("import host\nx = [1, 2]\nassert host.size(x) == 2 and host.same(x) is x and host.show('a', 'b') == 'ab'\n"
+                    "host.keep(x)\nx.append(3)\nassert host.kept() is x\n");
+  CHECK(kept.size() == 3);
+}
+
+TEST_CASE("what an output or a log callback throws is an exception of the script") {
+  Options options;
+  bool broken = true;
+  std::string out;
+  options.output = [&](tsc_stream, std::string_view text) {
+    if (broken) throw std::runtime_error("the pipe is closed");
+    out += text;
+  };
+  Engine engine(options);
+  engine.run_source("try:\n    print('x')\nexcept RuntimeError as e:\n    seen = str(e)\n");
+  CHECK(engine.get("seen").as<std::string>() == "the pipe is closed");
+  CHECK_THROWS_WITH(engine.run_source("print('x')"), "RuntimeError: the pipe is closed");
+  broken = false;
+  engine.run_source("print('y')");
+  CHECK(out == "y\n");
+
+  Options logging;
+  logging.logs = "graph_breaks";
+  logging.background = false;
+  logging.log = [&](std::string_view) { throw std::runtime_error("the disk is full"); };
+  Engine compiled(logging);
+  compiled.run_source("import torch\n"
+                      "@torch.compile\n"
+                      "def f(x):\n    y = x * 2\n    print(end='')\n    return y + 1\n"
+                      "try:\n    f(torch.ones(3))\n    f(torch.ones(3))\n    seen = ''\n"
+                      "except RuntimeError as e:\n    seen = str(e)\n");
+  CHECK(compiled.get("seen").as<std::string>() == "the disk is full");
+  compiled.run_source("alive = 1");
+}
+
 TEST_CASE("a callback's data goes with its engine") {
   auto held = std::make_shared<int>(1);
   {
@@ -164,6 +207,18 @@ TEST_CASE("stages of the source") {
     CHECK_FALSE(engine.emit(stage, "a.tsc", "x = 1 + y\n").empty());
   CHECK_THROWS_WITH(engine.emit("tokns", "a.tsc", ""), Catch::Contains("did you mean 'tokens'?"));
   CHECK_THROWS_AS(engine.emit("bytecode", "a.tsc", "x = ("), Error);
+}
+
+TEST_CASE("a program that fails while a stage is shown leaves the engine as it was") {
+  std::string out;
+  Options options;
+  options.output = [&](tsc_stream stream, std::string_view text) {
+    if (stream == TSC_STDOUT) out += text;
+  };
+  Engine engine(options);
+  CHECK_THROWS_WITH(engine.emit("region", "<string>", "print('aside')\n1 / 0\n"), Catch::Contains("ZeroDivisionError"));
+  engine.run_source("print('here')");
+  CHECK(out == "here\n");
 }
 
 TEST_CASE("a package whose import failed is imported anew, its parts too") {

@@ -9,6 +9,7 @@
 #include "catch2/catch.hpp"
 #include "interpreter/embed/tenscript.hpp"
 #include "process.h"
+#include "standard_input.h"
 
 using namespace tenscript;
 namespace fs = std::filesystem;
@@ -155,6 +156,22 @@ TEST_CASE("imports read the folders that the host named, and nothing else") {
   CHECK_THROWS_WITH(engine.run_source("import outside"), Catch::Contains("No module named"));
   CHECK_THROWS_WITH(engine.run_source("__import__('../closed/outside')"),
                     Catch::Contains("No module named") || Catch::Contains("not defined"));
+}
+
+TEST_CASE("the host's standard input is a grant like the others") {
+  const StandardInput input("first\nsecond\nthird\n");
+  Engine closed;
+  for (const char* deed : {"input()", "import sys\nsys.stdin.read()", "import sys\nsys.stdin.readline()",
+                           "import sys\nfor line in sys.stdin: pass", "import sys\nsys.stdin.buffer.read(1)"}) {
+    INFO(deed);
+    CHECK_THROWS_WITH(closed.run_source(deed), Catch::Contains("PermissionError: reading standard input") &&
+                                                   Catch::Contains("--allow-input") &&
+                                                   Catch::Contains("TSC_GRANT_INPUT"));
+  }
+  Options options;
+  options.grants = TSC_GRANT_INPUT;
+  Engine open(options);
+  open.run_source("import sys\nassert input() == 'first' and sys.stdin.read() == 'second\\nthird\\n'");
 }
 
 TEST_CASE("single grants") {

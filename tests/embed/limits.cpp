@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -202,6 +203,54 @@ TEST_CASE("stop: from any thread, from a signal handler, before the call") {
     engine.stop();
     engine.clear_stop();
   }
+  check_alive(engine);
+}
+
+TEST_CASE("one stop ends one call, the shortest too") {
+  Engine engine;
+  engine.run_source("class C:\n    x = 1\nc, d = C(), {}\ndef f(): return 1\n");
+  const Value c = engine.get("c"), f = engine.get("f"), d = engine.get("d"), one = engine.value(1);
+  const std::function<void()> calls[] = {
+      [&] { engine.run_source("a = 1"); },   [&] { engine.run_entry("1"); },
+      [&] { engine.call(f); },               [&] { engine.import_module("math"); },
+      [&] { engine.get("c.x"); },            [&] { engine.get_attribute(c, "x"); },
+      [&] { engine.set_attribute(c, "y", one); }, [&] { engine.set_item(d, 1, one); },
+      [&] { engine.get_item(d, 1); },        [&] { engine.represent(c); },
+      [&] { engine.emit("region", "<string>", "a = 1"); }};
+  engine.set_item(d, 1, one);
+  int number = 0;
+  for (const auto& call : calls) {
+    INFO(number++);
+    engine.stop("enough");
+    CHECK_THROWS_WITH(call(), "LimitError: stopped by the host: enough");
+    CHECK_NOTHROW(call());
+  }
+}
+
+TEST_CASE("a stop that comes while a call ends is not kept for a later one") {
+  Engine engine;
+  engine.define("host", "stop_me", [&] { engine.stop(); });
+  engine.run_source("import host\ndef f(): host.stop_me()\n");
+  CHECK_THROWS_WITH(engine.call("f"), "LimitError: stopped by the host");
+  CHECK_NOTHROW(engine.run_source("a = 1"));
+  // The output callback is the last thing that the script does.
+  Options options;
+  Engine* printing = nullptr;
+  options.output = [&](tsc_stream, std::string_view) { printing->stop(); };
+  Engine printer(options);
+  printing = &printer;
+  CHECK(run(printer, "print()").limit == TSC_LIMIT_STOP);
+  CHECK(run(printer, "a = 1").code == TSC_OK);
+  CHECK(run(printer, "x = (").code == TSC_SYNTAX_ERROR);
+}
+
+TEST_CASE("a call that took longer than its time limit was stopped, however short it was") {
+  Options options;
+  options.time_limit = 1ns;
+  Engine engine(options);
+  for (int i = 0; i < 20; ++i) CHECK(run(engine, "a = 1").limit == TSC_LIMIT_TIME);
+  CHECK(engine.value(3).as<int>() == 3);
+  engine.set_limits({});
   check_alive(engine);
 }
 

@@ -21,6 +21,35 @@ TEST_CASE("scalars and strings") {
   CHECK(engine.value(1).type_name() == "int");
 }
 
+TEST_CASE("numbers that do not fit are errors, not other numbers") {
+  Engine engine;
+  engine.run_source("big = 2 ** 40 + 7\nsmall = -1\nbyte = 200\nlargest = 9223372036854775807\n");
+  const Value big = engine.get("big"), small = engine.get("small"), byte = engine.get("byte");
+  CHECK(big.as<int64_t>() == (int64_t{1} << 40) + 7);
+  CHECK(engine.get("largest").as<uint64_t>() == std::numeric_limits<int64_t>::max());
+  CHECK(byte.as<uint8_t>() == 200);
+  CHECK(small.as<int8_t>() == -1);
+  CHECK_THROWS_WITH(big.as<int>(), Catch::Contains("OverflowError: the int 1099511627783 does not fit the 32-bit integer"));
+  CHECK_THROWS_WITH(byte.as<int8_t>(), Catch::Contains("8-bit integer"));
+  CHECK_THROWS_WITH(small.as<unsigned>(), Catch::Contains("32-bit unsigned"));
+  CHECK_THROWS_WITH(small.as<uint64_t>(), Catch::Contains("64-bit unsigned"));
+  CHECK_THROWS_WITH(engine.value(~0ull), Catch::Contains("OverflowError: the number 18446744073709551615 of the host"));
+  CHECK(engine.value(uint64_t{1} << 62).as<int64_t>() == int64_t{1} << 62);
+  engine.define("host", "small", [](int8_t x) { return x; });
+  CHECK_THROWS_WITH(engine.run_source("import host\nhost.small(200)"), Catch::Contains("OverflowError"));
+}
+
+TEST_CASE("borrowed memory of a const type, and of bools") {
+  Engine engine;
+  const std::vector<float> data = {1, 2, 3};
+  engine.set("x", engine.borrow({3}, data.data()));
+  engine.run_source("x[0] = 5.0\nassert x.tolist() == [5, 2, 3]");
+  CHECK(data[0] == 1);
+  const bool bits[] = {true, false};
+  engine.set("b", engine.borrow({2}, bits));
+  engine.run_source("assert b.tolist() == [True, False]");
+}
+
 TEST_CASE("lists, tuples, dicts") {
   Engine engine;
   engine.run_source(

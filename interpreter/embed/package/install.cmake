@@ -4,8 +4,7 @@ include(CMakePackageConfigHelpers)
 set(tsc_package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Tenscript)
 
 install(TARGETS tenscript_shared EXPORT TenscriptTargets COMPONENT tenscript)
-install(FILES tenscript.h tenscript.hpp tenscript_options.hpp tenscript_values.hpp dlpack.h
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenscript COMPONENT tenscript)
+install(FILES ${tsc_public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tenscript COMPONENT tenscript)
 install(EXPORT TenscriptTargets NAMESPACE Tenscript:: DESTINATION ${tsc_package_folder}
         COMPONENT tenscript)
 

@@ -264,6 +264,8 @@ class Capture {
   void check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_inside(ValueId size, std::span<const ValueId> slice);
+  bool assume_within(ValueId number, int64_t most);
+  void check_overflow(jit::ScalarOp op, std::span<const ValueId> operands);
   bool assume_cropped(ValueId size, ValueId low, ValueId high);
   bool are_sizes(Op op, std::span<const ValueId> scalars);
   bool assume_nonnegative(ValueId size);

@@ -108,6 +108,7 @@ Av Capture::scalar(ScalarOp op, std::vector<Av> operands) {
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
   const std::vector<ValueId> ids = matched(operands, as_float);
   scalar_may_raise(op, ids);
+  check_overflow(op, ids);
   Av result = scalar_av(builder_.scalar(op, ids));
   // What does not fold to a constant raises.
   if (result.is_number() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); }))

@@ -1,7 +1,9 @@
-// What can go wrong with the sizes that an operation is given: found out while capturing, and assumed at entry to stay
-// well where that does not follow. So an operation of a region never fails on its sizes, whose error would come where
-// the region happens to compute it, or not at all if nobody reads the result.
+// What can go wrong with the sizes that an operation is given, and with integers: found out while capturing, and assumed
+// at entry to stay well where that does not follow. So an operation of a region never fails on its sizes, whose error
+// would come where the region happens to compute it, or not at all if nobody reads the result.
 #include <algorithm>
+#include <cstdlib>
+#include <limits>
 
 #include "interpreter/capture/capture.h"
 
@@ -117,6 +119,41 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
     case Op::pad: return assume_cropped(axis_size(), scalars[1], scalars[2]);
     default: return true;
   }
+}
+
+// Between -most and most.
+bool Capture::assume_within(ValueId number, int64_t most) {
+  if (const std::optional<int64_t> known = builder_.known_int(number)) return *known >= -most && *known <= most;
+  const std::optional<Scalar> now = hint(number);
+  if (!now || now->i > most || now->i < -most) return false;
+  return (nonnegative_.count(number) || assume_below(builder_.constant(-most), number)) &&
+         assume_below(number, builder_.constant(most));
+}
+
+// Integers that overflow raise. That those of this call are far from it is assumed of every call.
+void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
+  const bool overflows = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
+  if (!overflows || region_.type(operands[0]).kind != jit::ValueKind::Int) return;
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  const std::optional<int64_t> left = builder_.known_int(operands[0]), right = builder_.known_int(operands[1]);
+  if (left && right) return;
+  // What the other operand may be beside one that is known; half of the bits where none is.
+  const auto room = [&](int64_t known) {
+    const int64_t size = known == std::numeric_limits<int64_t>::min() ? kLargest : std::abs(known);
+    return op == ScalarOp::mul ? kLargest / std::max<int64_t>(size, 1) : kLargest - size;
+  };
+  const int64_t each = op == ScalarOp::mul ? int64_t{1} << 31 : int64_t{1} << 62;
+  const bool fits = left    ? assume_within(operands[1], room(*left))
+                    : right ? assume_within(operands[0], room(*right))
+                            : assume_within(operands[0], each - 1) && assume_within(operands[1], each - 1);
+  if (fits) return;
+  const std::optional<Scalar> a = hint(operands[0]), b = hint(operands[1]);
+  int64_t result = 0;
+  const bool raises = a && b && (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
+                                 : op == ScalarOp::sub ? __builtin_sub_overflow(a->i, b->i, &result)
+                                                       : __builtin_mul_overflow(a->i, b->i, &result));
+  if (raises) break_here(BreakReason::raises, "OverflowError");
+  operation_may_raise();
 }
 
 // In front of an operation. With the sizes of this call the reference inference decides: what it raises, the interpreter

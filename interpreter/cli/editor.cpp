@@ -24,6 +24,11 @@ std::string common_prefix(const std::vector<std::string>& names) {
   return prefix;
 }
 
+bool is_kill(KeyKind kind) {
+  return kind == KeyKind::KillToEnd || kind == KeyKind::KillToStart || kind == KeyKind::KillWord ||
+         kind == KeyKind::KillWordRight;
+}
+
 // Text copied from a session carries its prompts, and answers on the lines without one: both go.
 std::string without_prompts(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \n");
@@ -55,6 +60,8 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
   cursor_ = 0;
   cursor_row_ = 0;
   history_at_ = history_.size();
+  last_key_ = KeyKind::Ignored;
+  undo_.clear();
   vi_.begin();
   terminal_.raw();
   draw();
@@ -103,8 +110,20 @@ Editor::Outcome Editor::handle_vi(const Key& key) {
   return std::nullopt;
 }
 
+// What a key changed can be undone; letters that were typed in a row go together.
 Editor::Outcome Editor::handle_emacs(const Key& key) {
-  if (handle_motion(key.kind) || handle_kill(key.kind)) return std::nullopt;
+  State before{text_, cursor_};
+  const Outcome outcome = handle_editing(key);
+  const bool typing = key.kind == KeyKind::Text && last_key_ == KeyKind::Text;
+  if (text_ != before.text && key.kind != KeyKind::Undo && !typing) undo_.push_back(std::move(before));
+  last_key_ = key.kind;
+  return outcome;
+}
+
+Editor::Outcome Editor::handle_editing(const Key& key) {
+  if (handle_motion(key.kind) || handle_erasing(key.kind) || handle_kill(key.kind) ||
+      handle_change(key.kind))
+    return std::nullopt;
   switch (key.kind) {
     case KeyKind::Text:
       insert(key.text);
@@ -175,17 +194,48 @@ bool Editor::handle_motion(KeyKind kind) {
 
 bool Editor::handle_kill(KeyKind kind) {
   switch (kind) {
-    case KeyKind::Delete:
-      erase(cursor_, next_character(text_, cursor_));
-      return true;
     case KeyKind::KillToEnd:
-      erase(cursor_, std::max(line_end(cursor_), cursor_));
+      kill(cursor_, std::max(line_end(cursor_), cursor_));
       return true;
     case KeyKind::KillToStart:
-      erase(line_start(cursor_), cursor_);
+      kill(line_start(cursor_), cursor_);
       return true;
     case KeyKind::KillWord:
-      erase(word_left(), cursor_);
+      kill(word_left(), cursor_);
+      return true;
+    case KeyKind::KillWordRight:
+      kill(cursor_, word_right());
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Editor::handle_change(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Yank:
+      insert(killed_);
+      return true;
+    case KeyKind::Transpose:
+      transpose();
+      return true;
+    case KeyKind::UpperWord:
+    case KeyKind::LowerWord:
+    case KeyKind::CapitalWord:
+      change_case(kind);
+      return true;
+    case KeyKind::Undo:
+      undo();
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Editor::handle_erasing(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Delete:
+      erase(cursor_, next_character(text_, cursor_));
       return true;
     case KeyKind::Backspace: {
       // Inside the indentation one key takes back one level.
@@ -201,8 +251,10 @@ bool Editor::handle_kill(KeyKind kind) {
 }
 
 Editor::Outcome Editor::enter() {
-  const bool at_end = text_.find_first_not_of(" \n", cursor_) == std::string::npos;
-  if (at_end && questions_.is_complete(text_)) {
+  // Anywhere in the last line, as in a shell; above it a line break is meant.
+  const std::size_t rest = std::min(text_.find('\n', cursor_), text_.size());
+  const bool in_last_line = text_.find_first_not_of(" \n", rest) == std::string::npos;
+  if (in_last_line && questions_.is_complete(text_)) {
     cursor_ = text_.size();
     return EditResult::Entry;
   }
@@ -236,6 +288,42 @@ void Editor::paste(std::string text) {
 void Editor::erase(std::size_t begin, std::size_t end) {
   text_.erase(begin, end - begin);
   cursor_ = begin;
+}
+
+// Kills in a row are brought back together.
+void Editor::kill(std::size_t begin, std::size_t end) {
+  if (!is_kill(last_key_)) killed_.clear();
+  const std::string text = text_.substr(begin, end - begin);
+  killed_ = begin < cursor_ ? text + killed_ : killed_ + text;
+  erase(begin, end);
+}
+
+// The character before the cursor and the one on it; at a line's end the last two.
+void Editor::transpose() {
+  std::size_t middle = cursor_;
+  if (middle == line_end(cursor_)) middle = previous_character(text_, middle);
+  const std::size_t begin = previous_character(text_, middle), end = next_character(text_, middle);
+  if (middle <= line_start(cursor_) || end > line_end(cursor_)) return;
+  const std::string pair = text_.substr(middle, end - middle) + text_.substr(begin, middle - begin);
+  text_.replace(begin, end - begin, pair);
+  cursor_ = end;
+}
+
+void Editor::change_case(KeyKind kind) {
+  const std::size_t end = word_right();
+  bool upper = kind != KeyKind::LowerWord;
+  for (; cursor_ < end; ++cursor_) {
+    const auto c = static_cast<unsigned char>(text_[cursor_]);
+    text_[cursor_] = static_cast<char>(upper ? std::toupper(c) : std::tolower(c));
+    if (kind == KeyKind::CapitalWord && is_word(text_[cursor_])) upper = false;
+  }
+}
+
+void Editor::undo() {
+  if (undo_.empty()) return;
+  text_ = std::move(undo_.back().text);
+  cursor_ = undo_.back().cursor;
+  undo_.pop_back();
 }
 
 // Up on the first line and Down on the last walk through the history, whole blocks at a time.

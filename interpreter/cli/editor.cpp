@@ -29,20 +29,40 @@ bool is_kill(KeyKind kind) {
          kind == KeyKind::KillWordRight;
 }
 
-// Text copied from a session carries its prompts, and answers on the lines without one: both go.
-std::string without_prompts(const std::string& text) {
+// Text copied from a session carries its prompts, and answers on the lines without one: both go. What is left
+// are its entries; none where the text is no session.
+std::vector<std::string> session_entries(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \n");
-  if (first == std::string::npos || text.compare(first, 3, ">>>") != 0) return text;
-  std::string stripped;
+  if (first == std::string::npos || text.compare(first, 3, ">>>") != 0) return {};
+  std::vector<std::string> entries;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
-    const bool prompt = line.rfind(">>>", 0) == 0 || line.rfind("...", 0) == 0;
-    if (prompt)
-      stripped += (line.size() > 4 ? line.substr(4) : "") + (end < text.size() ? "\n" : "");
+    const bool opens = line.rfind(">>>", 0) == 0;
+    if (opens) entries.emplace_back();
+    if (!entries.empty() && (opens || line.rfind("...", 0) == 0))
+      entries.back() += (line.size() > 4 ? line.substr(4) : "") + (end < text.size() ? "\n" : "");
     begin = end + 1;
   }
-  return stripped;
+  return entries;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
+// Without what a terminal would take for a command, and without tabs.
+std::string plain_text(const std::string& text) {
+  std::string plain;
+  for (char c : text) {
+    if (c == '\t')
+      plain += std::string(kIndent, ' ');
+    else if (c == '\n' || static_cast<unsigned char>(c) >= 32)
+      plain += c;
+  }
+  return plain;
 }
 
 }  // namespace
@@ -62,6 +82,7 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
   history_at_ = history_.size();
   last_key_ = KeyKind::Ignored;
   undo_.clear();
+  pasted_.clear();
   vi_.begin();
   terminal_.raw();
   draw();
@@ -273,16 +294,17 @@ void Editor::insert(const std::string& text) {
   cursor_ += text.size();
 }
 
-void Editor::paste(std::string text) {
-  text = without_prompts(text);
-  std::string clean;
-  for (char c : text) {
-    if (c == '\t')
-      clean += std::string(kIndent, ' ');
-    else if (c == '\n' || static_cast<unsigned char>(c) >= 32)
-      clean += c;
-  }
-  insert(clean);
+void Editor::paste(const std::string& text) {
+  const std::string plain = plain_text(text);
+  pasted_ = session_entries(plain);
+  insert(pasted_.empty() ? plain : joined(pasted_));
+}
+
+std::vector<std::string> Editor::blocks() const {
+  const std::string whole = joined(pasted_);
+  const bool untouched = whole.size() <= text_.size() && text_.compare(0, whole.size(), whole) == 0 &&
+                         text_.find_first_not_of(" \n", whole.size()) == std::string::npos;
+  return pasted_.empty() || !untouched ? std::vector<std::string>{text_} : pasted_;
 }
 
 void Editor::erase(std::size_t begin, std::size_t end) {

@@ -32,6 +32,8 @@ class Editor {
          EditKeys keys = EditKeys::Emacs);
   // Reads one block into `text`.
   EditResult read(const std::string& prompt, const std::string& continuation, std::string& text);
+  // What was read, entry by entry: a session that was pasted has several.
+  std::vector<std::string> blocks() const;
 
  private:
   // What a key did: go on editing, or leave with a result.
@@ -46,7 +48,7 @@ class Editor {
   bool handle_change(KeyKind kind);
   Outcome enter();
   void insert(const std::string& text);
-  void paste(std::string text);
+  void paste(const std::string& text);
   void erase(std::size_t begin, std::size_t end);
   void kill(std::size_t begin, std::size_t end);
   void transpose();
@@ -89,6 +91,7 @@ class Editor {
   std::string killed_;      // of the last kills in a row
   KeyKind last_key_ = KeyKind::Ignored;
   std::vector<State> undo_;
+  std::vector<std::string> pasted_;  // the entries of the session that was pasted last
   int cursor_row_ = 0;      // of the screen, below the first drawn row
 };
 

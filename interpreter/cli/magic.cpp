@@ -153,6 +153,31 @@ tsc_status* time_many(Session& session, const std::string& statement) {
   return nullptr;
 }
 
+// ---- Words that begin with %
+
+tsc_status* usage(Session& session, const std::string& message) {
+  return session.api().error_new(session.engine(), "SyntaxError", message.c_str());
+}
+
+struct MagicRow {
+  const char *word, *help;
+  tsc_status* (*run)(Session& session, const std::string& rest);
+};
+constexpr MagicRow kMagics[] = {
+    {"%time", "%time STATEMENT runs it once, as in %time model(x)", time_once},
+    {"%timeit", "%timeit STATEMENT runs it many times, as in %timeit x @ x", time_many}};
+
+tsc_status* run_word(Session& session, const std::string& word, const std::string& rest) {
+  for (const MagicRow& row : kMagics) {
+    if (word != row.word) continue;
+    return rest.empty() ? usage(session, std::string("a statement is missing: ") + row.help)
+                        : row.run(session, rest);
+  }
+  std::string known;
+  for (const MagicRow& row : kMagics) known += (known.empty() ? "" : "; ") + std::string(row.help);
+  return usage(session, "there is no " + word + "; " + known);
+}
+
 // ---- !command
 
 // By the shell, on this terminal. Ctrl-C reaches the command as it reaches this process.
@@ -177,12 +202,6 @@ tsc_status* run_shell(Session& session, const std::string& command) {
   else if (WEXITSTATUS(result) != 0) std::printf("(exit code %d)\n", WEXITSTATUS(result));
   return nullptr;
 }
-
-struct MagicRow {
-  const char* word;
-  tsc_status* (*run)(Session& session, const std::string& rest);
-};
-constexpr MagicRow kMagics[] = {{"%time", time_once}, {"%timeit", time_many}};
 
 // ---- Tensors
 
@@ -250,13 +269,10 @@ bool run_magic(Session& session, const std::string& entry, tsc_status** status) 
     *status = run_shell(session, trimmed_text(text.substr(1)));
     return true;
   }
+  if (!text.starts_with('%')) return false;
   const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-  for (const MagicRow& row : kMagics) {
-    if (text.substr(0, end) != row.word) continue;
-    *status = row.run(session, trimmed_text(text.substr(end)));
-    return true;
-  }
-  return false;
+  *status = run_word(session, text.substr(0, end), trimmed_text(text.substr(end)));
+  return true;
 }
 
 std::string tensor_summary(Session& session, tsc_value* value) {

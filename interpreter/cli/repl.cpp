@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "interpreter/cli/editor.h"
@@ -42,12 +44,13 @@ class Repl {
   bool finished() const { return finished_; }
   int exit_code() const { return exit_code_; }
 
-  void run(const std::string& entry) {
+  // Whether the session goes on with what was entered behind it: it raised nothing and did not leave.
+  bool run(const std::string& entry) {
     const std::string_view text = trimmed(entry);
-    if (text.empty()) return;
+    if (text.empty()) return true;
     if (text == "exit" || text == "quit") {
       finished_ = true;
-      return;
+      return false;
     }
     const std::string name = "<input " + std::to_string(++entry_count_) + ">";
     Session::CatchInterrupts guard(session_);
@@ -58,8 +61,10 @@ class Repl {
                                         &value);
     if (status == nullptr && value != nullptr) status = show(value, text.back() != ';');
     session_.api().value_free(value);
+    const bool done = status == nullptr;
     finish(status);
     std::fflush(stdout);
+    return done;
   }
 
  private:
@@ -93,6 +98,34 @@ class Repl {
   int exit_code_ = 0;
 };
 
+// While one lives Ctrl-C ends the reading of a line, and not the process.
+class CatchAtPrompt {
+ public:
+  CatchAtPrompt() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // without SA_RESTART: read() returns
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~CatchAtPrompt() { sigaction(SIGINT, &before_, nullptr); }
+  CatchAtPrompt(const CatchAtPrompt&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+// getline; at a prompt Ctrl-C is an answer of its own.
+enum class Read { Line, End, Interrupted };
+Read read_line(bool prompts, char** line, std::size_t* capacity, ssize_t& length) {
+  std::optional<CatchAtPrompt> guard;
+  if (prompts) guard.emplace();
+  errno = 0;
+  length = getline(line, capacity, stdin);
+  if (length > 0) return Read::Line;
+  if (!prompts || errno != EINTR) return Read::End;
+  std::clearerr(stdin);
+  return Read::Interrupted;
+}
+
 int run_lines(Session& session) {
   Repl repl(session);
   std::string entry;
@@ -105,7 +138,12 @@ int run_lines(Session& session) {
       std::fputs(entry.empty() ? kPrompt : kContinuation, stdout);
       std::fflush(stdout);
     }
-    const ssize_t length = getline(&line, &capacity, stdin);
+    ssize_t length = 0;
+    if (read_line(prompts, &line, &capacity, length) == Read::Interrupted) {
+      std::fputs("\nKeyboardInterrupt\n", stdout);
+      entry.clear();
+      continue;
+    }
     if (length > 0) {
       // Lines copied from a session carry its prompts.
       std::string_view text(line, static_cast<std::size_t>(length));
@@ -182,7 +220,8 @@ int run_editor(Session& session, KeyStyle style) {
     if (result == EditResult::End) break;
     if (result == EditResult::Cancelled) continue;
     history.add(std::string(trimmed(entry)));
-    repl.run(entry);
+    for (const std::string& block : editor.blocks())
+      if (!repl.run(block)) break;
   }
   return repl.exit_code();
 }

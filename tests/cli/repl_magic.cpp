@@ -56,6 +56,13 @@ TEST_CASE("help(x), x? and x?? tell signature, documentation, place and source")
   CHECK(contains(piped("help()\n"), "help(x)"));
 }
 
+TEST_CASE("a word with % that is none, or without its statement, says how it is used") {
+  const std::string unknown = tenscript({"repl"}, "%bogus 1\n'alive'\n").err;
+  CHECK(contains(unknown, "there is no %bogus; %time STATEMENT"));
+  CHECK(contains(tenscript({"repl"}, "%timeit\n").err, "a statement is missing: %timeit STATEMENT"));
+  CHECK(contains(tenscript({"repl"}, "%time \n").err, "a statement is missing: %time STATEMENT"));
+}
+
 TEST_CASE("%time and %timeit") {
   const std::string once = piped("%time 6 * 7\n");
   CHECK(contains(once, "42\nwall "));

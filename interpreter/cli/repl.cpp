@@ -174,7 +174,7 @@ EditorQuestions questions_of(Session& session) {
   questions.complete = [&session](const std::string& text, std::size_t cursor) {
     std::vector<std::string> names;
     std::size_t begin_of_path = 0;
-    if (complete_beyond_names(text, cursor, begin_of_path, names))
+    if (complete_beyond_names(session, text, cursor, begin_of_path, names))
       return std::make_pair(begin_of_path, std::move(names));
     auto collect = [](void* user, const char* name, size_t size) {
       static_cast<std::vector<std::string>*>(user)->emplace_back(name, size);

@@ -106,6 +106,12 @@ TEST_CASE("Tab completes keyword arguments, modules, paths and magic words") {
   prompt.pty.type("import torch.nn.functi\t as F\r");
   CHECK(prompt.pty.expect("import torch.nn.functional as F"));
   CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("sizes = {'width': 3, 'height': 40, 5: 6}\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("sizes['hei\t'] + 2\r");
+  CHECK(prompt.pty.expect("sizes['height'] + 2"));
+  CHECK(prompt.pty.expect("\n42\r\n"));
+  CHECK(prompt.pty.expect(">>> "));
   prompt.folder.write("some_data_file.txt", "x");
   prompt.pty.type("p = '" + prompt.folder.path() + "/some_da\t'\r");
   CHECK(prompt.pty.expect("some_data_file.txt'"));

@@ -1,5 +1,6 @@
 #include "interpreter/cli/repl.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,12 +99,16 @@ class Repl {
   int exit_code_ = 0;
 };
 
-// While one lives Ctrl-C ends the reading of a line, and not the process.
+// A signal handler has no other way to the prompt.
+volatile sig_atomic_t g_given_up = 0;
+
+// While one lives Ctrl-C does not end the process: at the prompt it gives the entry up.
 class CatchAtPrompt {
  public:
   CatchAtPrompt() {
     struct sigaction action {};
-    action.sa_handler = [](int) {};  // without SA_RESTART: read() returns
+    action.sa_handler = [](int) { g_given_up = 1; };
+    action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, &before_);
   }
   ~CatchAtPrompt() { sigaction(SIGINT, &before_, nullptr); }
@@ -113,17 +118,18 @@ class CatchAtPrompt {
   struct sigaction before_ {};
 };
 
-// getline; at a prompt Ctrl-C is an answer of its own.
-enum class Read { Line, End, Interrupted };
-Read read_line(bool prompts, char** line, std::size_t* capacity, ssize_t& length) {
-  std::optional<CatchAtPrompt> guard;
-  if (prompts) guard.emplace();
-  errno = 0;
-  length = getline(line, capacity, stdin);
-  if (length > 0) return Read::Line;
-  if (!prompts || errno != EINTR) return Read::End;
-  std::clearerr(stdin);
-  return Read::Interrupted;
+// Waits for a line of the terminal; false when Ctrl-C came first. It is let in only while this waits, so that none
+// is lost between the question and the answer.
+bool wait_for_line() {
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, &before);
+  pollfd ready{STDIN_FILENO, POLLIN, 0};
+  while (!g_given_up && ppoll(&ready, 1, nullptr, &before) < 0 && errno == EINTR) {
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return !g_given_up;
 }
 
 int run_lines(Session& session) {
@@ -133,17 +139,20 @@ int run_lines(Session& session) {
   char* line = nullptr;
   std::size_t capacity = 0;
   const bool prompts = isatty(STDIN_FILENO) != 0;
+  std::optional<CatchAtPrompt> guard;
+  if (prompts) guard.emplace();
   for (;;) {
     if (prompts) {
+      g_given_up = 0;
       std::fputs(entry.empty() ? kPrompt : kContinuation, stdout);
       std::fflush(stdout);
     }
-    ssize_t length = 0;
-    if (read_line(prompts, &line, &capacity, length) == Read::Interrupted) {
+    if (prompts && !wait_for_line()) {
       std::fputs("\nKeyboardInterrupt\n", stdout);
       entry.clear();
       continue;
     }
+    const ssize_t length = getline(&line, &capacity, stdin);
     if (length > 0) {
       // Lines copied from a session carry its prompts.
       std::string_view text(line, static_cast<std::size_t>(length));

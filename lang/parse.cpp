@@ -19,9 +19,11 @@ constexpr int kParserToken[] = {
 #undef TSC_KEYWORD
 };
 
-// Whether the grammar found a fault before the text's end, which no further line can mend.
-bool found_fault_inside(const Source& source, const Diagnostics& diagnostics, size_t from) {
+// Whether the grammar found a fault before the text's end, which no further line can mend. Of those behind a
+// bracket that is still open nothing is said.
+bool found_fault_inside(const Source& source, const Diagnostics& diagnostics, size_t from, uint32_t first_fault) {
   size_t last = source.text().find_last_not_of(" \t\r\n\\");
+  if (last != std::string_view::npos && first_fault <= last) return true;
   for (size_t i = from; i < diagnostics.all().size(); ++i) {
     const Diagnostic& d = diagnostics.all()[i];
     if (d.severity == Severity::Error && last != std::string_view::npos &&
@@ -40,7 +42,7 @@ ParseResult parse(const Source& source, Arena& arena, TokenCursor::Start start) 
   Parser parser(builder, cursor, source);
   bool accepted = parser.parse() == 0;
   result.is_incomplete =
-      tokens.incomplete && !found_fault_inside(source, result.diagnostics, token_faults);
+      tokens.incomplete && !found_fault_inside(source, result.diagnostics, token_faults, cursor.first_fault());
   result.diagnostics.sort();
   if (accepted && !result.diagnostics.has_errors()) result.module = builder.module();
   return result;

@@ -1,5 +1,7 @@
 #include "lang/token_cursor.h"
 
+#include <algorithm>
+
 namespace tsc::lang {
 
 namespace {
@@ -31,6 +33,7 @@ size_t TokenCursor::enclosing_bracket(size_t i) const {
 }
 
 void TokenCursor::synchronize() {
+  first_fault_ = std::min(first_fault_, tokens_[current_].span.begin);
   if (ends_line(tokens_[current_].kind)) return;
   size_t depth = 0;
   size_t i = current_;

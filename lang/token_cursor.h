@@ -32,6 +32,8 @@ class TokenCursor {
   size_t enclosing_bracket(size_t i) const;
   // Skips what follows the faulty current token up to the place described above.
   void synchronize();
+  // Where the first faulty token begins; UINT32_MAX while there is none.
+  uint32_t first_fault() const { return first_fault_; }
 
  private:
   const std::vector<Token>& tokens_;
@@ -39,6 +41,7 @@ class TokenCursor {
   bool started_ = false;
   size_t next_ = 0;
   size_t current_ = 0;
+  uint32_t first_fault_ = UINT32_MAX;
 };
 
 }  // namespace tsc::lang

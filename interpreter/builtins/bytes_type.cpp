@@ -8,11 +8,21 @@ namespace {
 
 const std::string& data_of(const Value& v) { return cast<BytesObject>(v)->data; }
 
+// What an object's __bytes__ answers.
+Value bytes_of_own(Vm& vm, const Value& v, const Value& method) {
+  Value made = call(vm, bind_attribute(vm, method, v, type_of(vm, v)));
+  if (!is_kind(made, Kind::Bytes))
+    raise_type_error(vm, "__bytes__ returned non-bytes (type " + type_name(vm, made) + ")");
+  return made;
+}
+
 Value bytes_construct(Vm& vm, Type*, Args& args) {
   static const Signature kSignature("source=?, encoding=?, errors=?");
   std::vector<Value> v;
   kSignature.bind(vm, "bytes", args, v);
   if (!v[0]) return make_bytes(vm, "").take();
+  const Value* own = v[1] ? nullptr : lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__"));
+  if (own) return bytes_of_own(vm, v[0], *own);
   if (is_kind(v[0], Kind::Str)) {
     if (!v[1]) raise_type_error(vm, "string argument without an encoding");
     return make_bytes(vm, encode_text(vm, v[0], text_of(vm, v[1], "encoding"),
@@ -27,8 +37,6 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
     check_text_room(static_cast<size_t>(n));
     return make_bytes(vm, std::string(static_cast<size_t>(n), '\0')).take();
   }
-  if (const Value* method = lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__")))
-    return call(vm, bind_attribute(vm, *method, v[0], type_of(vm, v[0])));
   const TypeSlots& slots = type_of(vm, v[0])->slots;
   if (!slots.iterate && !slots.get_item)
     raise_type_error(vm, "cannot convert '" + type_name(vm, v[0]) + "' object to bytes");

@@ -35,7 +35,7 @@ Value property_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
   PropertyObject* p = property_of(self);
   if (!p->getter || p->getter.is_none())
     raise(vm, vm.exceptions().AttributeError,
-          "property " + property_name(vm, self) + "of '" + type_name(vm, instance) +
+          "property " + property_name(vm, self) + "of '" + type_of(vm, instance)->qualified_name +
               "' object has no getter");
   return call(vm, p->getter, {instance});
 }
@@ -44,7 +44,7 @@ void property_bind_set(Vm& vm, const Value& self, const Value& instance, const V
   const Value& f = value ? p->setter : p->deleter;
   if (!f || f.is_none())
     raise(vm, vm.exceptions().AttributeError,
-          "property " + property_name(vm, self) + "of '" + type_name(vm, instance) +
+          "property " + property_name(vm, self) + "of '" + type_of(vm, instance)->qualified_name +
               "' object has no " + (value ? "setter" : "deleter"));
   if (value) call(vm, f, {instance, value});
   else call(vm, f, {instance});

@@ -147,7 +147,7 @@ struct DictIterator final : NativeIterator {
   Local<DictObject> dict;
   Part part = Part::Keys;
   uint32_t place = 0;
-  size_t size = 0;
+  size_t size = 0, left = 0;  // entries at the beginning, and of those still to come
   bool reverse = false;
   bool next(Vm& vm, Value& out) override {
     if (!dict) return false;
@@ -160,6 +160,10 @@ struct DictIterator final : NativeIterator {
       uint32_t at = reverse ? table.used() - 1 - place : place;
       ++place;
       if (!table.entry(at).key) continue;
+      if (!left--) {  // one was removed and another one added, again and again
+        dict = nullptr;
+        raise(vm, vm.exceptions().RuntimeError, "dictionary keys changed during iteration");
+      }
       out = part_of(vm, table.entry(at), part);
       return true;
     }
@@ -188,7 +192,7 @@ Value make_dict_iterator(Vm& vm, DictObject* dict, Part part, bool reverse = fal
   Local<DictIterator> it = vm.heap().make<DictIterator>(dict_iterator_type(vm));
   it->dict = Local<DictObject>(dict);
   it->part = part;
-  it->size = dict->table.size();
+  it->size = it->left = dict->table.size();
   it->reverse = reverse;
   return it.take();
 }

@@ -210,7 +210,7 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   } else {
     digits = float_digits(magnitude, spec, lower, static_cast<int>(spec.precision < 0 ? 6 : spec.precision));
   }
-  if (spec.no_negative_zero && negative && digits.find_first_of("123456789") == std::string::npos) negative = false;
+  if (spec.no_negative_zero && std::isfinite(value) && digits.find_first_of("123456789") == std::string::npos) negative = false;
   if (upper)
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   const size_t end = std::isfinite(value) ? digits.find_first_of(".eE%") : 0;
@@ -225,6 +225,7 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
     return format_float(vm, static_cast<double>(value), text);
   if (std::string_view("bcdnoxX").find(type) == std::string_view::npos) unknown_code(type, type_name);
   if (spec.precision >= 0) bad_spec("Precision not allowed in integer format specifier");
+  if (spec.no_negative_zero) bad_spec("Negative zero coercion (z) not allowed in integer format specifier");
   if (type == 'c') {
     if (spec.sign) bad_spec("Sign not allowed with integer format specifier 'c'");
     if (spec.alternate) bad_spec("Alternate form (#) not allowed with integer format specifier 'c'");

@@ -431,7 +431,7 @@ Value import_(Vm& vm, Args& a) {
 }
 Value dir(Vm& vm, Args& a) {
   if (!a.has(0)) {
-    Local<ListObject> names = to_list(vm, Value(vm.current_frame()->globals));
+    Local<ListObject> names = to_list(vm, locals(vm, a));
     sort_list(vm, names, Value(), false);
     return names.take();
   }
@@ -459,6 +459,11 @@ Value input(Vm& vm, Args& a) {
   if (line.empty()) raise(vm, vm.exceptions().EOFError, "EOF when reading a line");
   if (line.back() == '\n') line.pop_back();
   return str_value(vm, line);
+}
+
+Value exit(Vm& vm, Args& a) {
+  std::span<const Value> args(a.positional, a[0].is_none() ? 0 : 1);
+  throw ScriptException(make_exception(vm, vm.exceptions().SystemExit, args));
 }
 
 struct Row {
@@ -505,6 +510,8 @@ constexpr Row kFunctions[] = {
     {"locals", "", locals},
     {"dir", "object=?, /", dir},
     {"input", "prompt=?, /", input},
+    {"exit", "code=None", exit},
+    {"quit", "code=None", exit},
 };
 
 }  // namespace

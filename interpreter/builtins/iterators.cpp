@@ -179,7 +179,8 @@ Value reversed_construct(Vm& vm, Type* type, Args& args) {
   bool own_list = is_kind(v, Kind::List) && method && is_kind(*method, Kind::NativeFunction);
   if (method && !own_list)
     return call(vm, bind_attribute(vm, *method, v, of));
-  if (!of->slots.get_item || !of->slots.length || is_kind(v, Kind::Dict))
+  const bool sequence = of->slots.get_item && (of->slots.length || (of->type_flags & kScriptClass));
+  if (!sequence || is_kind(v, Kind::Dict))
     raise_type_error(vm, "'" + of->name + "' object is not reversible");
   Local<Reversed> r = vm.heap().make<Reversed>(type);
   r->sequence = v;

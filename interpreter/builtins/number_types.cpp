@@ -47,6 +47,7 @@ Value number_to_int(Vm& vm, const Value& v) {
 Value number_to_float(Vm& vm, const Value& v) { return Value::real(to_double(vm, unbox(v))); }
 Value number_to_index(Vm&, const Value& v) { return Value::integer(unbox(v).as_int()); }
 Value number_format(Vm& vm, const Value& v, StrObject* spec) {
+  if (spec->view().empty()) return str_value(vm, to_string(vm, v));
   return str_value(vm, format(vm, unbox(v), spec->view()));
 }
 
@@ -147,10 +148,10 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   }
   if (is_integer_like(x)) return box(vm, type, Value::integer(x.as_int()));
   if (x.is_float()) return box(vm, type, Value::integer(float_to_int(vm, x.as_float())));
-  if (is_number_text(x)) return box(vm, type, parse_int(vm, x, 10));
   const TypeSlots& slots = type_of(vm, x)->slots;
   if (slots.to_int) return box(vm, type, slots.to_int(vm, x));
-  if (slots.to_index) return box(vm, type, slots.to_index(vm, x));
+  if (slots.to_index) return box(vm, type, Value::integer(to_index(vm, x)));
+  if (is_number_text(x)) return box(vm, type, parse_int(vm, x, 10));
   raise_type_error(vm, "int() argument must be a string, a bytes-like object or a real number, not '" +
                            type_name(vm, x) + "'");
 }
@@ -185,9 +186,10 @@ Value float_construct(Vm& vm, Type* type, Args& args) {
   kSignature.bind(vm, "float", args, v);
   const Value& x = v[0];
   if (is_number(x)) return box(vm, type, Value::real(to_double(vm, x)));
-  if (is_number_text(x)) return box(vm, type, parse_float(vm, x));
   const TypeSlots& slots = type_of(vm, x)->slots;
-  if (!slots.to_float && !slots.to_index)
+  const bool converts = slots.to_float || slots.to_index;
+  if (!converts && is_number_text(x)) return box(vm, type, parse_float(vm, x));
+  if (!converts)
     raise_type_error(vm, "float() argument must be a string or a real number, not '" +
                              type_name(vm, x) + "'");
   return box(vm, type, Value::real(to_double(vm, x)));

@@ -188,6 +188,10 @@ struct PercentFormatter {
   }
 
   void directive() {
+    if (i < text.size() && text[i] == '%') {
+      out += text[i++];
+      return;
+    }
     Value v;
     bool keyed = i < text.size() && text[i] == '(';
     if (keyed) v = by_key();
@@ -204,10 +208,6 @@ struct PercentFormatter {
     while (i < text.size() && (text[i] == 'l' || text[i] == 'h')) ++i;
     if (i >= text.size()) raise_value_error(vm, "incomplete format");
     char kind = text[i++];
-    if (kind == '%') {
-      out += '%';
-      return;
-    }
     if (!keyed) v = take();
     convert(kind, v, flags, width, precision);
   }
@@ -219,6 +219,8 @@ struct PercentFormatter {
       body = std::string(1, static_cast<char>(v.as_int()));
     else if (is_kind(v, Kind::Bytes))
       body = cast<BytesObject>(v)->data;
+    else if (kind != 'c' && lookup_in_type(type_of(vm, v), intern(vm, "__bytes__")))
+      body = cast<BytesObject>(call(vm, Value(vm.types().bytes), {v}))->data;
     else
       raise_type_error(vm, kind == 'c'
                                ? "%c requires an integer in range(256) or a single byte"
@@ -252,12 +254,16 @@ struct PercentFormatter {
       }
       case 'c': {
         std::string point;
-        bool one = is_integer_like(v) || (is_kind(v, Kind::Str) && cast<StrObject>(v)->length == 1);
-        if (!one) raise_type_error(vm, "%c requires int or char");
-        if (is_integer_like(v) && (v.as_int() < 0 || v.as_int() > 0x10FFFF))
-          raise(vm, vm.exceptions().OverflowError, "%c arg not in range(0x110000)");
-        if (is_integer_like(v)) append_utf8(point, static_cast<uint32_t>(v.as_int()));
-        else point = std::string(text_of(vm, v, "%c argument"));
+        if (is_kind(v, Kind::Str)) {
+          if (cast<StrObject>(v)->length != 1) raise_type_error(vm, "%c requires int or char");
+          point = std::string(text_of(vm, v, "%c argument"));
+        } else {
+          if (!type_of(vm, v)->slots.to_index) raise_type_error(vm, "%c requires int or char");
+          const int64_t n = to_index(vm, v);
+          if (n < 0 || n > 0x10FFFF)
+            raise(vm, vm.exceptions().OverflowError, "%c arg not in range(0x110000)");
+          append_utf8(point, static_cast<uint32_t>(n));
+        }
         out += format_text(point, spec);
         return;
       }
@@ -289,8 +295,10 @@ struct PercentFormatter {
   void integer(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
     int64_t n = 0;
     bool decimal = kind == 'd' || kind == 'i' || kind == 'u';
-    if (v.is_float() && decimal) n = float_to_int(vm, v.as_float());
-    else if (is_integer_like(v) || type_of(vm, v)->slots.to_index) n = to_index(vm, v);
+    const TypeSlots& slots = type_of(vm, v)->slots;
+    const bool derived = type_of(vm, v)->is_subtype_of(vm.types().integer);
+    if (decimal && slots.to_int && !derived) n = checked_int(vm, slots.to_int(vm, v), "__int__");
+    else if (slots.to_index) n = to_index(vm, v);
     else
       raise_type_error(vm, std::string("%") + kind + " format: " +
                                (decimal ? "a real number" : "an integer") + " is required, not " +

@@ -92,6 +92,7 @@ Value str_to_str(Vm& vm, const Value& v) {
   return v.object()->type == vm.types().str ? v : str_value(vm, view_of(v));
 }
 Value str_format_slot(Vm& vm, const Value& v, StrObject* spec) {
+  if (spec->view().empty()) return to_str(vm, v);
   return str_value(vm, format_text(view_of(v), spec->view()));
 }
 Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {

@@ -129,7 +129,6 @@ Value range_construct(Vm& vm, Type*, Args& args) {
     raise_type_error(vm, "range expected at most 3 arguments, got " + std::to_string(args.count));
   int64_t v[3] = {0, 0, 1};
   for (uint32_t i = 0; i < args.count; ++i) v[args.count == 1 ? 1 : i] = to_index(vm, args[i]);
-  if (v[2] == 0) raise_value_error(vm, "range() arg 3 must not be zero");
   return make_range(vm, v[0], v[1], v[2]).take();
 }
 Value range_repr(Vm& vm, const Value& self) {

@@ -24,20 +24,45 @@ std::string common_prefix(const std::vector<std::string>& names) {
   return prefix;
 }
 
-// Text copied from a session carries its prompts, and answers on the lines without one: both go.
-std::string without_prompts(const std::string& text) {
+bool is_kill(KeyKind kind) {
+  return kind == KeyKind::KillToEnd || kind == KeyKind::KillToStart || kind == KeyKind::KillWord ||
+         kind == KeyKind::KillWordRight;
+}
+
+// Text copied from a session carries its prompts, and answers on the lines without one: both go. What is left
+// are its entries; none where the text is no session.
+std::vector<std::string> session_entries(const std::string& text) {
   const std::size_t first = text.find_first_not_of(" \n");
-  if (first == std::string::npos || text.compare(first, 3, ">>>") != 0) return text;
-  std::string stripped;
+  if (first == std::string::npos || text.compare(first, 3, ">>>") != 0) return {};
+  std::vector<std::string> entries;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
-    const bool prompt = line.rfind(">>>", 0) == 0 || line.rfind("...", 0) == 0;
-    if (prompt)
-      stripped += (line.size() > 4 ? line.substr(4) : "") + (end < text.size() ? "\n" : "");
+    const bool opens = line.rfind(">>>", 0) == 0;
+    if (opens) entries.emplace_back();
+    if (!entries.empty() && (opens || line.rfind("...", 0) == 0))
+      entries.back() += (line.size() > 4 ? line.substr(4) : "") + (end < text.size() ? "\n" : "");
     begin = end + 1;
   }
-  return stripped;
+  return entries;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
+// Without what a terminal would take for a command, and without tabs.
+std::string plain_text(const std::string& text) {
+  std::string plain;
+  for (char c : text) {
+    if (c == '\t')
+      plain += std::string(kIndent, ' ');
+    else if (c == '\n' || static_cast<unsigned char>(c) >= 32)
+      plain += c;
+  }
+  return plain;
 }
 
 }  // namespace
@@ -55,6 +80,9 @@ EditResult Editor::read(const std::string& prompt, const std::string& continuati
   cursor_ = 0;
   cursor_row_ = 0;
   history_at_ = history_.size();
+  last_key_ = KeyKind::Ignored;
+  undo_.clear();
+  pasted_.clear();
   vi_.begin();
   terminal_.raw();
   draw();
@@ -103,8 +131,20 @@ Editor::Outcome Editor::handle_vi(const Key& key) {
   return std::nullopt;
 }
 
+// What a key changed can be undone; letters that were typed in a row go together.
 Editor::Outcome Editor::handle_emacs(const Key& key) {
-  if (handle_motion(key.kind) || handle_kill(key.kind)) return std::nullopt;
+  State before{text_, cursor_};
+  const Outcome outcome = handle_editing(key);
+  const bool typing = key.kind == KeyKind::Text && last_key_ == KeyKind::Text;
+  if (text_ != before.text && key.kind != KeyKind::Undo && !typing) undo_.push_back(std::move(before));
+  last_key_ = key.kind;
+  return outcome;
+}
+
+Editor::Outcome Editor::handle_editing(const Key& key) {
+  if (handle_motion(key.kind) || handle_erasing(key.kind) || handle_kill(key.kind) ||
+      handle_change(key.kind))
+    return std::nullopt;
   switch (key.kind) {
     case KeyKind::Text:
       insert(key.text);
@@ -175,17 +215,48 @@ bool Editor::handle_motion(KeyKind kind) {
 
 bool Editor::handle_kill(KeyKind kind) {
   switch (kind) {
-    case KeyKind::Delete:
-      erase(cursor_, next_character(text_, cursor_));
-      return true;
     case KeyKind::KillToEnd:
-      erase(cursor_, std::max(line_end(cursor_), cursor_));
+      kill(cursor_, std::max(line_end(cursor_), cursor_));
       return true;
     case KeyKind::KillToStart:
-      erase(line_start(cursor_), cursor_);
+      kill(line_start(cursor_), cursor_);
       return true;
     case KeyKind::KillWord:
-      erase(word_left(), cursor_);
+      kill(word_left(), cursor_);
+      return true;
+    case KeyKind::KillWordRight:
+      kill(cursor_, word_right());
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Editor::handle_change(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Yank:
+      insert(killed_);
+      return true;
+    case KeyKind::Transpose:
+      transpose();
+      return true;
+    case KeyKind::UpperWord:
+    case KeyKind::LowerWord:
+    case KeyKind::CapitalWord:
+      change_case(kind);
+      return true;
+    case KeyKind::Undo:
+      undo();
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Editor::handle_erasing(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Delete:
+      erase(cursor_, next_character(text_, cursor_));
       return true;
     case KeyKind::Backspace: {
       // Inside the indentation one key takes back one level.
@@ -201,8 +272,10 @@ bool Editor::handle_kill(KeyKind kind) {
 }
 
 Editor::Outcome Editor::enter() {
-  const bool at_end = text_.find_first_not_of(" \n", cursor_) == std::string::npos;
-  if (at_end && questions_.is_complete(text_)) {
+  // Anywhere in the last line, as in a shell; above it a line break is meant.
+  const std::size_t rest = std::min(text_.find('\n', cursor_), text_.size());
+  const bool in_last_line = text_.find_first_not_of(" \n", rest) == std::string::npos;
+  if (in_last_line && questions_.is_complete(text_)) {
     cursor_ = text_.size();
     return EditResult::Entry;
   }
@@ -221,21 +294,58 @@ void Editor::insert(const std::string& text) {
   cursor_ += text.size();
 }
 
-void Editor::paste(std::string text) {
-  text = without_prompts(text);
-  std::string clean;
-  for (char c : text) {
-    if (c == '\t')
-      clean += std::string(kIndent, ' ');
-    else if (c == '\n' || static_cast<unsigned char>(c) >= 32)
-      clean += c;
-  }
-  insert(clean);
+void Editor::paste(const std::string& text) {
+  const std::string plain = plain_text(text);
+  pasted_ = session_entries(plain);
+  insert(pasted_.empty() ? plain : joined(pasted_));
+}
+
+std::vector<std::string> Editor::blocks() const {
+  const std::string whole = joined(pasted_);
+  const bool untouched = whole.size() <= text_.size() && text_.compare(0, whole.size(), whole) == 0 &&
+                         text_.find_first_not_of(" \n", whole.size()) == std::string::npos;
+  return pasted_.empty() || !untouched ? std::vector<std::string>{text_} : pasted_;
 }
 
 void Editor::erase(std::size_t begin, std::size_t end) {
   text_.erase(begin, end - begin);
   cursor_ = begin;
+}
+
+// Kills in a row are brought back together.
+void Editor::kill(std::size_t begin, std::size_t end) {
+  if (!is_kill(last_key_)) killed_.clear();
+  const std::string text = text_.substr(begin, end - begin);
+  killed_ = begin < cursor_ ? text + killed_ : killed_ + text;
+  erase(begin, end);
+}
+
+// The character before the cursor and the one on it; at a line's end the last two.
+void Editor::transpose() {
+  std::size_t middle = cursor_;
+  if (middle == line_end(cursor_)) middle = previous_character(text_, middle);
+  const std::size_t begin = previous_character(text_, middle), end = next_character(text_, middle);
+  if (middle <= line_start(cursor_) || end > line_end(cursor_)) return;
+  const std::string pair = text_.substr(middle, end - middle) + text_.substr(begin, middle - begin);
+  text_.replace(begin, end - begin, pair);
+  cursor_ = end;
+}
+
+void Editor::change_case(KeyKind kind) {
+  const std::size_t end = word_right();
+  bool upper = kind != KeyKind::LowerWord;
+  for (; cursor_ < end; ++cursor_) {
+    const auto c = static_cast<unsigned char>(text_[cursor_]);
+    text_[cursor_] = static_cast<char>(upper ? std::toupper(c) : std::tolower(c));
+    if (kind == KeyKind::CapitalWord && is_word(text_[cursor_])) upper = false;
+  }
+}
+
+void Editor::undo() {
+  if (undo_.empty()) return;
+  text_ = std::move(undo_.back().text);
+  cursor_ = undo_.back().cursor;
+  undo_.pop_back();
 }
 
 // Up on the first line and Down on the last walk through the history, whole blocks at a time.

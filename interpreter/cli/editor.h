@@ -32,6 +32,8 @@ class Editor {
          EditKeys keys = EditKeys::Emacs);
   // Reads one block into `text`.
   EditResult read(const std::string& prompt, const std::string& continuation, std::string& text);
+  // What was read, entry by entry: a session that was pasted has several.
+  std::vector<std::string> blocks() const;
 
  private:
   // What a key did: go on editing, or leave with a result.
@@ -39,12 +41,19 @@ class Editor {
   Outcome handle(const Key& key);
   Outcome handle_vi(const Key& key);
   Outcome handle_emacs(const Key& key);
+  Outcome handle_editing(const Key& key);
   bool handle_motion(KeyKind kind);
+  bool handle_erasing(KeyKind kind);
   bool handle_kill(KeyKind kind);
+  bool handle_change(KeyKind kind);
   Outcome enter();
   void insert(const std::string& text);
-  void paste(std::string text);
+  void paste(const std::string& text);
   void erase(std::size_t begin, std::size_t end);
+  void kill(std::size_t begin, std::size_t end);
+  void transpose();
+  void change_case(KeyKind kind);
+  void undo();
   void vertical(int direction);
   void recall(std::size_t index);
   void search();
@@ -52,6 +61,10 @@ class Editor {
   void show(const std::vector<std::string>& names);
   void draw(bool final = false);
 
+  struct State {
+    std::string text;
+    std::size_t cursor;
+  };
   struct Line {
     std::size_t begin, end;
     int prompt_width, width, rows;
@@ -75,6 +88,10 @@ class Editor {
   std::size_t cursor_ = 0;
   std::size_t history_at_ = 0;
   std::string unfinished_;  // what was being written before the history was entered
+  std::string killed_;      // of the last kills in a row
+  KeyKind last_key_ = KeyKind::Ignored;
+  std::vector<State> undo_;
+  std::vector<std::string> pasted_;  // the entries of the session that was pasted last
   int cursor_row_ = 0;      // of the screen, below the first drawn row
 };
 

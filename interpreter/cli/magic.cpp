@@ -153,6 +153,31 @@ tsc_status* time_many(Session& session, const std::string& statement) {
   return nullptr;
 }
 
+// ---- Words that begin with %
+
+tsc_status* usage(Session& session, const std::string& message) {
+  return session.api().error_new(session.engine(), "SyntaxError", message.c_str());
+}
+
+struct MagicRow {
+  const char *word, *help;
+  tsc_status* (*run)(Session& session, const std::string& rest);
+};
+constexpr MagicRow kMagics[] = {
+    {"%time", "%time STATEMENT runs it once, as in %time model(x)", time_once},
+    {"%timeit", "%timeit STATEMENT runs it many times, as in %timeit x @ x", time_many}};
+
+tsc_status* run_word(Session& session, const std::string& word, const std::string& rest) {
+  for (const MagicRow& row : kMagics) {
+    if (word != row.word) continue;
+    return rest.empty() ? usage(session, std::string("a statement is missing: ") + row.help)
+                        : row.run(session, rest);
+  }
+  std::string known;
+  for (const MagicRow& row : kMagics) known += (known.empty() ? "" : "; ") + std::string(row.help);
+  return usage(session, "there is no " + word + "; " + known);
+}
+
 // ---- !command
 
 // By the shell, on this terminal. Ctrl-C reaches the command as it reaches this process.
@@ -177,12 +202,6 @@ tsc_status* run_shell(Session& session, const std::string& command) {
   else if (WEXITSTATUS(result) != 0) std::printf("(exit code %d)\n", WEXITSTATUS(result));
   return nullptr;
 }
-
-struct MagicRow {
-  const char* word;
-  tsc_status* (*run)(Session& session, const std::string& rest);
-};
-constexpr MagicRow kMagics[] = {{"%time", time_once}, {"%timeit", time_many}};
 
 // ---- Tensors
 
@@ -224,6 +243,65 @@ void count_special(const tsc_tensor_info& info, uint32_t axis, int64_t offset, C
 constexpr const char* kDtypes[] = {"bool",     "uint8",   "int32",  "int64",
                                    "bfloat16", "float32", "float64"};
 
+// The files that a path may become; `begin`: where its last part begins.
+void add_files(const std::string& path, std::size_t cursor, std::size_t& begin,
+               std::vector<std::string>& names) {
+  namespace fs = std::filesystem;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const std::string prefix = slash == std::string::npos ? path : path.substr(slash + 1);
+  begin = cursor - prefix.size();
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.rfind(prefix, 0) != 0 || (prefix.empty() && name[0] == '.')) continue;
+    names.push_back(name + (at->is_directory(error) ? "/" : ""));
+  }
+}
+
+bool is_name_part(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
+}
+
+// Of something: x[", f()[", and not the beginning of a list.
+bool is_subscript(const std::string& line, std::size_t quote) {
+  if (quote < 2 || line[quote - 1] != '[') return false;
+  const char before = line[quote - 2];
+  return is_name_part(before) || before == ')' || before == ']';
+}
+
+// Empty for what is more than a name: to read it could run code.
+std::string name_before(const std::string& line, std::size_t end) {
+  std::size_t start = end;
+  while (start > 0 && is_name_part(line[start - 1])) --start;
+  return start > 0 && line[start - 1] == '.' ? "" : line.substr(start, end - start);
+}
+
+// The keys, as far as they are text that needs no escapes, of the dict of that name.
+void add_keys(Session& session, const std::string& name, const std::string& prefix,
+              std::vector<std::string>& names) {
+  const tsc_api& api = session.api();
+  tsc_value* dict = nullptr;
+  api.status_free(name.empty() ? nullptr : api.get(session.engine(), name.c_str(), &dict));
+  if (dict != nullptr && api.kind(dict) == TSC_DICT) {
+    size_t count = 0;
+    api.status_free(api.length(dict, &count));
+    for (size_t i = 0; i < std::min<size_t>(count, 1000); ++i) {
+      tsc_value *key = nullptr, *item = nullptr;
+      const char* text = nullptr;
+      size_t size = 0;
+      api.status_free(api.dict_entry(dict, i, &key, &item));
+      if (key != nullptr && api.kind(key) == TSC_STR) api.status_free(api.as_str(key, &text, &size));
+      const std::string word(text != nullptr ? text : "", size);
+      if (!word.empty() && word.rfind(prefix, 0) == 0 && word.find_first_of("'\"\\\n") == std::string::npos)
+        names.push_back(word);
+      api.value_free(key);
+      api.value_free(item);
+    }
+  }
+  api.value_free(dict);
+}
+
 }  // namespace
 
 // A name, with attributes, items and calls, and one or two question marks after it.
@@ -250,13 +328,10 @@ bool run_magic(Session& session, const std::string& entry, tsc_status** status) 
     *status = run_shell(session, trimmed_text(text.substr(1)));
     return true;
   }
+  if (!text.starts_with('%')) return false;
   const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-  for (const MagicRow& row : kMagics) {
-    if (text.substr(0, end) != row.word) continue;
-    *status = row.run(session, trimmed_text(text.substr(end)));
-    return true;
-  }
-  return false;
+  *status = run_word(session, text.substr(0, end), trimmed_text(text.substr(end)));
+  return true;
 }
 
 std::string tensor_summary(Session& session, tsc_value* value) {
@@ -285,8 +360,8 @@ std::string tensor_summary(Session& session, tsc_value* value) {
   return text;
 }
 
-bool complete_beyond_names(const std::string& text, std::size_t cursor, std::size_t& begin,
-                           std::vector<std::string>& names) {
+bool complete_beyond_names(Session& session, const std::string& text, std::size_t cursor,
+                           std::size_t& begin, std::vector<std::string>& names) {
   const std::string line = text.substr(0, cursor);
   if (!line.empty() && line[0] == '%' && line.find(' ') == std::string::npos) {
     begin = 0;
@@ -294,7 +369,7 @@ bool complete_beyond_names(const std::string& text, std::size_t cursor, std::siz
       if (std::string(row.word).rfind(line, 0) == 0) names.emplace_back(row.word);
     return true;
   }
-  // Inside a string that is open on this line: a path.
+  // Inside a string that is open on this line: a key or a path.
   std::size_t open = std::string::npos;
   for (std::size_t i = line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n');
        i < line.size(); ++i) {
@@ -307,17 +382,11 @@ bool complete_beyond_names(const std::string& text, std::size_t cursor, std::siz
   }
   if (!line.empty() && line[0] == '!') open = line.find_last_of(" !'\"");  // a word of a command
   if (open == std::string::npos) return false;
-  namespace fs = std::filesystem;
-  const std::string path = line.substr(open + 1);
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const std::string prefix = slash == std::string::npos ? path : path.substr(slash + 1);
-  begin = cursor - prefix.size();
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    if (name.rfind(prefix, 0) != 0 || (prefix.empty() && name[0] == '.')) continue;
-    names.push_back(name + (at->is_directory(error) ? "/" : ""));
+  if (is_subscript(line, open)) {
+    begin = open + 1;
+    add_keys(session, name_before(line, open - 1), line.substr(begin), names);
+  } else {
+    add_files(line.substr(open + 1), cursor, begin, names);
   }
   std::sort(names.begin(), names.end());
   return true;

@@ -30,6 +30,7 @@ struct FlagRow {
   const char* help;
   Setter set;
   Command command = Command::Help;  // the only command it belongs to; Help: to all
+  const char* words = nullptr;      // the values that there are; null where they cannot be listed
 };
 
 std::span<const CommandRow> command_rows();

@@ -1,14 +1,17 @@
 #include "interpreter/cli/repl.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "interpreter/cli/editor.h"
@@ -42,12 +45,13 @@ class Repl {
   bool finished() const { return finished_; }
   int exit_code() const { return exit_code_; }
 
-  void run(const std::string& entry) {
+  // Whether the session goes on with what was entered behind it: it raised nothing and did not leave.
+  bool run(const std::string& entry) {
     const std::string_view text = trimmed(entry);
-    if (text.empty()) return;
+    if (text.empty()) return true;
     if (text == "exit" || text == "quit") {
       finished_ = true;
-      return;
+      return false;
     }
     const std::string name = "<input " + std::to_string(++entry_count_) + ">";
     Session::CatchInterrupts guard(session_);
@@ -58,8 +62,10 @@ class Repl {
                                         &value);
     if (status == nullptr && value != nullptr) status = show(value, text.back() != ';');
     session_.api().value_free(value);
+    const bool done = status == nullptr;
     finish(status);
     std::fflush(stdout);
+    return done;
   }
 
  private:
@@ -93,6 +99,39 @@ class Repl {
   int exit_code_ = 0;
 };
 
+// A signal handler has no other way to the prompt.
+volatile sig_atomic_t g_given_up = 0;
+
+// While one lives Ctrl-C does not end the process: at the prompt it gives the entry up.
+class CatchAtPrompt {
+ public:
+  CatchAtPrompt() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_given_up = 1; };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~CatchAtPrompt() { sigaction(SIGINT, &before_, nullptr); }
+  CatchAtPrompt(const CatchAtPrompt&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+// Waits for a line of the terminal; false when Ctrl-C came first. It is let in only while this waits, so that none
+// is lost between the question and the answer.
+bool wait_for_line() {
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, &before);
+  pollfd ready{STDIN_FILENO, POLLIN, 0};
+  while (!g_given_up && ppoll(&ready, 1, nullptr, &before) < 0 && errno == EINTR) {
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return !g_given_up;
+}
+
 int run_lines(Session& session) {
   Repl repl(session);
   std::string entry;
@@ -100,10 +139,18 @@ int run_lines(Session& session) {
   char* line = nullptr;
   std::size_t capacity = 0;
   const bool prompts = isatty(STDIN_FILENO) != 0;
+  std::optional<CatchAtPrompt> guard;
+  if (prompts) guard.emplace();
   for (;;) {
     if (prompts) {
+      g_given_up = 0;
       std::fputs(entry.empty() ? kPrompt : kContinuation, stdout);
       std::fflush(stdout);
+    }
+    if (prompts && !wait_for_line()) {
+      std::fputs("\nKeyboardInterrupt\n", stdout);
+      entry.clear();
+      continue;
     }
     const ssize_t length = getline(&line, &capacity, stdin);
     if (length > 0) {
@@ -136,7 +183,7 @@ EditorQuestions questions_of(Session& session) {
   questions.complete = [&session](const std::string& text, std::size_t cursor) {
     std::vector<std::string> names;
     std::size_t begin_of_path = 0;
-    if (complete_beyond_names(text, cursor, begin_of_path, names))
+    if (complete_beyond_names(session, text, cursor, begin_of_path, names))
       return std::make_pair(begin_of_path, std::move(names));
     auto collect = [](void* user, const char* name, size_t size) {
       static_cast<std::vector<std::string>*>(user)->emplace_back(name, size);
@@ -182,7 +229,8 @@ int run_editor(Session& session, KeyStyle style) {
     if (result == EditResult::End) break;
     if (result == EditResult::Cancelled) continue;
     history.add(std::string(trimmed(entry)));
-    repl.run(entry);
+    for (const std::string& block : editor.blocks())
+      if (!repl.run(block)) break;
   }
   return repl.exit_code();
 }

@@ -133,13 +133,11 @@ Session::CatchInterrupts::CatchInterrupts(Session& session) {
   g_interrupt_count = 0;
   struct sigaction action {};
   action.sa_handler = on_interrupt;
-  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGINT, &action, &before_);
 }
 
 Session::CatchInterrupts::~CatchInterrupts() {
-  struct sigaction action {};
-  action.sa_handler = SIG_DFL;
-  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGINT, &before_, nullptr);
   tsc_engine* engine = g_interrupted_engine;
   g_interrupted_engine = nullptr;
   if (engine != nullptr) g_interrupt_api->clear_interrupt(engine);

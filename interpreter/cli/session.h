@@ -1,6 +1,7 @@
 #pragma once
 // One engine for the process: made from the command line, its errors printed, Ctrl-C led to it, its
 // statuses turned into exit codes. Knows: the public API. Must not know: line editing.
+#include <csignal>
 #include <string>
 
 #include "interpreter/cli/options.h"
@@ -38,6 +39,9 @@ class Session {
    public:
     explicit CatchInterrupts(Session& session);
     ~CatchInterrupts();
+
+   private:
+    struct sigaction before_ {};
   };
 
  private:

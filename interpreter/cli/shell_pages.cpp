@@ -24,12 +24,18 @@ std::vector<const FlagRow*> flags_of(Command command) {
   return rows;
 }
 
-std::string joined_flags(Command command, bool with_value) {
+std::string joined(const std::vector<std::string>& words) {
   std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+std::string joined_flags(Command command, bool with_value) {
+  std::vector<std::string> names;
   for (const FlagRow* row : flags_of(command))
     if (!with_value || row->value != nullptr)
-      for (const std::string& name : names_of(*row)) out += (out.empty() ? "" : " ") + name;
-  return out;
+      for (std::string& name : names_of(*row)) names.push_back(std::move(name));
+  return joined(names);
 }
 
 std::string joined_commands() {
@@ -55,6 +61,14 @@ std::string shell_quoted(const std::string& text) {
 std::string piped(std::string words) {
   std::replace(words.begin(), words.end(), ' ', '|');
   return words;
+}
+
+// The commands that take words of a list, and no file.
+std::vector<std::string> commands_of_words() {
+  std::vector<std::string> names;
+  for (const CommandRow& row : command_rows())
+    if (row.takes == Takes::Word) names.emplace_back(row.name);
+  return names;
 }
 
 // ---- bash
@@ -84,22 +98,34 @@ std::string bash_page() {
     out += "    " + std::string(row.name) + ") flags=\"$flags " + flags +
            "\" words=" + shell_quoted(words) + " ;;\n";
   }
+  out +=
+      "  esac\n"
+      // bash takes --color=never for three words.
+      "  [[ $word == '=' ]] && word=\n"
+      "  [[ $before == '=' ]] && before=\"${COMP_WORDS[COMP_CWORD-2]}\"\n"
+      "  case \"$before\" in\n";
+  for (const FlagRow& row : flag_rows())
+    if (row.words != nullptr)
+      out += "    " + piped(joined(names_of(row))) + ") COMPREPLY=($(compgen -W " +
+             shell_quoted(row.words) + " -- \"$word\")); return ;;\n";
   std::string with_value = joined_flags(Command::Help, true);
   for (const CommandRow& row : command_rows()) {
     const std::string more = joined_flags(row.command, true);
     if (!more.empty()) with_value += " " + more;
   }
-  return out +
-         "  esac\n"
-         "  case \"$before\" in\n"
-         "    " +
-         piped(with_value) +
+  return out + "    " + piped(with_value) +
          ") COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n"
          "  esac\n"
+         "  COMPREPLY=()\n"
          "  case \"$word\" in\n"
          "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
-         "    *) COMPREPLY=($(compgen -W \"$words\" -- \"$word\") "
-         "$(compgen -f -X '!*.tsc' -- \"$word\") $(compgen -d -- \"$word\")) ;;\n"
+         "    *) COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+         "       case \"$command\" in\n"
+         "         " +
+         piped(joined(commands_of_words())) +
+         ") ;;\n"
+         "         *) COMPREPLY+=($(compgen -f -X '!*.tsc' -- \"$word\") $(compgen -d -- \"$word\")) ;;\n"
+         "       esac ;;\n"
          "  esac\n"
          "}\n"
          "complete -o filenames -F _tenscript tenscript\n";
@@ -121,7 +147,8 @@ std::string zsh_flag(const FlagRow& row) {
   std::string out;
   for (const std::string& name : names_of(row)) {
     std::string spec = name + "[" + zsh_text(row.help) + "]";
-    if (row.value != nullptr) spec += ":" + zsh_text(row.value) + ":_files";
+    if (row.value != nullptr)
+      spec += ":" + zsh_text(row.value) + ":" + (row.words != nullptr ? "(" + std::string(row.words) + ")" : "_files");
     out += " " + shell_quoted(spec);
   }
   return out;
@@ -165,7 +192,8 @@ std::string fish_flag(const FlagRow& row, const std::string& condition) {
   std::string out = "complete -c tenscript" + condition;
   for (const std::string& name : names_of(row))
     out += name[1] == '-' ? " -l " + name.substr(2) : " -s " + name.substr(1);
-  if (row.value != nullptr) out += " -r";
+  if (row.words != nullptr) out += " -x -a " + shell_quoted(row.words);
+  else if (row.value != nullptr) out += " -r";
   return out + " -d " + shell_quoted(row.help) + "\n";
 }
 

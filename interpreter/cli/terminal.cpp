@@ -35,6 +35,14 @@ constexpr ControlKey kControlKeys[] = {
     {16, KeyKind::Up},          {14, KeyKind::Down},     {11, KeyKind::KillToEnd},
     {21, KeyKind::KillToStart}, {23, KeyKind::KillWord}, {12, KeyKind::ClearScreen},
     {18, KeyKind::Search},      {3, KeyKind::Interrupt}, {4, KeyKind::EndOfInput},
+    {25, KeyKind::Yank},        {20, KeyKind::Transpose}, {31, KeyKind::Undo},
+};
+
+// After Escape, or with Alt.
+constexpr ControlKey kAltKeys[] = {
+    {'b', KeyKind::WordLeft},      {'f', KeyKind::WordRight}, {'\r', KeyKind::AltEnter},
+    {'\n', KeyKind::AltEnter},     {127, KeyKind::KillWord},  {'d', KeyKind::KillWordRight},
+    {'u', KeyKind::UpperWord},     {'l', KeyKind::LowerWord}, {'c', KeyKind::CapitalWord},
 };
 
 struct SequenceKey {
@@ -146,22 +154,10 @@ Key Terminal::read_escape() {
     if (byte >= 0) --used_;
     return {KeyKind::Escape, ""};
   }
-  switch (byte) {
-    case '[':
-    case 'O':
-      return read_sequence();
-    case 'b':
-      return {KeyKind::WordLeft, ""};
-    case 'f':
-      return {KeyKind::WordRight, ""};
-    case '\r':
-    case '\n':
-      return {KeyKind::AltEnter, ""};
-    case 127:
-      return {KeyKind::KillWord, ""};
-    default:
-      return {KeyKind::Ignored, ""};
-  }
+  if (byte == '[' || byte == 'O') return read_sequence();
+  for (const ControlKey& key : kAltKeys)
+    if (key.byte == byte) return {key.kind, ""};
+  return {KeyKind::Ignored, ""};
 }
 
 Key Terminal::read_sequence() {

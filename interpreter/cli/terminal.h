@@ -27,6 +27,13 @@ enum class KeyKind {
   KillToEnd,
   KillToStart,
   KillWord,
+  KillWordRight,
+  Yank,       // what was killed last
+  Transpose,  // the two characters around the cursor
+  UpperWord,
+  LowerWord,
+  CapitalWord,
+  Undo,
   ClearScreen,
   Search,
   Escape,  // only when asked for: see escape_is_key

@@ -5,6 +5,7 @@
 
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
 namespace {
@@ -196,10 +197,19 @@ Value getrandbits(Vm& vm, Args& a) {
   if (k > 63) raise(vm, vm.exceptions().OverflowError, "getrandbits() of more than 63 bits does not fit in an int");
   return Value::integer(static_cast<int64_t>(twister(a).bits(k)));
 }
+// An int, or a float without a fraction.
+int64_t range_bound(Vm& vm, const Value& v, const char* what) {
+  if (!v.is_float()) return to_index(vm, v);
+  const int64_t n = float_to_int(vm, v.as_float());
+  if (static_cast<double>(n) != v.as_float())
+    raise_value_error(vm, std::string("non-integer ") + what + " for randrange()");
+  return n;
+}
 Value randrange(Vm& vm, Args& a) {
-  int64_t start = to_index(vm, a[1]), step = to_index(vm, a[3]), stop;
-  if (a[2].is_none()) stop = start, start = 0;
-  else stop = to_index(vm, a[2]);
+  int64_t start = range_bound(vm, a[1], "arg 1"), stop = start;
+  if (a[2].is_none()) start = 0;
+  else stop = range_bound(vm, a[2], "stop");
+  const int64_t step = range_bound(vm, a[3], "step");
   if (step == 0) raise_value_error(vm, "zero step for randrange()");
   Local<RangeObject> range = make_range(vm, start, stop, step);
   if (range->length <= 0)

@@ -44,6 +44,7 @@ Local<RangeObject> make_range(Vm& vm, int64_t start, int64_t stop, int64_t step)
   range->start = start;
   range->stop = stop;
   range->step = step;
+  if (step == 0) raise_value_error(vm, "range() arg 3 must not be zero");
   if (step == 1 && !__builtin_sub_overflow(stop, start, &range->length)) {
     range->length = std::max<int64_t>(range->length, 0);
     return range;

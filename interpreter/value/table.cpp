@@ -176,7 +176,6 @@ void Table::append_new(const Value& key, uint64_t h, const Value& value) {
 }
 
 bool Table::insert(Vm& vm, const Value& key, const Value& value) {
-  if (is_kind(key, Kind::Str)) return insert(vm, key, str_hash(vm, cast<StrObject>(key)), value);
   return insert(vm, key, hash(vm, key), value);
 }
 

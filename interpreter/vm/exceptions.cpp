@@ -1,4 +1,6 @@
 // Raising, and the report of an uncaught exception.
+#include <utf8proc.h>
+
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -221,6 +223,22 @@ std::vector<std::string> exception_only(Vm& vm, ExceptionObject* e, bool with_hi
   return lines;
 }
 
+namespace {
+
+// The character at a text's beginning: its bytes, and the columns that a terminal gives it.
+struct ShownCharacter {
+  size_t bytes, columns;
+};
+ShownCharacter first_shown(std::string_view text) {
+  utf8proc_int32_t point = 0;
+  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                      static_cast<utf8proc_ssize_t>(text.size()), &point);
+  if (bytes <= 0 || point < 0x80) return {1, 1};
+  return {static_cast<size_t>(bytes), static_cast<size_t>(utf8proc_charwidth(point))};
+}
+
+}  // namespace
+
 std::string caret_line(const TracebackEntry& entry) {
   const lang::CodeObject& code = *entry.code;
   const uint32_t line = entry.line();
@@ -231,11 +249,12 @@ std::string caret_line(const TracebackEntry& entry) {
   const uint32_t begin = code.source->line_begin(line);
   const bool anchored = span.anchor.begin != span.anchor.end;
   std::string carets;
-  for (size_t at = std::min(text.find_first_not_of(" \t"), text.size()); at < text.size(); ++at) {
-    if ((text[at] & 0xC0) == 0x80) continue;  // one mark a character
+  for (size_t at = std::min(text.find_first_not_of(" \t"), text.size()); at < text.size();) {
+    const ShownCharacter shown = first_shown(text.substr(at));
     const uint32_t offset = begin + static_cast<uint32_t>(at);
-    if (!span.whole.contains(offset)) carets += ' ';
-    else carets += !anchored || span.anchor.contains(offset) ? '^' : '~';
+    const char mark = !span.whole.contains(offset) ? ' ' : !anchored || span.anchor.contains(offset) ? '^' : '~';
+    carets.append(shown.columns, mark);
+    at += shown.bytes;
   }
   while (!carets.empty() && carets.back() == ' ') carets.pop_back();
   const size_t last = text.find_last_not_of(" \t");

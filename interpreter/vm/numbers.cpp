@@ -89,7 +89,7 @@ Value int_shift(Vm& vm, BinaryOp op, int64_t a, int64_t b) {
   if (b < 0) raise_value_error(vm, "negative shift count");
   if (op == BinaryOp::RShift) return Value::integer(a >> (b > 63 ? 63 : b));
   if (a == 0) return Value::integer(0);
-  if (b > 62) raise_integer_overflow(vm, op, a, b);
+  if (b > 63) raise_integer_overflow(vm, op, a, b);
   int64_t r = static_cast<int64_t>(static_cast<uint64_t>(a) << b);
   if (r >> b != a) raise_integer_overflow(vm, op, a, b);
   return Value::integer(r);

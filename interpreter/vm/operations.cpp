@@ -1,6 +1,8 @@
 // Operators, truth, items: dispatch over the type slots, with Python's messages.
 #include "interpreter/vm/operations.h"
 
+#include <optional>
+
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/vm.h"
@@ -15,6 +17,9 @@ namespace {
 }
 
 bool declined(Vm& vm, const Value& v) { return v.is(vm.not_implemented()); }
+
+// Of the class str itself: a class derived from it may compare and hash in its own way.
+bool is_plain_str(Vm& vm, const Value& v) { return v.is_object() && v.object()->type == vm.types().str; }
 
 bool overrides_reflected(Vm& vm, BinaryOp op, Type* subclass, Type* type) {
   Local<StrObject> name = intern(vm, kBinaryOps[static_cast<int>(op)].reflected);
@@ -130,7 +135,7 @@ Value compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
 bool equal(Vm& vm, const Value& a, const Value& b) {
   if (a.is(b)) return true;
   if (is_number(a) && is_number(b)) return number_compare(CompareOp::Eq, a, b);
-  if (is_kind(a, Kind::Str) && is_kind(b, Kind::Str))
+  if (is_plain_str(vm, a) && is_plain_str(vm, b))
     return str_equal(cast<StrObject>(a), cast<StrObject>(b));
   vm.check_native_stack();
   return truth(vm, compare(vm, CompareOp::Eq, a, b));
@@ -173,7 +178,7 @@ uint64_t hash(Vm& vm, const Value& v) {
     case Tag::Object: break;
     default: return 0x6e6f6e65;
   }
-  if (v.object()->kind == Kind::Str) return str_hash(vm, cast<StrObject>(v));
+  if (is_plain_str(vm, v)) return str_hash(vm, cast<StrObject>(v));
   auto slot = v.object()->type->slots.hash;
   if (!slot) raise_type_error(vm, "unhashable type: '" + type_name(vm, v) + "'");
   vm.check_native_stack();
@@ -220,14 +225,27 @@ void delete_item(Vm& vm, const Value& container, const Value& key) {
 bool is_integer_like(const Value& v) { return v.is_int() || v.is_bool(); }
 int64_t int_value(const Value& v) { return v.as_int(); }
 
-int64_t to_index(Vm& vm, const Value& v, const char* what) {
+namespace {
+
+// The number of an int, or of an instance of a class derived from int: whatever methods that class has.
+std::optional<int64_t> whole_number(Vm& vm, const Value& v) {
   if (is_integer_like(v)) return v.as_int();
+  Type* integer = vm.types().integer;
+  if (!v.is_object() || !v.object()->type->is_subtype_of(integer)) return std::nullopt;
+  return integer->slots.to_index(vm, v).as_int();
+}
+
+}  // namespace
+
+int64_t checked_int(Vm& vm, const Value& result, const char* method) {
+  if (std::optional<int64_t> n = whole_number(vm, result)) return *n;
+  raise_type_error(vm, std::string(method) + " returned non-int (type " + type_name(vm, result) + ")");
+}
+
+int64_t to_index(Vm& vm, const Value& v, const char* what) {
+  if (std::optional<int64_t> n = whole_number(vm, v)) return *n;
   Type* type = type_of(vm, v);
-  if (type->slots.to_index) {
-    Value r = type->slots.to_index(vm, v);
-    if (is_integer_like(r)) return r.as_int();
-    raise_type_error(vm, "__index__ returned non-int (type " + type_name(vm, r) + ")");
-  }
+  if (type->slots.to_index) return checked_int(vm, type->slots.to_index(vm, v), "__index__");
   if (what)
     raise_type_error(vm, std::string(what) + " must be an integer, not " + type->name);
   raise_type_error(vm, "'" + type->name + "' object cannot be interpreted as an integer");

@@ -80,6 +80,7 @@ std::string format(Vm& vm, const Value& v, std::string_view spec);
 // Conversions of arguments; raise TypeError naming `what`.
 int64_t to_index(Vm& vm, const Value& v, const char* what = nullptr);
 double to_double(Vm& vm, const Value& v, const char* what = nullptr);
+int64_t checked_int(Vm& vm, const Value& result, const char* method);  // TypeError unless it is an int
 bool is_integer_like(const Value& v);  // int or bool
 int64_t int_value(const Value& v);     // of an int or bool
 

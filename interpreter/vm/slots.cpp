@@ -64,7 +64,9 @@ int64_t script_length(Vm& vm, const Value& self) {
   if (n < 0) raise_value_error(vm, "__len__() should return >= 0");
   return n;
 }
-Value script_to_int(Vm& vm, const Value& self) { return call_dunder(vm, self, "__int__"); }
+Value script_to_int(Vm& vm, const Value& self) {
+  return Value::integer(checked_int(vm, call_dunder(vm, self, "__int__"), "__int__"));
+}
 Value script_to_float(Vm& vm, const Value& self) { return call_dunder(vm, self, "__float__"); }
 Value script_to_index(Vm& vm, const Value& self) { return call_dunder(vm, self, "__index__"); }
 Value script_get_item(Vm& vm, const Value& self, const Value& key) {

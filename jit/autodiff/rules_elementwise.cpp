@@ -188,10 +188,12 @@ void extremum(GradientCall& c, bool largest) {
 void grad_maximum(GradientCall& c) { extremum(c, true); }
 void grad_minimum(GradientCall& c) { extremum(c, false); }
 
+// At the origin, which has no angle, the gradient is 0.
 void grad_atan2(GradientCall& c) {
   Emit e(c.b);
   const ValueId radius = e.add(squared(e, c.x()), squared(e, c.y()));
-  const ValueId inverse = e.op(Op::reciprocal, {radius});
+  const ValueId inverse =
+      e.select(e.is_zero(radius), e.zeros(radius), e.op(Op::reciprocal, {radius}));
   if (c.wanted[0]) c.out[0] = e.mul(e.mul(c.g(), c.y()), inverse);
   if (c.wanted[1]) c.out[1] = e.mul(e.mul(c.g(), e.neg(c.x())), inverse);
 }

@@ -26,7 +26,7 @@ TSC_EMIT(abs) {
 TSC_EMIT(sign) {
   auto& b = l.b();
   if (is_floating(dtype)) {
-    Ir negative = b.CreateSelect(b.CreateFCmpOLT(x, zero(l, x)), l.number(dtype, -1), x);
+    Ir negative = b.CreateSelect(b.CreateFCmpOLT(x, zero(l, x)), l.number(dtype, -1), zero(l, x));
     return b.CreateSelect(b.CreateFCmpOGT(x, zero(l, x)), l.number(dtype, 1), negative);
   }
   const int bits = bits_of(x);

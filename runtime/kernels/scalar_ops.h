@@ -48,7 +48,7 @@ TSC_INLINE T abs(T x) {
 
 template <class T>
 TSC_INLINE T sign(T x) {
-  return x > 0 ? T(1) : x < 0 ? neg(T(1)) : x;  // zero keeps its sign, nan stays nan
+  return x > 0 ? T(1) : x < 0 ? neg(T(1)) : T(0);  // 0 for -0 and nan, as PyTorch has it
 }
 
 TSC_INLINE float floor(float x) { return __builtin_floorf(x); }

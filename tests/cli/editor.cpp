@@ -87,6 +87,36 @@ TEST_CASE("typing, moving, erasing") {
   CHECK(text_of("abc.\033OHx\x0b.\r") == "x.");
 }
 
+TEST_CASE("what was killed can be brought back") {
+  CHECK(text_of("one two\x17three \x19.\r") == "one three two.");
+  CHECK(text_of("one two\x17\x17\x19.\r") == "one two.");  // two kills in a row are one text
+  CHECK(text_of("one\x15two \x19.\r") == "two one.");
+  CHECK(text_of("one two" + std::string(kHome) + "\033d\x05 \x19.\r") == " two one.");
+  CHECK(text_of("one two" + std::string(kHome) + "\x0b\x19\x19.\r") == "one twoone two.");
+}
+
+TEST_CASE("characters change places, words their case") {
+  CHECK(text_of("ab\x14.\r") == "ba.");
+  CHECK(text_of("abc" + std::string(kLeft) + "\x14.\r") == "acb.");
+  CHECK(text_of("a\x14\x14.\r") == "a.");
+  CHECK(text_of("\xC3\xA4x\x14.\r") == "x\xC3\xA4.");
+  const std::string start = kHome;
+  CHECK(text_of("one two" + start + "\033u.\x05.\r") == "ONE. two.");
+  CHECK(text_of("ONE" + start + "\033l.\r") == "one.");
+  CHECK(text_of("oNE two" + start + "\033c\033c.\r") == "One Two.");
+}
+
+TEST_CASE("Ctrl-_ undoes one change after the other") {
+  CHECK(text_of("one two\x17\x1f.\r") == "one two.");
+  CHECK(text_of("one two\x17\x7f\x1f\x1f.\r") == "one two.");
+  CHECK(text_of("one two\x17x\x1f\x1f\x1f\x1f.\r") == ".");
+}
+
+TEST_CASE("Enter anywhere in a complete line runs it, above the last line it splits") {
+  CHECK(text_of("abc." + std::string(kHome) + "\r") == "abc.");
+  CHECK(text_of("ab\033\rc." + std::string(kUp) + kHome + "\r\x05\x0e\x0e\r") == "\nab\nc.");
+}
+
 TEST_CASE("characters of several bytes are one step") {
   CHECK(text_of("é世\x7f.\r") == "é.");
   CHECK(text_of("é世" + std::string(kLeft) + std::string(kLeft) + "a\x05.\r") == "aé世.");

@@ -111,6 +111,11 @@ TEST_CASE("tracebacks: repeated places are counted, anchors, carets inside f-str
   const std::string inside = tenscript({"t.tsc"}, "", folder.path()).err;
   CHECK(contains(inside, "    print(f'{a} and {a + b:>5}')\n                     ~~^~~\n"));
   folder.write("u.tsc", "d = {}\nx = d['a']['b'] + 1\n");
+  // Marks stand below what they mean where characters take two columns, or none.
+  folder.write("w.tsc", "x = '日本' + 1\n");
+  CHECK(contains(tenscript({"w.tsc"}, "", folder.path()).err, "    x = '日本' + 1\n        ~~~~~~~^~~\n"));
+  folder.write("w.tsc", "x = 'e\u0301' + 1\n");
+  CHECK(contains(tenscript({"w.tsc"}, "", folder.path()).err, "        ~~~~^~~\n"));
   CHECK(contains(tenscript({"u.tsc"}, "", folder.path()).err, "    x = d['a']['b'] + 1\n        ~^^^^^\n"));
   folder.write("s.tsc", "print(f'{a b}')\n");
   CHECK(contains(tenscript({"s.tsc"}, "", folder.path()).err, " 1 | print(f'{a b}')\n"));

@@ -56,6 +56,13 @@ TEST_CASE("help(x), x? and x?? tell signature, documentation, place and source")
   CHECK(contains(piped("help()\n"), "help(x)"));
 }
 
+TEST_CASE("a word with % that is none, or without its statement, says how it is used") {
+  const std::string unknown = tenscript({"repl"}, "%bogus 1\n'alive'\n").err;
+  CHECK(contains(unknown, "there is no %bogus; %time STATEMENT"));
+  CHECK(contains(tenscript({"repl"}, "%timeit\n").err, "a statement is missing: %timeit STATEMENT"));
+  CHECK(contains(tenscript({"repl"}, "%time \n").err, "a statement is missing: %time STATEMENT"));
+}
+
 TEST_CASE("%time and %timeit") {
   const std::string once = piped("%time 6 * 7\n");
   CHECK(contains(once, "42\nwall "));
@@ -98,6 +105,12 @@ TEST_CASE("Tab completes keyword arguments, modules, paths and magic words") {
   CHECK(prompt.pty.expect(">>> "));
   prompt.pty.type("import torch.nn.functi\t as F\r");
   CHECK(prompt.pty.expect("import torch.nn.functional as F"));
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("sizes = {'width': 3, 'height': 40, 5: 6}\r");
+  CHECK(prompt.pty.expect(">>> "));
+  prompt.pty.type("sizes['hei\t'] + 2\r");
+  CHECK(prompt.pty.expect("sizes['height'] + 2"));
+  CHECK(prompt.pty.expect("\n42\r\n"));
   CHECK(prompt.pty.expect(">>> "));
   prompt.folder.write("some_data_file.txt", "x");
   prompt.pty.type("p = '" + prompt.folder.path() + "/some_da\t'\r");

@@ -82,6 +82,42 @@ TEST_CASE("Ctrl-C at the prompt gives the line up") {
   CHECK(prompt.pty.expect("\n2\r\n"));
 }
 
+TEST_CASE("Ctrl-C at the prompt without an editor gives the line up") {
+  for (const bool basic : {true, false}) {
+    TemporaryFolder folder;
+    std::vector<std::string> arguments = {TENSCRIPT_EXECUTABLE};
+    if (basic) arguments.emplace_back("--basic");
+    Pty pty(arguments, {{"TERM", basic ? "xterm" : "dumb"}, {"XDG_STATE_HOME", folder.path()}, {"NO_COLOR", "1"}});
+    REQUIRE(pty.expect(">>> "));
+    pty.type("for i in [1]:\r");
+    REQUIRE(pty.expect("... "));
+    pty.type("garbage(\x03");
+    CHECK(pty.expect("KeyboardInterrupt\r\n>>> "));
+    pty.type("40 + 2\r");
+    CHECK(pty.expect("\n42\r\n>>> "));
+    pty.type("quit()\r");
+    CHECK(pty.wait() == 0);
+  }
+}
+
+TEST_CASE("a session that is pasted shows what each entry gives") {
+  Prompt prompt;
+  prompt.pty.type("\033[200~>>> 20 + 1\n21\n>>> for i in [7]:\n...     i * 11\n...\n>>> 'la' + 'st'\n'last'\033[201~\r");
+  CHECK(prompt.pty.expect("\n21\r\n"));
+  CHECK(prompt.pty.expect("'last'\r\n"));
+  prompt.pty.type("\033[200~>>> 1 / 0\n>>> 'not' + 'reached'\n\033[201~\r");
+  CHECK(prompt.pty.expect("ZeroDivisionError"));
+  CHECK(prompt.pty.expect(">>> "));
+  CHECK(prompt.pty.unread().find("notreached") == std::string::npos);
+}
+
+TEST_CASE("an entry that no further line can mend is reported at once") {
+  Prompt prompt;
+  prompt.pty.type("def f(:\r");
+  CHECK(prompt.pty.expect("was never closed"));
+  CHECK(prompt.pty.expect(">>> "));
+}
+
 TEST_CASE("Tab completes names and attributes without running code") {
   Prompt prompt;
   prompt.pty.type("class Box:\r@property\rdef danger(self): print('R' + 'AN')\r\r");

@@ -82,6 +82,20 @@ TEST_CASE("completions and the manual page come from the option table") {
   CHECK(shell(use + "complete_words tenscript fmt --c").out == "--check-shapes --color --check\n");
   CHECK(shell(use + "complete_words tenscript --thr").out == "--threads\n");
   CHECK(shell(use + "complete_words tenscript cache ver").out == "verify\n");
+  folder.write("verify.tsc", "");
+  CHECK(shell(use + "complete_words tenscript cache ver").out == "verify\n");
+  CHECK(shell(use + "complete_words tenscript completions ''").out == "bash zsh fish man\n");
+  CHECK(shell(use + "complete_words tenscript run ver").out == "verify.tsc\n");
+  CHECK(shell(use + "complete_words tenscript --color ''").out == "auto always never\n");
+  CHECK(shell(use + "complete_words tenscript --color = al").out == "always\n");
+  CHECK(shell(use + "complete_words tenscript --color =").out == "auto always never\n");
+  CHECK(shell(use + "complete_words tenscript --error-format s").out == "short\n");
+  CHECK(shell(use + "complete_words tenscript --keys v").out == "vi\n");
+  CHECK(shell(use + "complete_words tenscript --emit b").out == "bytecode backward\n");
+  CHECK(shell(use + "complete_words tenscript --log rec").out == "recompiles\n");
+  CHECK(shell(use + "complete_words tenscript --disable fu").out == "fuse\n");
+  CHECK(contains(tenscript({"completions", "zsh"}).out, ":WHEN:(auto always never)"));
+  CHECK(contains(tenscript({"completions", "fish"}).out, "-l color -x -a 'auto always never'"));
   for (const char* kind : {"zsh", "fish"}) {
     const std::string page = tenscript({"completions", kind}).out;
     CHECK(contains(page, "fmt"));

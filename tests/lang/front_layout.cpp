@@ -77,12 +77,15 @@ TEST_CASE("what the language leaves out is named") {
 TEST_CASE("a prompt knows when to ask for more") {
   for (const char* text :
        {"if x:", "if x:\n", "if x:\n  y\n", "f(", "x = [1,\n2", "'''a", "f'''a{x}", "x = \\",
-        "x = \\\n", "@d\n", "class A:\n  def f(self):\n    pass\n", "try:\n  x\n"}) {
+        "x = \\\n", "@d\n", "class A:\n  def f(self):\n    pass\n", "try:\n  x\n",
+        "def f(", "def f(a,\n", "f(x for", "(1 +\n", "{1: 2, 3", "f(\"\"\"a", "[x for y in", "f(a=",
+        "{'a': [1,\n2],\n", "x[1:", "f(*", "lambda: (", "f'{x}' + (", "if (a and\n", "(a\n.b"}) {
     INFO(text);
     CHECK(incomplete(text));
   }
   for (const char* text : {"", "x", "x = 1\n", "if x:\n  y\n\n", "x = = (", "f)(", "'a",
-                           "if x: y\n", "x = (1,\n2)\n"}) {
+                           "if x: y\n", "x = (1,\n2)\n", "def f(:\n", "x = [1,\n2 2\n", "f(1 +,",
+                           "(a\nb", "f(x y"}) {
     INFO(text);
     CHECK_FALSE(incomplete(text));
   }

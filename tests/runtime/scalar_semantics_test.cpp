@@ -130,8 +130,9 @@ TEST_CASE("shifts beyond the width") {
 }
 
 TEST_CASE("signs, rounding and comparisons") {
-  CHECK(is_minus_zero(unary(Op::sign, -0.0)));
-  CHECK(std::isnan(unary(Op::sign, kNan)));
+  CHECK(unary(Op::sign, -0.0) == 0);
+  CHECK(!is_minus_zero(unary(Op::sign, -0.0)));
+  CHECK(unary(Op::sign, kNan) == 0);
   CHECK(unary(Op::sign, -kInf) == -1);
   CHECK(unary(Op::round, 0.5) == 0);
   CHECK(unary(Op::round, 1.5) == 2);

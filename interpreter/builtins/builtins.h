@@ -6,6 +6,8 @@
 
 namespace tsc::interp {
 
+class TextBuilder;
+
 void init_core_types(Vm& vm);       // object, type, dict and what TypeBuilder itself needs
 void init_object_methods(Vm& vm);
 void init_function_types(Vm& vm);
@@ -79,8 +81,8 @@ class ReprGuard {
   Object* object_;
   bool entered_;
 };
-// "[a, b]" with reprs.
-std::string join_reprs(Vm& vm, std::span<const Value> items);
+// "a, b" with reprs.
+void add_reprs(Vm& vm, TextBuilder& out, std::span<const Value> items);
 bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b);
 // %-formatting and str.format.
 std::string percent_format(Vm& vm, std::string_view text, const Value& args, bool bytes = false);

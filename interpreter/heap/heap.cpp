@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/vm.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -50,6 +51,12 @@ void counted_free(void* memory, size_t bytes) noexcept {
 }
 
 bool Heap::is_current() const { return heap_of_thread == this; }
+
+void hear_stop() {
+  if (heap_of_thread) heap_of_thread->hear_stop();
+}
+
+void Heap::hear_stop() { vm_.hear_stop(); }
 
 void check_text_room(size_t bytes) {
   constexpr size_t kWorthAsking = 16 << 10;

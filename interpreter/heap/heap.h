@@ -108,6 +108,7 @@ class Heap {
   void check_room(size_t bytes);
   // Gives chunks without objects back to the system.
   void trim();
+  void hear_stop();  // see patience.h
   // Whether this thread's containers are charged here: it is the one that works for the Vm.
   bool is_current() const;
 

@@ -122,13 +122,18 @@ void Vm::handle_interrupts() {
     fuel_ = INT64_MAX;
     stop(StopCause::Steps);
   }
-  const uint32_t pending = interrupts_.fetch_and(
-      ~uint32_t{kInterruptKeyboard | kInterruptCollect | kInterruptPressure});
+  const uint32_t pending =
+      interrupts_.fetch_and(~uint32_t{kInterruptCollect | kInterruptPressure});
   if (pending & kInterruptPressure) {
     relieve_pressure();
   } else if (pending & kInterruptCollect) {
     heap_.collect(false);
   }
+  raise_stop();
+}
+
+void Vm::raise_stop() {
+  const uint32_t pending = interrupts_.fetch_and(~uint32_t{kInterruptKeyboard});
   if (interrupts_.load(std::memory_order_relaxed) & kInterruptStop) {
     if (!stop_->requested()) interrupts_.fetch_and(~uint32_t{kInterruptStop});
     else if (!stop_->in_grace()) throw ScriptException(limit_exception());

@@ -174,6 +174,12 @@ class Vm {
     if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] handle_interrupts();
   }
 
+  // The same in the midst of work on an object: nothing is collected, so no code of the script runs.
+  void hear_stop() {
+    if (interrupts_.load(std::memory_order_relaxed) & (kInterruptStop | kInterruptKeyboard)) [[unlikely]]
+      raise_stop();
+  }
+
   // --- limits: LimitError, which no script can catch -----------------------------------------------
   // Ends what runs: LimitError at the next safe point, and again until end_entry(). `finally` and
   // __exit__ get kGraceNanoseconds, then they are skipped. Any thread, signal safe.
@@ -227,6 +233,7 @@ class Vm {
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
   std::atomic<uint32_t> interrupts_{0};
   void relieve_pressure();
+  void raise_stop();
   void make_spare_errors();
   std::string limit_message();
   uint32_t pressure_skips_ = 0, next_pressure_skips_ = 1;

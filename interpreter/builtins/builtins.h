@@ -92,5 +92,7 @@ std::string format_int(Vm& vm, int64_t value, std::string_view spec, const char*
 std::string format_float(Vm& vm, double value, std::string_view spec);
 std::string format_text(std::string_view text, std::string_view spec);
 std::string repr_text(std::string_view text, bool ascii_only);
+// A copy of a text of any size.
+std::string copy_text(std::string_view text);
 
 }  // namespace tsc::interp

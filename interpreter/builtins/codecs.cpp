@@ -249,10 +249,7 @@ std::string decode_wide(Vm& vm, std::string_view s, const Value& object, const c
 
 }  // namespace
 
-namespace {
-
-// A copy of a text of any size.
-std::string copy_of(std::string_view view) {
+std::string copy_text(std::string_view view) {
   check_text_room(view.size());
   std::string out;
   out.reserve(view.size());
@@ -260,14 +257,12 @@ std::string copy_of(std::string_view view) {
   return out;
 }
 
-}  // namespace
-
 std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
                         std::string_view errors) {
   const EncodingRow& row = encoding_named(vm, encoding);
   std::string_view view = cast<StrObject>(text)->view();
   switch (row.encoding) {
-    case Encoding::Utf8: return copy_of(view);
+    case Encoding::Utf8: return copy_text(view);
     case Encoding::Utf8Sig: return std::string(kMark).append(view);
     case Encoding::Ascii: return encode_bytewise(vm, text, 128, row.name, errors);
     case Encoding::Latin1: return encode_bytewise(vm, text, 256, row.name, errors);

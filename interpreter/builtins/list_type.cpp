@@ -333,11 +333,9 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
   list->items.clear();
   std::vector<std::pair<Value, Value>> keyed;
   auto restore = [&] {
-    std::vector<Value> out;
-    for (auto& p : keyed) out.push_back(std::move(p.second));
-    for (size_t i = keyed.size(); i < items.size(); ++i) out.push_back(std::move(items[i]));
-    std::swap(list->items, out);
-    return out.empty();
+    for (size_t i = 0; i < keyed.size(); ++i) items[i] = std::move(keyed[i].second);
+    std::swap(list->items, items);
+    return items.empty();
   };
   try {
     keyed.reserve(items.size());
@@ -359,7 +357,9 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
 // Own merge sort: std::stable_sort may misbehave when the script's order is inconsistent or raises.
 void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
   using Item = std::pair<Value, Value>;
-  std::vector<Item> buffer(items.size());
+  const MemoryCharge charge(vm.heap(), 2 * items.size() * sizeof(Item));
+  std::vector<Item> buffer;
+  buffer.reserve(items.size());
   for (size_t i = 1; i < items.size(); ++i) {  // insertion sort in runs of 8
     vm.poll();
     for (size_t j = i; j % 8 != 0 && less(vm, items[j].first, items[j - 1].first); --j)
@@ -371,17 +371,20 @@ void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
       vm.poll();
       if (!less(vm, items[middle].first, items[middle - 1].first)) continue;
       size_t count = middle - begin;
-      for (size_t i = 0; i < count; ++i) buffer[i] = std::move(items[begin + i]);
       size_t left = 0, right = middle, out = begin;
+      buffer.clear();
       // On an exception the not yet merged left part goes back, so that no item is lost.
       try {
+        in_pieces(count, [&](size_t first, size_t last) {
+          for (size_t i = first; i < last; ++i) buffer.push_back(std::move(items[begin + i]));
+        });
         while (left < count && right < end) {
           vm.poll();
           bool take_right = less(vm, items[right].first, buffer[left].first);
           items[out++] = std::move(take_right ? items[right++] : buffer[left++]);
         }
       } catch (...) {
-        while (left < count) items[out++] = std::move(buffer[left++]);
+        while (left < buffer.size()) items[out++] = std::move(buffer[left++]);
         throw;
       }
       while (left < count) items[out++] = std::move(buffer[left++]);

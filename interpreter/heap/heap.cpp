@@ -6,7 +6,7 @@
 #include <unordered_set>
 
 #include "interpreter/heap/patience.h"
-#include "interpreter/vm/vm.h"
+#include "interpreter/vm/vm_access.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TSC_HEAP_USES_MALLOC 1
@@ -100,12 +100,13 @@ bool Heap::charge_chunk() {
   if (try_charge(kChunk)) return true;
   vm_.stop(StopCause::Memory);
   const int64_t limit = budget_->limit();
-  if (budget_->used() > limit + limit / 32 + static_cast<int64_t>(8 * kChunk)) return false;
+  if (budget_->used() > limit + largest_excess(limit)) return false;
   budget_->force_charge(kChunk);
   return true;
 }
 
 void Heap::trim() {
+  VmAccess::stack(vm_).trim();
   if (TSC_HEAP_USES_MALLOC || chunks_.empty()) return;
   try {
     trim_now();

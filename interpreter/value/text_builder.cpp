@@ -46,8 +46,10 @@ Value TextBuilder::str() {
   return s.take();
 }
 
-Value TextBuilder::bytes() {
-  if (blocks_.empty()) return make_bytes(vm_, std::move(last_)).take();
+Value TextBuilder::bytes() { return make_bytes(vm_, text()).take(); }
+
+std::string TextBuilder::text() {
+  if (blocks_.empty()) return std::move(last_);
   vm_.heap().check_room(size());
   std::string data;
   data.reserve(size());
@@ -59,7 +61,7 @@ Value TextBuilder::bytes() {
   data += last_;
   vm_.heap().release(blocks_.size() * kBlock);
   blocks_.clear();
-  return make_bytes(vm_, std::move(data)).take();
+  return data;
 }
 
 }  // namespace tsc::interp

@@ -31,6 +31,7 @@ class TextBuilder {
   // What was built; the builder is empty afterwards.
   Value str();
   Value bytes();
+  std::string text();
 
  private:
   static constexpr size_t kBlock = 256 << 10;

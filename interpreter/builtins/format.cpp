@@ -95,6 +95,15 @@ std::string group_digits(const std::string& digits, char separator, size_t every
   return out;
 }
 
+void add_fill(std::string& out, const std::string& fill, int64_t count) {
+  if (fill.size() == 1) {
+    in_pieces(static_cast<size_t>(count), [&](size_t begin, size_t end) { out.append(end - begin, fill[0]); });
+    return;
+  }
+  Patience patience;
+  for (; count > 0; --count) patience.step(), out += fill;
+}
+
 std::string pad_text(const std::string& body, int64_t body_width, const FormatSpec& spec, char default_align) {
   int64_t total = spec.width - body_width;
   if (total <= 0) return body;
@@ -103,10 +112,9 @@ std::string pad_text(const std::string& body, int64_t body_width, const FormatSp
   check_text_room(static_cast<size_t>(spec.width) * spec.fill.size());
   std::string out;
   out.reserve(static_cast<size_t>(total) * spec.fill.size() + body.size());
-  Patience patience;
-  for (int64_t i = 0; i < left; ++i) patience.step(), out += spec.fill;
+  add_fill(out, spec.fill, left);
   out += body;
-  for (int64_t i = left; i < total; ++i) patience.step(), out += spec.fill;
+  add_fill(out, spec.fill, total - left);
   return out;
 }
 

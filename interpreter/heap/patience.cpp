@@ -4,10 +4,6 @@
 
 namespace tsc::interp {
 
-void copy_bytes(char* to, const char* from, size_t size) {
-  in_pieces(size, [&](size_t begin, size_t end) { std::memcpy(to + begin, from + begin, end - begin); });
-}
-
 // What is there already is copied again, twice as much each time until the pieces are large.
 void repeat_bytes(char* to, const char* piece, size_t size, size_t total) {
   constexpr size_t kStep = 512 << 10;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace tsc::interp {
 
@@ -37,7 +38,9 @@ void in_pieces(size_t size, Work work) {
   }
 }
 // memcpy, for any size.
-void copy_bytes(char* to, const char* from, size_t size);
+inline void copy_bytes(char* to, const char* from, size_t size) {
+  in_pieces(size, [&](size_t begin, size_t end) { std::memcpy(to + begin, from + begin, end - begin); });
+}
 // Fills [to, to + total) with a piece over and over.
 void repeat_bytes(char* to, const char* piece, size_t size, size_t total);
 

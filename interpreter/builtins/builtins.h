@@ -6,6 +6,8 @@
 
 namespace tsc::interp {
 
+class TextBuilder;
+
 void init_core_types(Vm& vm);       // object, type, dict and what TypeBuilder itself needs
 void init_object_methods(Vm& vm);
 void init_function_types(Vm& vm);
@@ -79,8 +81,8 @@ class ReprGuard {
   Object* object_;
   bool entered_;
 };
-// "[a, b]" with reprs.
-std::string join_reprs(Vm& vm, std::span<const Value> items);
+// "a, b" with reprs.
+void add_reprs(Vm& vm, TextBuilder& out, std::span<const Value> items);
 bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b);
 // %-formatting and str.format.
 std::string percent_format(Vm& vm, std::string_view text, const Value& args, bool bytes = false);
@@ -90,5 +92,7 @@ std::string format_int(Vm& vm, int64_t value, std::string_view spec, const char*
 std::string format_float(Vm& vm, double value, std::string_view spec);
 std::string format_text(std::string_view text, std::string_view spec);
 std::string repr_text(std::string_view text, bool ascii_only);
+// A copy of a text of any size.
+std::string copy_text(std::string_view text);
 
 }  // namespace tsc::interp

@@ -2,6 +2,9 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/search.h"
+#include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -45,7 +48,7 @@ int64_t find_in(Vm& vm, Args& a, bool from_right) {
   size_t begin;
   std::string_view part;
   if (!part_of(vm, a, 2, begin, part)) return -1;
-  size_t at = from_right ? part.rfind(needle) : part.find(needle);
+  size_t at = from_right ? rfind_text(part, needle) : find_text(part, needle);
   return at == std::string_view::npos ? -1 : static_cast<int64_t>(begin + at);
 }
 template <bool from_right>
@@ -64,9 +67,7 @@ Value count(Vm& vm, Args& a) {
   std::string_view part;
   if (!part_of(vm, a, 2, begin, part)) return Value::integer(0);
   if (needle.empty()) return Value::integer(static_cast<int64_t>(part.size()) + 1);
-  int64_t n = 0;
-  for (size_t at = 0; (at = part.find(needle, at)) != std::string_view::npos; at += needle.size()) ++n;
-  return Value::integer(n);
+  return Value::integer(static_cast<int64_t>(count_text(part, needle)));
 }
 template <bool at_end>
 Value matches(Vm& vm, Args& a) {
@@ -107,16 +108,19 @@ Value hex(Vm& vm, Args& a) {
   const std::string separator = a.has(1) ? hex_separator(vm, a[1]) : "";
   int64_t group = to_index(vm, a[2]);
   const std::string& data = self_of(a);
-  std::string out;
-  char digits[4];
+  static constexpr char kDigits[] = "0123456789abcdef";
+  TextBuilder out(vm);
+  Patience patience;
   for (size_t i = 0; i < data.size(); ++i) {
+    patience.step();
     // Groups are counted from the right, from the left when negative.
     int64_t place = static_cast<int64_t>(group > 0 ? data.size() - i : i);
     if (i && group && place % std::abs(group) == 0) out += separator;
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<uint8_t>(data[i]));
-    out += digits;
+    const uint8_t byte = static_cast<uint8_t>(data[i]);
+    out += kDigits[byte >> 4];
+    out += kDigits[byte & 15];
   }
-  return str_value(vm, out);
+  return out.str();
 }
 int hex_digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
@@ -124,7 +128,10 @@ int hex_digit(char c) {
 Value fromhex(Vm& vm, Args& a) {
   std::string_view text = text_of(vm, a[0], "fromhex() argument");
   std::string out;
+  check_text_room(text.size() / 2);
+  Patience patience;
   for (size_t i = 0; i < text.size(); ++i) {
+    patience.step();
     if (std::isspace(static_cast<unsigned char>(text[i]))) continue;
     int high = hex_digit(text[i]), low = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
     if (high < 0 || low < 0)
@@ -141,7 +148,8 @@ template <bool left, bool right>
 Value strip(Vm& vm, Args& a) {
   std::string_view data = self_of(a);
   std::string drop = a[1].is_none() ? " \t\n\r\v\f" : bytes_argument(vm, a[1]);
-  auto dropped = [&](char c) { return drop.find(c) != std::string::npos; };
+  Patience patience;
+  auto dropped = [&](char c) { return patience.step(drop.size()), drop.find(c) != std::string::npos; };
   while (left && !data.empty() && dropped(data.front())) data.remove_prefix(1);
   while (right && !data.empty() && dropped(data.back())) data.remove_suffix(1);
   return bytes_value(vm, std::string(data));
@@ -152,41 +160,46 @@ template <bool from_right>
 Value split(Vm& vm, Args& a) {
   std::string_view rest = self_of(a);
   int64_t limit = to_index(vm, a[2]);
-  std::vector<std::string_view> fields;
+  Local<ListObject> list = make_list(vm);
+  Patience patience;
+  auto add = [&](std::string_view field) {
+    patience.step(16 + field.size() / 16);
+    list->items.push_back(bytes_value(vm, std::string(field)));
+  };
   if (!a[1].is_none()) {
     const std::string& separator = bytes_argument(vm, a[1]);
     if (separator.empty()) raise_value_error(vm, "empty separator");
     for (;;) {
-      size_t at = from_right ? rest.rfind(separator) : rest.find(separator);
+      size_t at = from_right ? rfind_text(rest, separator) : find_text(rest, separator);
       if (at == std::string_view::npos || limit-- == 0) break;
-      fields.push_back(from_right ? rest.substr(at + separator.size()) : rest.substr(0, at));
+      add(from_right ? rest.substr(at + separator.size()) : rest.substr(0, at));
       rest = from_right ? rest.substr(0, at) : rest.substr(at + separator.size());
     }
-    fields.push_back(rest);
+    add(rest);
   } else {
     auto trim_near = [&] {
       while (!rest.empty() && is_blank(from_right ? rest.back() : rest.front()))
-        from_right ? rest.remove_suffix(1) : rest.remove_prefix(1);
+        patience.step(), from_right ? rest.remove_suffix(1) : rest.remove_prefix(1);
     };
     for (trim_near(); !rest.empty() && limit-- != 0; trim_near()) {
       size_t n = 0;
-      while (n < rest.size() && !is_blank(from_right ? rest[rest.size() - 1 - n] : rest[n])) ++n;
-      fields.push_back(from_right ? rest.substr(rest.size() - n) : rest.substr(0, n));
+      while (n < rest.size() && !is_blank(from_right ? rest[rest.size() - 1 - n] : rest[n])) patience.step(), ++n;
+      add(from_right ? rest.substr(rest.size() - n) : rest.substr(0, n));
       from_right ? rest.remove_suffix(n) : rest.remove_prefix(n);
     }
     trim_near();
-    if (!rest.empty()) fields.push_back(rest);
+    if (!rest.empty()) add(rest);
   }
-  if (from_right) std::reverse(fields.begin(), fields.end());
-  Local<ListObject> list = make_list(vm);
-  for (std::string_view field : fields) list->items.push_back(bytes_value(vm, std::string(field)));
+  if (from_right) std::reverse(list->items.begin(), list->items.end());
   return list.take();
 }
 Value splitlines(Vm& vm, Args& a) {
   const std::string& data = self_of(a);
   bool keep = to_index(vm, a[1]) != 0;
   Local<ListObject> list = make_list(vm);
+  Patience patience;
   for (size_t i = 0; i < data.size();) {
+    patience.step(16);
     size_t end = data.find_first_of("\r\n", i);
     if (end == std::string::npos) end = data.size();
     size_t next = end + (end + 1 < data.size() && data[end] == '\r' && data[end + 1] == '\n' ? 2 : 1);
@@ -200,7 +213,7 @@ template <bool from_right>
 Value partition(Vm& vm, Args& a) {
   const std::string &data = self_of(a), &separator = bytes_argument(vm, a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
-  size_t at = from_right ? data.rfind(separator) : data.find(separator);
+  size_t at = from_right ? rfind_text(data, separator) : find_text(data, separator);
   std::string before = data, middle, after;
   if (at != std::string::npos) {
     before = data.substr(0, at);
@@ -216,7 +229,7 @@ Value partition(Vm& vm, Args& a) {
 Value join(Vm& vm, Args& a) {
   const TypeSlots& slots = type_of(vm, a[1])->slots;
   if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only join an iterable");
-  std::string out;
+  TextBuilder out(vm);
   int64_t n = 0;
   for_each(vm, a[1], [&](const Value& v) {
     if (!is_kind(v, Kind::Bytes))
@@ -226,23 +239,28 @@ Value join(Vm& vm, Args& a) {
     out += data_of(v);
     return true;
   });
-  return bytes_value(vm, std::move(out));
+  return out.bytes();
 }
 Value replace(Vm& vm, Args& a) {
   const std::string &data = self_of(a), &from = bytes_argument(vm, a[1]), &to = bytes_argument(vm, a[2]);
   int64_t limit = to_index(vm, a[3]);
-  std::string out;
+  TextBuilder out(vm);
+  Patience patience;
+  const std::string_view view = data;
   size_t i = 0;
   while (limit-- != 0) {
-    size_t at = data.find(from, i);
+    patience.step(16);
+    size_t at = find_text(data, from, i);
     if (at == std::string::npos) break;
-    out.append(data, i, at - i).append(to);
+    out += view.substr(i, at - i);
+    out += to;
     i = at + from.size();
     if (!from.empty()) continue;
-    if (at >= data.size()) return bytes_value(vm, out);
+    if (at >= data.size()) return out.bytes();
     out += data[i++];
   }
-  return bytes_value(vm, out + data.substr(std::min(i, data.size())));
+  out += view.substr(std::min(i, data.size()));
+  return out.bytes();
 }
 Value removeprefix(Vm& vm, Args& a) {
   const std::string &data = self_of(a), &piece = bytes_argument(vm, a[1]);
@@ -255,8 +273,12 @@ Value removesuffix(Vm& vm, Args& a) {
 
 template <char (*f)(char)>
 Value each_byte(Vm& vm, Args& a) {
-  std::string out = self_of(a);
-  for (char& c : out) c = f(c);
+  check_text_room(self_of(a).size() / 2);
+  std::string out;
+  out.reserve(self_of(a).size());
+  in_pieces(self_of(a).size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) out += f(self_of(a)[i]);
+  });
   return bytes_value(vm, std::move(out));
 }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -271,7 +293,9 @@ template <bool words>
 Value capitalize(Vm& vm, Args& a) {
   std::string out = self_of(a);
   bool first = true;
+  Patience patience;
   for (char& c : out) {
+    patience.step();
     bool letter = is_letter(c);
     c = first ? to_upper(c) : to_lower(c);
     first = words && !letter;
@@ -293,6 +317,7 @@ Value isascii(Vm&, Args& a) {
   const std::string& data = self_of(a);
   return Value::boolean(std::all_of(data.begin(), data.end(), [](char c) { return c >= 0; }));
 }
+constexpr int64_t kLongest = int64_t{1} << 38;
 Value padded(Vm& vm, Args& a, int place) {
   const std::string& data = self_of(a);
   std::string fill = a.has(2) ? bytes_argument(vm, a[2]) : " ";
@@ -302,8 +327,17 @@ Value padded(Vm& vm, Args& a, int place) {
   if (missing <= 0) return a[0];
   int64_t width = to_index(vm, a[1]);
   int64_t left = place < 0 ? 0 : place > 0 ? missing : missing / 2 + (missing & width & 1);
-  return bytes_value(vm, std::string(static_cast<size_t>(left), fill[0]) + data +
-                             std::string(static_cast<size_t>(missing - left), fill[0]));
+  if (width > kLongest) throw std::bad_alloc();
+  check_text_room(static_cast<size_t>(width) / 2);
+  std::string out;
+  out.reserve(static_cast<size_t>(width));
+  auto add = [&](int64_t count) {
+    in_pieces(static_cast<size_t>(count), [&](size_t begin, size_t end) { out.append(end - begin, fill[0]); });
+  };
+  add(left);
+  out += data;
+  add(missing - left);
+  return bytes_value(vm, std::move(out));
 }
 template <int place>
 Value pad(Vm& vm, Args& a) {
@@ -313,6 +347,8 @@ Value zfill(Vm& vm, Args& a) {
   std::string data = self_of(a);
   int64_t missing = to_index(vm, a[1]) - static_cast<int64_t>(data.size());
   bool sign = !data.empty() && (data[0] == '-' || data[0] == '+');
+  if (missing > kLongest) throw std::bad_alloc();
+  if (missing > 0) check_text_room(static_cast<size_t>(missing));
   if (missing > 0) data.insert(sign ? 1 : 0, static_cast<size_t>(missing), '0');
   return bytes_value(vm, std::move(data));
 }
@@ -321,8 +357,10 @@ Value translate(Vm& vm, Args& a) {
   if (!a[1].is_none() && bytes_argument(vm, a[1]).size() != 256)
     raise_value_error(vm, "translation table must be 256 characters long");
   std::string out;
+  check_text_room(self_of(a).size() / 2);
+  Patience patience;
   for (char c : self_of(a))
-    if (drop.find(c) == std::string::npos)
+    if (patience.step(); drop.find(c) == std::string::npos)
       out += a[1].is_none() ? c : data_of(a[1])[static_cast<uint8_t>(c)];
   return bytes_value(vm, std::move(out));
 }

@@ -1,5 +1,8 @@
 // bytes: the slots.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/search.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "runtime/base/hash.h"
 
@@ -14,6 +17,22 @@ Value bytes_of_own(Vm& vm, const Value& v, const Value& method) {
   if (!is_kind(made, Kind::Bytes))
     raise_type_error(vm, "__bytes__ returned non-bytes (type " + type_name(vm, made) + ")");
   return made;
+}
+
+Value repeat_bytes(Vm& vm, std::string_view piece, size_t count) {
+  if (piece.empty() || count == 0) return make_bytes(vm, "").take();
+  const size_t total = piece.size() * count;
+  vm.heap().check_room(total);
+  std::string out;
+  out.reserve(total);
+  // Several at a time, so that few appends make a long text out of a short piece.
+  std::string some;
+  while (some.size() + piece.size() <= 4096) some += piece;
+  if (some.empty()) some = piece;
+  Patience patience;
+  while (out.size() + some.size() <= total) patience.step(64 + some.size() / 16), out += some;
+  while (out.size() < total) out += piece;
+  return make_bytes(vm, std::move(out)).take();
 }
 
 Value bytes_construct(Vm& vm, Type*, Args& args) {
@@ -34,27 +53,31 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
     int64_t n = to_index(vm, v[0]);
     if (n < 0) raise_value_error(vm, "negative count");
     if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
-    check_text_room(static_cast<size_t>(n));
-    return make_bytes(vm, std::string(static_cast<size_t>(n), '\0')).take();
+    const char zero = 0;
+    return repeat_bytes(vm, std::string_view(&zero, 1), static_cast<size_t>(n));
   }
   const TypeSlots& slots = type_of(vm, v[0])->slots;
   if (!slots.iterate && !slots.get_item)
     raise_type_error(vm, "cannot convert '" + type_name(vm, v[0]) + "' object to bytes");
-  std::string data;
+  TextBuilder data(vm);
   for_each(vm, v[0], [&](const Value& item) {
     int64_t b = to_index(vm, item);
     if (b < 0 || b > 255) raise_value_error(vm, "bytes must be in range(0, 256)");
     data += static_cast<char>(b);
     return true;
   });
-  return make_bytes(vm, std::move(data)).take();
+  return data.bytes();
 }
 Value bytes_repr(Vm& vm, const Value& v) {
-  std::string out = data_of(v).find('\'') != std::string::npos && data_of(v).find('"') == std::string::npos
+  std::string head = data_of(v).find('\'') != std::string::npos && data_of(v).find('"') == std::string::npos
                         ? "b\""
                         : "b'";
-  char quote = out[1], escape[8];
+  char quote = head[1], escape[8];
+  TextBuilder out(vm);
+  out += head;
+  Patience patience;
   for (char c : data_of(v)) {
+    patience.step();
     uint8_t b = static_cast<uint8_t>(c);
     if (c == quote || c == '\\') out += '\\', out += c;
     else if (c == '\n') out += "\\n";
@@ -63,7 +86,8 @@ Value bytes_repr(Vm& vm, const Value& v) {
     else if (b < 0x20 || b >= 0x7F) std::snprintf(escape, sizeof escape, "\\x%02x", b), out += escape;
     else out += c;
   }
-  return str_value(vm, out + quote);
+  out += quote;
+  return out.str();
 }
 int64_t bytes_hash(Vm&, const Value& v) { return static_cast<int64_t>(hash_bytes(data_of(v)).low); }
 int64_t bytes_length(Vm&, const Value& v) { return static_cast<int64_t>(data_of(v).size()); }
@@ -72,19 +96,22 @@ Value bytes_get(Vm& vm, const Value& self, const Value& key) {
   if (auto* slice = try_cast<SliceObject>(key)) {
     SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(data.size()));
     std::string out;
-    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) out += data[static_cast<size_t>(i)];
+    check_text_room(static_cast<size_t>(r.count) / 2);
+    Patience patience;
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) patience.step(), out += data[static_cast<size_t>(i)];
     return make_bytes(vm, std::move(out)).take();
   }
   int64_t i = sequence_index(vm, key, static_cast<int64_t>(data.size()), "byte");
   return Value::integer(static_cast<uint8_t>(data[static_cast<size_t>(i)]));
 }
 bool bytes_contains(Vm& vm, const Value& self, const Value& item) {
-  if (is_kind(item, Kind::Bytes)) return data_of(self).find(data_of(item)) != std::string::npos;
+  if (is_kind(item, Kind::Bytes)) return find_text(data_of(self), data_of(item)) != std::string::npos;
   if (!is_integer_like(item))
     raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, item) + "'");
   if (item.as_int() < 0 || item.as_int() > 255)
     raise_value_error(vm, "byte must be in range(0, 256)");
-  return data_of(self).find(static_cast<char>(item.as_int())) != std::string::npos;
+  const char byte = static_cast<char>(item.as_int());
+  return find_text(data_of(self), std::string_view(&byte, 1)) != std::string::npos;
 }
 Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes)) {
@@ -97,10 +124,7 @@ Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool ref
     const std::string& piece = data_of(reflected ? b : a);
     if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / piece.size())
       raise(vm, vm.exceptions().MemoryError, "out of memory");
-    check_text_room(piece.size() * static_cast<size_t>(n.as_int()));
-    std::string out;
-    for (int64_t i = 0; i < n.as_int(); ++i) out += piece;
-    return make_bytes(vm, std::move(out)).take();
+    return repeat_bytes(vm, piece, static_cast<size_t>(n.as_int()));
   }
   if (op == BinaryOp::Mod && is_kind(a, Kind::Bytes))
     return make_bytes(vm, percent_format(vm, data_of(a), b, true)).take();

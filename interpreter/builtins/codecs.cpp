@@ -1,7 +1,9 @@
 // Text encodings: str to bytes and back, with the error handlers of Python.
 #include <algorithm>
+#include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
 
 namespace tsc::interp {
 namespace {
@@ -73,7 +75,9 @@ std::string encode_bytewise(Vm& vm, const Value& text, uint32_t limit, const cha
   std::string_view view = cast<StrObject>(text)->view();
   std::string out;
   size_t index = 0;
+  Patience patience;
   for (size_t i = 0; i < view.size(); ++index) {
+    patience.step();
     uint32_t c = decode_utf8(view, i);
     if (c < limit) {
       out += static_cast<char>(c);
@@ -95,7 +99,10 @@ void append_unit(std::string& out, uint32_t unit, int bytes, bool big) {
 std::string encode_wide(std::string_view view, int bytes, bool mark, bool big) {
   std::string out;
   if (mark) append_unit(out, 0xFEFF, bytes, false);
+  check_text_room(view.size() * static_cast<size_t>(bytes) / 2);
+  Patience patience;
   for (size_t i = 0; i < view.size();) {
+    patience.step();
     uint32_t c = decode_utf8(view, i);
     if (bytes == 2 && c >= 0x10000) {
       append_unit(out, 0xD800 + ((c - 0x10000) >> 10), 2, big);
@@ -121,10 +128,29 @@ bool replace_undecodable(Vm& vm, std::string_view errors, std::string_view bytes
   return true;
 }
 
+// How many bytes from the front on are ASCII.
+size_t ascii_run(std::string_view s) {
+  size_t n = 0;
+  for (uint64_t word; n + sizeof word <= s.size(); n += sizeof word) {
+    std::memcpy(&word, s.data() + n, sizeof word);
+    if (word & 0x8080808080808080u) break;
+  }
+  while (n < s.size() && static_cast<uint8_t>(s[n]) < 0x80) ++n;
+  return n;
+}
+
 std::string decode_utf8_bytes(Vm& vm, std::string_view s, const Value& object,
                               std::string_view errors) {
   std::string out;
+  check_text_room(s.size());
+  out.reserve(s.size());
+  Patience patience;
   for (size_t i = 0; i < s.size();) {
+    const size_t plain = ascii_run(s.substr(i, 4096));
+    patience.step(1 + plain / 4);
+    out += s.substr(i, plain);
+    i += plain;
+    if (i == s.size()) break;
     Utf8Fault fault{};
     if (size_t n = utf8_sequence(s, i, fault)) {
       out += s.substr(i, n);
@@ -142,7 +168,10 @@ std::string decode_utf8_bytes(Vm& vm, std::string_view s, const Value& object,
 std::string decode_bytewise(Vm& vm, std::string_view s, const Value& object, bool ascii,
                             std::string_view errors) {
   std::string out;
+  check_text_room(s.size());
+  Patience patience;
   for (size_t i = 0; i < s.size(); ++i) {
+    patience.step();
     uint8_t b = static_cast<uint8_t>(s[i]);
     if (!ascii || b < 128) append_utf8(out, b);
     else if (!replace_undecodable(vm, errors, s.substr(i, 1), out))
@@ -172,7 +201,9 @@ std::string decode_wide(Vm& vm, std::string_view s, const Value& object, const c
     if (unit(0) == 0xFEFF) i = step;
   }
   std::string out;
+  Patience patience;
   for (; i < s.size(); i += step) {
+    patience.step();
     if (i + step > s.size()) fail(i, "truncated data");
     uint32_t c = unit(i);
     if (bytes == 2 && c >= 0xD800 && c < 0xDC00 && i + 4 <= s.size()) {
@@ -187,12 +218,20 @@ std::string decode_wide(Vm& vm, std::string_view s, const Value& object, const c
 
 }  // namespace
 
+std::string copy_text(std::string_view view) {
+  check_text_room(view.size());
+  std::string out;
+  out.reserve(view.size());
+  in_pieces(view.size(), [&](size_t begin, size_t end) { out += view.substr(begin, end - begin); });
+  return out;
+}
+
 std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
                         std::string_view errors) {
   const EncodingRow& row = encoding_named(vm, encoding);
   std::string_view view = cast<StrObject>(text)->view();
   switch (row.encoding) {
-    case Encoding::Utf8: return std::string(view);
+    case Encoding::Utf8: return copy_text(view);
     case Encoding::Utf8Sig: return std::string(kMark).append(view);
     case Encoding::Ascii: return encode_bytewise(vm, text, 128, row.name, errors);
     case Encoding::Latin1: return encode_bytewise(vm, text, 256, row.name, errors);

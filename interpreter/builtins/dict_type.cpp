@@ -1,5 +1,7 @@
 // dict and its views.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 
@@ -43,6 +45,7 @@ void update_from_pairs(Vm& vm, DictObject* dict, const Value& pairs) {
 void update_dict(Vm& vm, DictObject* dict, const Value& source) {
   if (auto* other = try_cast<DictObject>(source)) {
     for (uint32_t i = 0; i < other->table.used(); ++i) {
+      vm.hear_stop();
       if (!other->table.entry(i).key) continue;
       Value key = other->table.entry(i).key, value = other->table.entry(i).value;
       dict_set(vm, dict, key, value);
@@ -74,14 +77,19 @@ Value dict_repr(Vm& vm, const Value& self) {
   ReprGuard guard(self.object());
   if (guard.recursive()) return str_value(vm, "{...}");
   Local<DictObject> dict(dict_of(self));
-  std::string out = "{";
+  TextBuilder out(vm);
+  out += '{';
   for (uint32_t i = 0; i < dict->table.used(); ++i) {
+    vm.hear_stop();
     if (!dict->table.entry(i).key) continue;
     Value key = dict->table.entry(i).key, value = dict->table.entry(i).value;
     if (out.size() > 1) out += ", ";
-    out += repr(vm, key) + ": " + repr(vm, value);
+    out += repr(vm, key);
+    out += ": ";
+    out += repr(vm, value);
   }
-  return str_value(vm, out + "}");
+  out += '}';
+  return out.str();
 }
 Value dict_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   if (!is_kind(a, Kind::Dict) || !is_kind(b, Kind::Dict) ||
@@ -91,6 +99,7 @@ Value dict_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   Local<DictObject> x(dict_of(a)), y(dict_of(b));
   bool same = x->table.size() == y->table.size();
   for (uint32_t i = 0; same && i < x->table.used(); ++i) {
+    vm.hear_stop();
     if (!x->table.entry(i).key) continue;
     Value key = x->table.entry(i).key, value = x->table.entry(i).value;
     Value other = dict_get(vm, y, key);

@@ -1,5 +1,6 @@
 // The exception classes.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/builtins/syntax_error.h"
 #include "interpreter/vm/traceback_text.h"
 #include "lang/bytecode/bytecode.h"
@@ -68,8 +69,12 @@ void exception_initialize(Vm& vm, const Value& self, Args& args) {
 }
 Value exception_repr(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);
-  std::string text = e->type->name + "(" + join_reprs(vm, e->args->span()) + ")";
-  return str_value(vm, text);
+  TextBuilder out(vm);
+  out += e->type->name;
+  out += '(';
+  add_reprs(vm, out, e->args->span());
+  out += ')';
+  return out.str();
 }
 // "'ascii' codec can't encode character '\xe9' in position 0: ordinal not in range(128)"
 std::string unicode_error_text(Vm& vm, ExceptionObject* e) {

@@ -5,6 +5,8 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/streams.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -38,7 +40,7 @@ std::string take_held(FileObject* f, int64_t limit) {
 
 // Bytes of the stream: at most `limit`, all when it is negative.
 std::string read_bytes(Vm& vm, FileObject* f, int64_t limit) {
-  std::string data;
+  TextBuilder data(vm);
   if (f->standard == StandardStream::In) {
     while (limit != 0 && hold_line(vm, f)) {
       vm.poll();
@@ -46,25 +48,25 @@ std::string read_bytes(Vm& vm, FileObject* f, int64_t limit) {
       data += part;
       if (limit > 0) limit -= static_cast<int64_t>(part.size());
     }
-    return data;
+    return data.text();
   }
   char buffer[65536];
   while (limit != 0) {
     size_t want = limit < 0 ? sizeof buffer : std::min<size_t>(sizeof buffer, static_cast<size_t>(limit));
     vm.poll();
-    check_text_room(data.size() + want);
     size_t n = std::fread(buffer, 1, want, f->file);
     if (!n) break;
-    data.append(buffer, n);
+    data += std::string_view(buffer, n);
     if (limit > 0) limit -= static_cast<int64_t>(n);
   }
   check_stream(vm, f);
-  return data;
+  return data.text();
 }
 
 // Bytes up to and with the next \n.
 std::string read_raw_line(Vm& vm, FileObject* f, int64_t limit = -1) {
   if (f->standard == StandardStream::In) return hold_line(vm, f) ? take_held(f, limit) : "";
+  vm.poll();
   std::string line;
   int c;
   while (static_cast<int64_t>(line.size()) != limit && (c = std::getc(f->file)) != EOF) {
@@ -131,8 +133,10 @@ void write_to_file(Vm& vm, FileObject* f, std::string_view data) {
   }
   if (f->standard != StandardStream::None)
     vm.write(f->standard == StandardStream::Out ? Stream::Out : Stream::Error, data);
-  else if (std::fwrite(data.data(), 1, data.size(), f->file) != data.size())
-    check_stream(vm, f);
+  else
+    in_pieces(data.size(), [&](size_t begin, size_t end) {
+      if (std::fwrite(data.data() + begin, 1, end - begin, f->file) != end - begin) check_stream(vm, f);
+    });
 }
 
 int64_t position_of(Vm& vm, FileObject* f) {

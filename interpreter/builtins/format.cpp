@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -94,6 +95,15 @@ std::string group_digits(const std::string& digits, char separator, size_t every
   return out;
 }
 
+void add_fill(std::string& out, const std::string& fill, int64_t count) {
+  if (fill.size() == 1) {
+    in_pieces(static_cast<size_t>(count), [&](size_t begin, size_t end) { out.append(end - begin, fill[0]); });
+    return;
+  }
+  Patience patience;
+  for (; count > 0; --count) patience.step(), out += fill;
+}
+
 std::string pad_text(const std::string& body, int64_t body_width, const FormatSpec& spec, char default_align) {
   int64_t total = spec.width - body_width;
   if (total <= 0) return body;
@@ -101,9 +111,10 @@ std::string pad_text(const std::string& body, int64_t body_width, const FormatSp
   int64_t left = align == '<' ? 0 : align == '^' ? total / 2 : total;
   check_text_room(static_cast<size_t>(spec.width) * spec.fill.size());
   std::string out;
-  for (int64_t i = 0; i < left; ++i) out += spec.fill;
+  out.reserve(static_cast<size_t>(total) * spec.fill.size() + body.size());
+  add_fill(out, spec.fill, left);
   out += body;
-  for (int64_t i = left; i < total; ++i) out += spec.fill;
+  add_fill(out, spec.fill, total - left);
   return out;
 }
 
@@ -129,7 +140,9 @@ std::string finish_number(bool negative, const std::string& prefix, std::string 
   if (spec.align == '=') {
     std::string padding;
     check_text_room(static_cast<size_t>(std::max<int64_t>(spec.width, 0)) * spec.fill.size());
-    for (int64_t n = static_cast<int64_t>(head.size() + digits.size()); n < spec.width; ++n) padding += spec.fill;
+    Patience patience;
+    for (int64_t n = static_cast<int64_t>(head.size() + digits.size()); n < spec.width; ++n)
+      patience.step(), padding += spec.fill;
     return head + padding + digits;
   }
   std::string body = head + digits;

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 
@@ -18,14 +20,13 @@ int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* typ
   return i;
 }
 
-std::string join_reprs(Vm& vm, std::span<const Value> items) {
-  std::string out;
+void add_reprs(Vm& vm, TextBuilder& out, std::span<const Value> items) {
   for (size_t i = 0; i < items.size(); ++i) {
+    vm.hear_stop();
     if (i) out += ", ";
     Value kept = items[i];
     out += repr(vm, kept);
   }
-  return out;
 }
 
 bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span<const Value> b) {
@@ -33,6 +34,7 @@ bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span
     return op == CompareOp::Ne;
   size_t n = std::min(a.size(), b.size());
   for (size_t i = 0; i < n; ++i) {
+    vm.hear_stop();
     Value x = a[i], y = b[i];
     if (equal(vm, x, y)) continue;
     if (op == CompareOp::Eq || op == CompareOp::Ne) return op == CompareOp::Ne;
@@ -78,19 +80,21 @@ Value list_repr(Vm& vm, const Value& self) {
   ReprGuard guard(self.object());
   if (guard.recursive()) return str_value(vm, "[...]");
   Local<ListObject> list(list_of(self));
-  std::string out = "[";
+  TextBuilder out(vm);
+  out += '[';
   for (size_t i = 0; i < list->items.size(); ++i) {
+    vm.hear_stop();
     if (i) out += ", ";
     Value item = list->items[i];
     out += repr(vm, item);
   }
-  return str_value(vm, out + "]");
+  out += ']';
+  return out.str();
 }
 Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && !reflected && is_kind(a, Kind::List) && is_kind(b, Kind::List)) {
     Local<ListObject> r = make_list(vm, list_of(a)->items.size() + list_of(b)->items.size());
-    for (const Value& v : {a, b})
-      r->items.insert(r->items.end(), list_of(v)->items.begin(), list_of(v)->items.end());
+    for (const Value& v : {a, b}) add_items(r->items, list_of(v)->items);
     return r.take();
   }
   if (op == BinaryOp::Mul) {
@@ -102,17 +106,25 @@ Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refl
       raise(vm, vm.exceptions().MemoryError, "a list of this size does not fit in memory");
     Local<ListObject> r = make_list(vm, items.size() * static_cast<size_t>(n.as_int()));
     for (int64_t k = 0; k < n.as_int(); ++k) {
-      if (k % 65536 == 0) vm.poll();
-      r->items.insert(r->items.end(), items.begin(), items.end());
+      if (k % 16384 == 0) vm.hear_stop();
+      if (items.size() == 1) r->items.push_back(items[0]);
+      else add_items(r->items, items);
     }
     return r.take();
   }
   return vm.not_implemented();
 }
+// Room for `more` items, at least doubled: many small extensions copy no more than appending does.
+size_t grown_capacity(const std::vector<Value>& items, size_t more) {
+  const size_t needed = items.size() + more;
+  return needed <= items.capacity() ? needed : std::max(needed, 2 * items.capacity());
+}
 void list_extend(Vm& vm, ListObject* list, const Value& items) {
   Local<ListObject> more = to_list(vm, items);
   note_store(vm, list, Value());
-  list->items.insert(list->items.end(), more->items.begin(), more->items.end());
+  // One grows as the other is let go.
+  list->items.reserve(grown_capacity(list->items, more->items.size()));
+  add_items(list->items, more->items);
 }
 Value list_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
   if (op == BinaryOp::Add) {
@@ -139,7 +151,7 @@ Value list_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   bool simple = list_of(a)->items.empty() || list_of(b)->items.empty();
   if (simple)
     return Value::boolean(sequences_compare(vm, op, list_of(a)->items, list_of(b)->items));
-  std::vector<Value> x = list_of(a)->items, y = list_of(b)->items;
+  const std::vector<Value> x = copy_items(list_of(a)->items), y = copy_items(list_of(b)->items);
   return Value::boolean(sequences_compare(vm, op, x, y));
 }
 int64_t list_length(Vm&, const Value& v) { return static_cast<int64_t>(list_of(v)->items.size()); }
@@ -148,8 +160,11 @@ Value list_get(Vm& vm, const Value& self, const Value& key) {
   if (auto* slice = try_cast<SliceObject>(key)) {
     SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(list->items.size()));
     Local<ListObject> out = make_list(vm, static_cast<size_t>(r.count));
-    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step)
+    Patience patience;
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) {
+      patience.step();
       out->items.push_back(list->items[static_cast<size_t>(i)]);
+    }
     return out.take();
   }
   int64_t i = sequence_index(vm, key, static_cast<int64_t>(list->items.size()), "list");
@@ -212,6 +227,7 @@ void list_delete_item(Vm& vm, const Value& self, const Value& key) {
 bool list_contains(Vm& vm, const Value& self, const Value& item) {
   Local<ListObject> list(list_of(self));
   for (size_t i = 0; i < list->items.size(); ++i) {
+    vm.hear_stop();
     Value v = list->items[i];
     if (equal(vm, v, item)) return true;
   }
@@ -254,6 +270,7 @@ Value pop(Vm& vm, Args& a) {
 Value remove(Vm& vm, Args& a) {
   Local<ListObject> list(list_of(a[0]));
   for (size_t i = 0; i < list->items.size(); ++i) {
+    vm.hear_stop();
     Value v = list->items[i];
     if (!equal(vm, v, a[1])) continue;
     note_store(vm, list, Value());
@@ -275,6 +292,7 @@ Value index(Vm& vm, Args& a) {
   if (start < 0) start = std::max<int64_t>(0, start + n);
   if (stop < 0) stop += n;
   for (int64_t i = start; i < stop && i < static_cast<int64_t>(list->items.size()); ++i) {
+    vm.hear_stop();
     Value v = list->items[static_cast<size_t>(i)];
     if (equal(vm, v, a[1])) return Value::integer(i);
   }
@@ -284,6 +302,7 @@ Value count(Vm& vm, Args& a) {
   Local<ListObject> list(list_of(a[0]));
   int64_t n = 0;
   for (size_t i = 0; i < list->items.size(); ++i) {
+    vm.hear_stop();
     Value v = list->items[i];
     n += equal(vm, v, a[1]);
   }
@@ -314,15 +333,14 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
   list->items.clear();
   std::vector<std::pair<Value, Value>> keyed;
   auto restore = [&] {
-    std::vector<Value> out;
-    for (auto& p : keyed) out.push_back(std::move(p.second));
-    for (size_t i = keyed.size(); i < items.size(); ++i) out.push_back(std::move(items[i]));
-    std::swap(list->items, out);
-    return out.empty();
+    for (size_t i = 0; i < keyed.size(); ++i) items[i] = std::move(keyed[i].second);
+    std::swap(list->items, items);
+    return items.empty();
   };
   try {
     keyed.reserve(items.size());
     for (Value& v : items) {
+      vm.poll();
       Value k = key ? call(vm, key, {v}) : v;
       keyed.emplace_back(std::move(k), std::move(v));
     }
@@ -339,27 +357,34 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
 // Own merge sort: std::stable_sort may misbehave when the script's order is inconsistent or raises.
 void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
   using Item = std::pair<Value, Value>;
-  std::vector<Item> buffer(items.size());
+  const MemoryCharge charge(vm.heap(), 2 * items.size() * sizeof(Item));
+  std::vector<Item> buffer;
+  buffer.reserve(items.size());
   for (size_t i = 1; i < items.size(); ++i) {  // insertion sort in runs of 8
+    vm.poll();
     for (size_t j = i; j % 8 != 0 && less(vm, items[j].first, items[j - 1].first); --j)
       std::swap(items[j], items[j - 1]);
   }
   for (size_t width = 8; width < items.size(); width *= 2) {
     for (size_t begin = 0; begin + width < items.size(); begin += 2 * width) {
       size_t middle = begin + width, end = std::min(begin + 2 * width, items.size());
+      vm.poll();
       if (!less(vm, items[middle].first, items[middle - 1].first)) continue;
       size_t count = middle - begin;
-      for (size_t i = 0; i < count; ++i) buffer[i] = std::move(items[begin + i]);
       size_t left = 0, right = middle, out = begin;
+      buffer.clear();
       // On an exception the not yet merged left part goes back, so that no item is lost.
       try {
+        in_pieces(count, [&](size_t first, size_t last) {
+          for (size_t i = first; i < last; ++i) buffer.push_back(std::move(items[begin + i]));
+        });
         while (left < count && right < end) {
           vm.poll();
           bool take_right = less(vm, items[right].first, buffer[left].first);
           items[out++] = std::move(take_right ? items[right++] : buffer[left++]);
         }
       } catch (...) {
-        while (left < count) items[out++] = std::move(buffer[left++]);
+        while (left < buffer.size()) items[out++] = std::move(buffer[left++]);
         throw;
       }
       while (left < count) items[out++] = std::move(buffer[left++]);

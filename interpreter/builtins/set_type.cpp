@@ -1,5 +1,6 @@
 // set and frozenset.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "runtime/base/hash.h"
 
@@ -20,6 +21,7 @@ void set_clear_slot(Vm& vm, Object* o) {
 void add_all(Vm& vm, SetObject* set, const Value& source) {
   if (auto* other = try_cast<SetObject>(source)) {
     for (uint32_t i = 0; i < other->table.used(); ++i) {
+      vm.hear_stop();
       if (!other->table.entry(i).key) continue;
       Value key = other->table.entry(i).key;
       set_add(vm, set, key);
@@ -43,9 +45,10 @@ Local<SetObject> result_like(Vm& vm, const Value& self) {
 }
 bool has(Vm& vm, SetObject* set, const Value& v) { return set->table.find(vm, v) >= 0; }
 template <class F>
-void each(SetObject* raw, F f) {
+void each(Vm& vm, SetObject* raw, F f) {
   Local<SetObject> set(raw);
   for (uint32_t i = 0; i < set->table.used(); ++i) {
+    vm.hear_stop();
     if (!set->table.entry(i).key) continue;
     Value key = set->table.entry(i).key;
     f(key);
@@ -57,12 +60,12 @@ Value combine(Vm& vm, BinaryOp op, const Value& a, SetObject* y) {
   Local<SetObject> r = result_like(vm, a);
   if (op == BinaryOp::BitOr) {
     r->table.copy_from(x->table);
-    each(y, [&](const Value& v) { set_add(vm, r, v); });
+    each(vm, y, [&](const Value& v) { set_add(vm, r, v); });
   } else if (op == BinaryOp::BitAnd) {
-    each(x, [&](const Value& v) { if (has(vm, y, v)) set_add(vm, r, v); });
+    each(vm, x, [&](const Value& v) { if (has(vm, y, v)) set_add(vm, r, v); });
   } else {
-    each(x, [&](const Value& v) { if (!has(vm, y, v)) set_add(vm, r, v); });
-    if (op == BinaryOp::BitXor) each(y, [&](const Value& v) { if (!has(vm, x, v)) set_add(vm, r, v); });
+    each(vm, x, [&](const Value& v) { if (!has(vm, y, v)) set_add(vm, r, v); });
+    if (op == BinaryOp::BitXor) each(vm, y, [&](const Value& v) { if (!has(vm, x, v)) set_add(vm, r, v); });
   }
   return r.take();
 }
@@ -88,7 +91,7 @@ Value set_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
 bool is_subset(Vm& vm, SetObject* x, SetObject* y) {
   if (x->table.size() > y->table.size()) return false;
   bool all = true;
-  each(x, [&](const Value& v) { all = all && has(vm, y, v); });
+  each(vm, x, [&](const Value& v) { all = all && has(vm, y, v); });
   return all;
 }
 Value set_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
@@ -132,8 +135,11 @@ Value set_repr(Vm& vm, const Value& self) {
   ReprGuard guard(self.object());
   if (guard.recursive()) return str_value(vm, name + "(...)");
   if (!set_of(self)->table.size()) return str_value(vm, name + "()");
-  std::string items = join_reprs(vm, std::span<const Value>(to_list(vm, self)->items));
-  return str_value(vm, plain ? "{" + items + "}" : name + "({" + items + "})");
+  TextBuilder out(vm);
+  out += plain ? "{" : name + "({";
+  add_reprs(vm, out, to_list(vm, self)->items);
+  out += plain ? "}" : "})";
+  return out.str();
 }
 int64_t set_length(Vm&, const Value& v) { return static_cast<int64_t>(set_of(v)->table.size()); }
 // A set asked for in a set stands for the frozenset of its elements.
@@ -242,7 +248,7 @@ Value issuperset(Vm& vm, Args& a) {
 Value isdisjoint(Vm& vm, Args& a) {
   Local<SetObject> other = as_set(vm, a[1]);
   bool common = false;
-  each(set_of(a[0]), [&](const Value& v) { common = common || has(vm, other, v); });
+  each(vm, set_of(a[0]), [&](const Value& v) { common = common || has(vm, other, v); });
   return Value::boolean(!common);
 }
 

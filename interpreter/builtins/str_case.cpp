@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -15,7 +17,11 @@ std::string_view self_text(Args& a) { return cast<StrObject>(a[0])->view(); }
 
 template <class F>
 void each_point(std::string_view text, F f) {
-  for (size_t i = 0; i < text.size();) f(decode_utf8(text, i));
+  Patience patience;
+  for (size_t i = 0; i < text.size();) {
+    patience.step();
+    f(decode_utf8(text, i));
+  }
 }
 uint32_t to_upper(uint32_t c) { return static_cast<uint32_t>(utf8proc_toupper(static_cast<int32_t>(c))); }
 uint32_t to_lower(uint32_t c) { return static_cast<uint32_t>(utf8proc_tolower(static_cast<int32_t>(c))); }
@@ -68,8 +74,10 @@ void append_title(std::string& out, uint32_t c) {
 // A capital sigma at the end of a word has a form of its own; `text` around byte `at` decides.
 bool is_final_sigma(std::string_view text, size_t at) {
   bool before = false, after = false;
-  for (size_t i = 0; i < at;) before = is_cased(decode_utf8(text, i));
   size_t i = at;
+  while (i > 0 && (static_cast<uint8_t>(text[--i]) & 0xC0) == 0x80) {}
+  if (i < at) before = is_cased(decode_utf8(text, i));
+  i = at;
   decode_utf8(text, i);
   if (i < text.size()) after = is_cased(decode_utf8(text, i));
   return before && !after;
@@ -83,13 +91,20 @@ void append_lower(std::string& out, uint32_t c, std::string_view text, size_t at
 // Calls f(out, code point, its place in the text).
 template <class F>
 Value map_points(Vm& vm, Args& a, F f) {
+  constexpr size_t kPiece = 16 << 10;
+  TextBuilder all(vm);
   std::string out;
   std::string_view text = self_text(a);
   for (size_t i = 0; i < text.size();) {
     size_t at = i;
     f(out, decode_utf8(text, i), at);
+    if (out.size() < kPiece) continue;
+    vm.hear_stop();
+    all += out;
+    out.clear();
   }
-  return str_value(vm, out);
+  all += out;
+  return all.str();
 }
 Value upper(Vm& vm, Args& a) {
   return map_points(vm, a, [](std::string& out, uint32_t c, size_t) { append_upper(out, c); });
@@ -99,16 +114,24 @@ Value lower(Vm& vm, Args& a) {
     append_lower(out, c, self_text(a), at);
   });
 }
+// Each character folds by itself, so a long text is folded piece by piece.
 Value casefold(Vm& vm, Args& a) {
-  std::string_view text = self_text(a);
-  utf8proc_uint8_t* folded = nullptr;
-  utf8proc_ssize_t size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                       static_cast<utf8proc_ssize_t>(text.size()), &folded,
-                                       UTF8PROC_CASEFOLD);
-  if (size < 0) return a[0];
-  Value result = str_value(vm, {reinterpret_cast<char*>(folded), static_cast<size_t>(size)});
-  std::free(folded);
-  return result;
+  constexpr size_t kPiece = 32 << 10;
+  TextBuilder out(vm);
+  for (std::string_view text = self_text(a); !text.empty();) {
+    size_t end = std::min(kPiece, text.size());
+    while (end < text.size() && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) ++end;
+    utf8proc_uint8_t* folded = nullptr;
+    const utf8proc_ssize_t size =
+        utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                     static_cast<utf8proc_ssize_t>(end), &folded, UTF8PROC_CASEFOLD);
+    if (size < 0) return a[0];
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(folded, std::free);
+    out += std::string_view(reinterpret_cast<char*>(folded), static_cast<size_t>(size));
+    text.remove_prefix(end);
+    vm.hear_stop();
+  }
+  return out.str();
 }
 Value swapcase(Vm& vm, Args& a) {
   return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
@@ -192,12 +215,15 @@ Value strip_with(Vm& vm, Args& a, bool left, bool right) {
     return blanks ? is_blank(c) : std::find(set.begin(), set.end(), c) != set.end();
   };
   size_t begin = 0, end = text.size();
+  Patience patience;
   while (left && begin < end) {
+    patience.step(1 + set.size());
     size_t i = begin;
     if (!drop(decode_utf8(text, i))) break;
     begin = i;
   }
   while (right && end > begin) {
+    patience.step(1 + set.size());
     size_t i = end - 1;
     while (i > begin && (static_cast<uint8_t>(text[i]) & 0xC0) == 0x80) --i;
     size_t j = i;
@@ -233,14 +259,18 @@ Value pad(Vm& vm, Args& a, int where) {
     raise_type_error(vm, "The fill character must be exactly one character long");
   if (width <= length) return a[0];
   if (width > (int64_t{1} << 38)) raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
-  check_text_room(static_cast<size_t>(width) * fill.size());
   int64_t total = width - length;
   int64_t left = where < 0 ? 0 : where > 0 ? total : total / 2 + (total & width & 1);
-  std::string out;
-  for (int64_t i = 0; i < left; ++i) out += fill;
-  out += self_text(a);
-  for (int64_t i = left; i < total; ++i) out += fill;
-  return str_value(vm, out);
+  const size_t before = static_cast<size_t>(left) * fill.size(), size = self_text(a).size(),
+               after = static_cast<size_t>(total - left) * fill.size();
+  char* text;
+  Local<StrObject> s = make_blank_str(vm, before + size + after, text);
+  repeat_bytes(text, fill.data(), fill.size(), before);
+  copy_bytes(text + before, self_text(a).data(), size);
+  repeat_bytes(text + before + size, fill.data(), fill.size(), after);
+  s->ascii = ascii && cast<StrObject>(a[0])->ascii;
+  s->length = width;
+  return s.take();
 }
 Value ljust(Vm& vm, Args& a) { return pad(vm, a, -1); }
 Value rjust(Vm& vm, Args& a) { return pad(vm, a, 1); }
@@ -248,29 +278,37 @@ Value center(Vm& vm, Args& a) { return pad(vm, a, 0); }
 Value zfill(Vm& vm, Args& a) {
   int64_t width = to_index(vm, a[1]), length = cast<StrObject>(a[0])->length;
   if (width <= length) return a[0];
-  check_text_room(static_cast<size_t>(width));
   std::string_view text = self_text(a);
-  bool sign = !text.empty() && (text[0] == '+' || text[0] == '-');
-  std::string out(text.substr(0, sign));
-  out.append(static_cast<size_t>(width - length), '0');
-  out += text.substr(sign);
-  return str_value(vm, out);
+  const bool sign = !text.empty() && (text[0] == '+' || text[0] == '-');
+  if (width > (int64_t{1} << 38)) raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
+  const size_t zeros = static_cast<size_t>(width - length);
+  char* to;
+  Local<StrObject> s = make_blank_str(vm, text.size() + zeros, to);
+  if (sign) *to++ = text[0];
+  repeat_bytes(to, "0", 1, zeros);
+  copy_bytes(to + zeros, text.data() + sign, text.size() - sign);
+  s->ascii = cast<StrObject>(a[0])->ascii;
+  s->length = width;
+  return s.take();
 }
+constexpr char kBlanks[] = "                                                                ";
 Value expandtabs(Vm& vm, Args& a) {
   int64_t size = to_index(vm, a[1]), column = 0;
-  std::string out;
+  TextBuilder out(vm);
+  std::string one;
   each_point(self_text(a), [&](uint32_t c) {
     if (c == '\t') {
       int64_t n = size > 0 ? size - column % size : 0;
-      check_text_room(out.size() + static_cast<size_t>(n));
-      out.append(static_cast<size_t>(n), ' ');
+      for (int64_t left = n; left > 0; left -= 64) out += std::string_view(kBlanks, std::min<size_t>(64, static_cast<size_t>(left)));
       column += n;
     } else {
-      append_utf8(out, c);
+      one.clear();
+      append_utf8(one, c);
+      out += one;
       column = c == '\n' || c == '\r' ? 0 : column + 1;
     }
   });
-  return str_value(vm, out);
+  return out.str();
 }
 
 // --- translation, encoding -----------------------------------------------------------------------------------
@@ -316,16 +354,22 @@ Value translated(Vm& vm, const Value& table, uint32_t c) {
   }
 }
 Value translate(Vm& vm, Args& a) {
-  std::string out;
+  TextBuilder out(vm);
+  std::string one;
+  auto add_point = [&](uint32_t c) {
+    one.clear();
+    append_utf8(one, c);
+    out += one;
+  };
   each_point(self_text(a), [&](uint32_t c) {
     Value v;
     if (auto* dict = try_cast<DictObject>(a[1])) v = dict_get(vm, dict, Value::integer(c));
     else v = translated(vm, a[1], c);
-    if (!v) append_utf8(out, c);
-    else if (is_integer_like(v)) append_utf8(out, static_cast<uint32_t>(v.as_int()));
+    if (!v) add_point(c);
+    else if (is_integer_like(v)) add_point(static_cast<uint32_t>(v.as_int()));
     else if (!v.is_none()) out += text_of(vm, v);
   });
-  return str_value(vm, out);
+  return out.str();
 }
 Value encode(Vm& vm, Args& a) {
   return make_bytes(vm, encode_text(vm, a[0], text_of(vm, a[1], "encode() argument 'encoding'"),

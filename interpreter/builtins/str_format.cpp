@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -143,6 +144,17 @@ Value format_map(Vm& vm, Args& a) {
 
 // --- % ------------------------------------------------------------------------------------------------------
 
+// What pads a field. The widest one is as long as the longest text.
+std::string filler(int64_t count, char c) {
+  constexpr int64_t kMost = int64_t{1} << 38;
+  if (count > kMost) throw std::bad_alloc();
+  check_text_room(2 * static_cast<size_t>(count));
+  std::string out;
+  out.reserve(static_cast<size_t>(count));
+  in_pieces(static_cast<size_t>(count), [&](size_t begin, size_t end) { out.append(end - begin, c); });
+  return out;
+}
+
 struct PercentFormatter {
   PercentFormatter(Vm& v, std::string_view t, const Value& a, bool b)
       : vm(v), text(t), argument(a), bytes(b) {}
@@ -227,7 +239,7 @@ struct PercentFormatter {
                                : "%b requires a bytes-like object, or an object that implements "
                                  "__bytes__, not '" + type_name(vm, v) + "'");
     if (precision >= 0 && kind != 'c') body.resize(std::min(body.size(), static_cast<size_t>(precision)));
-    std::string padding(static_cast<size_t>(std::max<int64_t>(0, width - static_cast<int64_t>(body.size()))), ' ');
+    std::string padding = filler(std::max<int64_t>(0, width - static_cast<int64_t>(body.size())), ' ');
     out += left ? body + padding : padding + body;
   }
 
@@ -309,13 +321,13 @@ struct PercentFormatter {
     else if (has('+') || has(' ')) head = has('+') ? "+" : " ";
     if (has('#') && !decimal) head += std::string("0") + kind;
     auto missing = [&](int64_t size) {
-      return static_cast<size_t>(std::max<int64_t>(0, size - static_cast<int64_t>(digits.size())));
+      return std::max<int64_t>(0, size - static_cast<int64_t>(digits.size()));
     };
-    digits.insert(0, missing(precision), '0');
+    if (missing(precision)) digits = filler(missing(precision), '0') + digits;
     const int64_t room = width - static_cast<int64_t>(head.size());
-    if (has('-')) out += head + digits + std::string(missing(room), ' ');
-    else if (has('0')) out += head + std::string(missing(room), '0') + digits;
-    else out += std::string(missing(room), ' ') + head + digits;
+    if (has('-')) out += head + digits + filler(missing(room), ' ');
+    else if (has('0')) out += head + filler(missing(room), '0') + digits;
+    else out += filler(missing(room), ' ') + head + digits;
   }
 
   std::string run() {

@@ -2,6 +2,9 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/search.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 
@@ -20,7 +23,9 @@ std::string repr_text(std::string_view text, bool ascii_only) {
   char quote = single && !twice ? '"' : '\'';
   std::string out(1, quote);
   char escape[16];
+  Patience patience;
   for (size_t i = 0; i < text.size();) {
+    patience.step();
     size_t begin = i;
     uint32_t c = decode_utf8(text, i);
     if (c == static_cast<uint32_t>(quote) || c == '\\') {
@@ -46,7 +51,9 @@ std::string repr_text(std::string_view text, bool ascii_only) {
 std::string ascii(Vm& vm, const Value& v) {
   std::string text = repr(vm, v), out;
   char escape[16];
+  Patience patience;
   for (size_t i = 0; i < text.size();) {
+    patience.step();
     uint32_t c = decode_utf8(text, i);
     if (c < 0x80) {
       out += static_cast<char>(c);
@@ -106,11 +113,8 @@ Value str_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refle
     std::string_view piece = view_of(s);
     if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 38) / piece.size())
       raise(vm, vm.exceptions().MemoryError, "a string of this size does not fit in memory");
-    check_text_room(piece.size() * static_cast<size_t>(n.as_int()));
-    std::string text;
-    text.reserve(piece.size() * static_cast<size_t>(n.as_int()));
-    for (int64_t i = 0; i < n.as_int() && !piece.empty(); ++i) text += piece;
-    return str_value(vm, text);
+    if (piece.empty() || n.as_int() == 0) return vm.names().empty.value();
+    return repeat_str(vm, str_of(s), static_cast<size_t>(n.as_int())).take();
   }
   if (op == BinaryOp::Mod && is_kind(a, Kind::Str)) return str_value(vm, percent_format(vm, view_of(a), b));
   return vm.not_implemented();
@@ -128,21 +132,33 @@ Value str_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
 }
 int64_t str_hash_slot(Vm& vm, const Value& v) { return static_cast<int64_t>(str_hash(vm, str_of(v))); }
 int64_t str_length(Vm&, const Value& v) { return str_of(v)->length; }
+// A slice whose step is not 1.
+Value every_nth(Vm& vm, const StrObject* s, const SliceRange& r) {
+  TextBuilder out(vm);
+  Patience patience;
+  if (s->ascii) {
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) patience.step(), out += s->text[i];
+    return out.str();
+  }
+  check_text_room(static_cast<size_t>(s->length) * sizeof(uint32_t));
+  std::vector<uint32_t> points;
+  for (size_t i = 0; i < s->size;) patience.step(), points.push_back(decode_utf8(s->view(), i));
+  std::string one;
+  for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) {
+    patience.step();
+    one.clear();
+    append_utf8(one, points[static_cast<size_t>(i)]);
+    out += one;
+  }
+  return out.str();
+}
 Value str_get(Vm& vm, const Value& self, const Value& key) {
   StrObject* s = str_of(self);
   if (auto* slice = try_cast<SliceObject>(key)) {
     SliceRange r = resolve_slice(vm, slice, s->length);
     if (r.count == 0) return vm.names().empty.value();
     if (r.step == 1) return substring(vm, s, r.start, r.start + r.count).take();
-    std::string out;
-    std::vector<std::string_view> points;
-    for (size_t i = 0; i < s->size;) {
-      size_t begin = i;
-      decode_utf8(s->view(), i);
-      points.push_back(s->view().substr(begin, i - begin));
-    }
-    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) out += points[i];
-    return str_value(vm, out);
+    return every_nth(vm, s, r);
   }
   if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
     raise_type_error(vm, "string indices must be integers, not '" + type_name(vm, key) + "'");
@@ -152,7 +168,7 @@ Value str_get(Vm& vm, const Value& self, const Value& key) {
 bool str_contains(Vm& vm, const Value& self, const Value& item) {
   if (!is_kind(item, Kind::Str))
     raise_type_error(vm, "'in <string>' requires string as left operand, not " + type_name(vm, item));
-  return view_of(self).find(view_of(item)) != std::string_view::npos;
+  return find_text(view_of(self), view_of(item)) != std::string_view::npos;
 }
 bool str_truth(Vm&, const Value& v) { return str_of(v)->size != 0; }
 
@@ -204,7 +220,7 @@ int64_t find_in(Vm& vm, Args& a, bool from_right) {
   size_t begin, end;
   if (!byte_range(vm, a, 2, begin, end)) return -1;
   std::string_view part = view_of(a[0]).substr(begin, end - begin);
-  size_t at = from_right ? part.rfind(needle) : part.find(needle);
+  size_t at = from_right ? rfind_text(part, needle) : find_text(part, needle);
   return at == std::string_view::npos ? -1 : points_before(str_of(a[0]), begin + at);
 }
 Value find(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, false)); }
@@ -226,9 +242,7 @@ Value count(Vm& vm, Args& a) {
   std::string_view part = view_of(a[0]).substr(begin, end - begin);
   bool ascii;
   if (needle.empty()) return Value::integer(count_code_points(part, ascii) + 1);
-  int64_t n = 0;
-  for (size_t at = 0; (at = part.find(needle, at)) != std::string_view::npos; at += needle.size()) ++n;
-  return Value::integer(n);
+  return Value::integer(static_cast<int64_t>(count_text(part, needle)));
 }
 bool matches_end(Vm& vm, Args& a, bool at_end, const char* name) {
   size_t begin, end;
@@ -258,66 +272,80 @@ Value replace(Vm& vm, Args& a) {
   std::string_view text = view_of(a[0]), old = text_of(vm, a[1], "replace() argument 1"),
                    fresh = text_of(vm, a[2], "replace() argument 2");
   int64_t left = to_index(vm, a[3]);
-  std::string out;
+  TextBuilder out(vm);
+  Patience patience;
   size_t at = 0;
   if (old.empty()) {
     while (left != 0 && at <= text.size()) {
+      patience.step();
       out += fresh;
       --left;
-      if (at == text.size()) return str_value(vm, out);
+      if (at == text.size()) return out.str();
       size_t begin = at;
       decode_utf8(text, at);
       out += text.substr(begin, at - begin);
     }
-    return str_value(vm, out + std::string(text.substr(std::min(at, text.size()))));
+    out += text.substr(std::min(at, text.size()));
+    return out.str();
   }
   for (; left != 0; --left) {
-    size_t hit = text.find(old, at);
+    size_t hit = find_text(text, old, at);
     if (hit == std::string_view::npos) break;
-    if (fresh.size() > old.size()) check_text_room(out.size() + (hit - at) + fresh.size());
-    vm.poll();
+    patience.step(16);
     out += text.substr(at, hit - at);
     out += fresh;
     at = hit + old.size();
   }
   if (at == 0) return a[0];
   out += text.substr(at);
-  return str_value(vm, out);
+  return out.str();
 }
 
 // --- splitting and joining -----------------------------------------------------------------------------------
 
+// The next word from one end of the text, which is left without it; empty: there is none.
+std::string_view take_word(std::string_view& text, bool from_right, Patience& patience) {
+  size_t begin = std::string_view::npos, end = 0, at = from_right ? text.size() : 0;
+  while (from_right ? at > 0 : at < text.size()) {
+    patience.step();
+    const size_t before = at;
+    if (from_right)
+      while (--at > 0 && (static_cast<uint8_t>(text[at]) & 0xC0) == 0x80) {}
+    size_t next = at;
+    const bool blank = is_space(decode_utf8(text, next));
+    if (!from_right) at = next;
+    if (blank && begin != std::string_view::npos) {
+      at = before;
+      break;
+    }
+    if (blank) continue;
+    if (begin == std::string_view::npos) (from_right ? end : begin) = before;
+    if (from_right) begin = at;
+    else end = at;
+  }
+  std::string_view word;
+  if (begin != std::string_view::npos) word = text.substr(begin, end - begin);
+  text = from_right ? text.substr(0, at) : text.substr(at);
+  return word;
+}
 // The words between blanks; with a limit the rest, untrimmed at its far end, is the last one.
 Value split_blank(Vm& vm, std::string_view text, int64_t limit, bool from_right) {
-  std::vector<std::string_view> words;
-  size_t begin = std::string_view::npos;
-  for (size_t i = 0; i < text.size();) {
-    size_t at = i;
-    bool blank = is_space(decode_utf8(text, i));
-    if (blank && begin != std::string_view::npos) {
-      words.push_back(text.substr(begin, at - begin));
-      begin = std::string_view::npos;
-    } else if (!blank && begin == std::string_view::npos) {
-      begin = at;
+  Local<ListObject> list = make_list(vm);
+  Patience patience;
+  for (;;) {
+    const std::string_view all = text;
+    const std::string_view word = take_word(text, from_right, patience);
+    if (word.empty()) break;
+    patience.step(16);
+    if (limit-- == 0) {
+      const size_t begin = static_cast<size_t>(word.data() - all.data());
+      list->items.push_back(
+          str_value(vm, from_right ? all.substr(0, begin + word.size()) : all.substr(begin)));
+      break;
     }
+    list->items.push_back(str_value(vm, word));
   }
-  if (begin != std::string_view::npos) words.push_back(text.substr(begin));
-  if (limit >= 0 && words.size() > static_cast<size_t>(limit) + 1) {
-    const size_t kept = static_cast<size_t>(limit), last = words.size() - 1 - kept;
-    if (from_right) {
-      words[last] = text.substr(0, static_cast<size_t>(words[last].end() - text.begin()));
-      words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(last));
-    } else {
-      words[kept] = text.substr(static_cast<size_t>(words[kept].begin() - text.begin()));
-      words.resize(kept + 1);
-    }
-  } else if (limit >= 0 && words.size() == static_cast<size_t>(limit) + 1) {
-    std::string_view& rest = from_right ? words.front() : words.back();
-    rest = from_right ? text.substr(0, static_cast<size_t>(rest.end() - text.begin()))
-                      : text.substr(static_cast<size_t>(rest.begin() - text.begin()));
-  }
-  Local<ListObject> list = make_list(vm, words.size());
-  for (std::string_view word : words) list->items.push_back(str_value(vm, word));
+  if (from_right) std::reverse(list->items.begin(), list->items.end());
   return list.take();
 }
 Value split_with(Vm& vm, Args& a, bool from_right) {
@@ -328,17 +356,18 @@ Value split_with(Vm& vm, Args& a, bool from_right) {
     raise_type_error(vm, "must be str or None, not " + type_name(vm, a[1]));
   std::string_view separator = view_of(a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
-  std::vector<std::string_view> parts;
+  Local<ListObject> list = make_list(vm);
+  Patience patience;
   while (limit-- != 0) {
-    size_t at = from_right ? text.rfind(separator) : text.find(separator);
+    patience.step(16);
+    size_t at = from_right ? rfind_text(text, separator) : find_text(text, separator);
     if (at == std::string_view::npos) break;
-    parts.push_back(from_right ? text.substr(at + separator.size()) : text.substr(0, at));
+    list->items.push_back(
+        str_value(vm, from_right ? text.substr(at + separator.size()) : text.substr(0, at)));
     text = from_right ? text.substr(0, at) : text.substr(at + separator.size());
   }
-  parts.push_back(text);
-  if (from_right) std::reverse(parts.begin(), parts.end());
-  Local<ListObject> list = make_list(vm, parts.size());
-  for (std::string_view part : parts) list->items.push_back(str_value(vm, part));
+  list->items.push_back(str_value(vm, text));
+  if (from_right) std::reverse(list->items.begin(), list->items.end());
   return list.take();
 }
 Value split(Vm& vm, Args& a) { return split_with(vm, a, false); }
@@ -350,9 +379,11 @@ Value splitlines(Vm& vm, Args& a) {
   std::string_view text = view_of(a[0]);
   bool keep = to_index(vm, a[1]) != 0;
   Local<ListObject> list = make_list(vm);
+  Patience patience;
   for (size_t begin = 0; begin < text.size();) {
     size_t end = begin, next = begin;
     while (end < text.size()) {
+      patience.step();
       if (ends_line(decode_utf8(text, next))) break;
       end = next;
     }
@@ -364,7 +395,7 @@ Value splitlines(Vm& vm, Args& a) {
 }
 Value join(Vm& vm, Args& a) {
   std::string_view separator = view_of(a[0]);
-  std::string out;
+  TextBuilder out(vm);
   int64_t n = 0;
   const TypeSlots& slots = type_of(vm, a[1])->slots;
   if (!slots.iterate && !slots.get_item) raise_type_error(vm, "can only join an iterable");
@@ -372,17 +403,16 @@ Value join(Vm& vm, Args& a) {
     if (!is_kind(v, Kind::Str))
       raise_type_error(vm, "sequence item " + std::to_string(n) + ": expected str instance, " +
                                type_name(vm, v) + " found");
-    check_text_room(out.size() + separator.size() + view_of(v).size());
     if (n++) out += separator;
     out += view_of(v);
     return true;
   });
-  return str_value(vm, out);
+  return out.str();
 }
 Value partition_with(Vm& vm, Args& a, bool from_right) {
   std::string_view text = view_of(a[0]), separator = needle_of(vm, a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
-  size_t at = from_right ? text.rfind(separator) : text.find(separator);
+  size_t at = from_right ? rfind_text(text, separator) : find_text(text, separator);
   std::string_view parts[3] = {text, "", ""};
   if (at == std::string_view::npos) {
     if (from_right) std::swap(parts[0], parts[2]);

@@ -66,7 +66,7 @@ bool TextLayer::needs_whole_file() const { return is_wide(encoding); }
 void TextLayer::feed(Vm& vm, std::string bytes) {
   if (at_ == pending_.size()) drop();
   const bool first = raw_.empty();
-  Value object = make_bytes(vm, bytes).take();
+  Value object = make_bytes(vm, copy_text(bytes)).take();
   std::string text = decode_bytes(vm, object, encoding, errors);
   if (translates()) translate_breaks(text);
   if (first && text == bytes && at_ == 0) {
@@ -92,7 +92,7 @@ int64_t TextLayer::characters_left() const {
 std::string TextLayer::take(int64_t limit) {
   const std::string_view left = std::string_view(pending_).substr(at_);
   const size_t end = limit < 0 ? left.size() : end_of_characters(left, limit);
-  std::string out(left.substr(0, end));
+  std::string out = copy_text(left.substr(0, end));
   at_ += end;
   return out;
 }

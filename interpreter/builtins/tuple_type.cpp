@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "runtime/base/hash.h"
@@ -43,14 +45,21 @@ Value tuple_repr(Vm& vm, const Value& self) {
   ReprGuard guard(self.object());
   if (guard.recursive()) return str_value(vm, "(...)");
   auto* t = tuple_of(self);
-  return str_value(vm, "(" + join_reprs(vm, t->span()) + (t->size == 1 ? ",)" : ")"));
+  TextBuilder out(vm);
+  out += '(';
+  add_reprs(vm, out, t->span());
+  out += t->size == 1 ? ",)" : ")";
+  return out.str();
 }
 Value tuple_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && !reflected && is_kind(a, Kind::Tuple) && is_kind(b, Kind::Tuple)) {
     TupleObject *x = tuple_of(a), *y = tuple_of(b);
     Local<TupleObject> r = make_tuple(vm, size_t{x->size} + y->size);
-    std::copy(x->items, x->items + x->size, r->items);
-    std::copy(y->items, y->items + y->size, r->items + x->size);
+    Patience patience;
+    for (size_t i = 0; i < r->size; ++i) {
+      patience.step();
+      r->items[i] = i < x->size ? x->items[i] : y->items[i - x->size];
+    }
     return r.take();
   }
   if (op == BinaryOp::Mul) {
@@ -60,7 +69,12 @@ Value tuple_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool ref
     if (t->size && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 31) / t->size)
       raise(vm, vm.exceptions().MemoryError, "a tuple of this size does not fit in memory");
     Local<TupleObject> r = make_tuple(vm, t->size * static_cast<size_t>(n.as_int()));
-    for (size_t i = 0; i < r->size; ++i) r->items[i] = t->items[i % t->size];
+    Patience patience;
+    for (size_t i = 0, k = 0; i < r->size; ++i) {
+      patience.step();
+      r->items[i] = t->items[k];
+      if (++k == t->size) k = 0;
+    }
     return r.take();
   }
   return vm.not_implemented();
@@ -72,7 +86,10 @@ Value tuple_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
 }
 int64_t tuple_hash(Vm& vm, const Value& v) {
   uint64_t h = vm.hash_key(1) ^ 0x345678;  // items may be chosen by others: the key is not known to them
-  for (const Value& item : tuple_of(v)->span()) h = hash_mix(h, hash(vm, item));
+  for (const Value& item : tuple_of(v)->span()) {
+    vm.hear_stop();  // of parts that are shared many times over
+    h = hash_mix(h, hash(vm, item));
+  }
   return static_cast<int64_t>(h);
 }
 int64_t tuple_length(Vm&, const Value& v) { return tuple_of(v)->size; }
@@ -82,14 +99,15 @@ Value tuple_get(Vm& vm, const Value& self, const Value& key) {
     SliceRange r = resolve_slice(vm, slice, t->size);
     if (r.step == 1 && r.count == t->size && t->type == vm.types().tuple) return self;
     Local<TupleObject> out = make_tuple(vm, static_cast<size_t>(r.count));
-    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) out->items[k] = t->items[i];
+    Patience patience;
+    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) patience.step(), out->items[k] = t->items[i];
     return out.take();
   }
   return t->items[sequence_index(vm, key, t->size, "tuple")];
 }
 bool tuple_contains(Vm& vm, const Value& self, const Value& item) {
   for (const Value& v : tuple_of(self)->span())
-    if (equal(vm, v, item)) return true;
+    if (vm.hear_stop(), equal(vm, v, item)) return true;
   return false;
 }
 Value tuple_iterate(Vm& vm, const Value& self) {
@@ -105,12 +123,12 @@ Value tuple_index(Vm& vm, Args& a) {
   };
   const int64_t end = a.has(3) ? place(a[3]) : t->size;
   for (int64_t i = place(a[2]); i < end; ++i)
-    if (equal(vm, t->items[i], a[1])) return Value::integer(i);
+    if (vm.hear_stop(), equal(vm, t->items[i], a[1])) return Value::integer(i);
   raise_value_error(vm, "tuple.index(x): x not in tuple");
 }
 Value tuple_count(Vm& vm, Args& a) {
   int64_t n = 0;
-  for (const Value& v : tuple_of(a[0])->span()) n += equal(vm, v, a[1]);
+  for (const Value& v : tuple_of(a[0])->span()) vm.hear_stop(), n += equal(vm, v, a[1]);
   return Value::integer(n);
 }
 

@@ -361,6 +361,7 @@ void Compiler::raise_from_region(const Variant& variant, Frame& frame, const jit
   if (error.error.kind() == ErrorKind::LimitError) type = vm_.exceptions().LimitError;
   Heap::Exempt exempt(vm_.heap());
   Local<ExceptionObject> exception = make_exception(vm_, type, error.error.message());
+  exception->is_limit = error.error.kind() == ErrorKind::LimitError;
   place_error(variant.plan, frame, error.origin, *exception);
   throw ScriptException(exception);
 }

@@ -49,6 +49,8 @@ void drop_values(tsc_engine& engine) {
   for (tsc_value* value : values) delete value;
 }
 
+constexpr int64_t kReserve = 1 << 20;  // for the text of the next call and what runs of it
+
 // After a memory limit: what the host lets go of next may be cycles, which nobody else would collect
 // before the next large request is refused.
 void recover(tsc_engine& engine) {
@@ -56,6 +58,7 @@ void recover(tsc_engine& engine) {
   engine.vm->heap().trim();
   const MemoryBudget& budget = *engine.device.budget;
   engine.recovering = budget.used() > budget.limit() / 2;
+  if (engine.recovering) engine.device.budget->set_reserve(interp::Heap::largest_excess(budget.limit()) + kReserve);
 }
 
 void begin(tsc_engine& engine) {
@@ -95,6 +98,7 @@ void end(tsc_engine& engine) {
   publish_counts(engine);
   if (engine.armed) engine.watchdog.disarm();
   engine.armed = false;
+  engine.device.budget->set_reserve(0);
   // What ends a script anywhere may have ended it between a no_grad's or autocast's __enter__ and its __exit__.
   if (engine.cut_short) {
     interp::Modes& modes = interp::tensor_state(*engine.vm).modes;

@@ -247,7 +247,7 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
     engine.cut_short = true;
   } else if (exception->type->is_subtype_of(types.MemoryError)) {
     engine.cut_short = true;
-  } else if (exception->type->is_subtype_of(types.LimitError)) {
+  } else if (exception->is_limit) {
     set_limit(engine, *status);
   }
   status->cause = cause_of(vm, exception, kLongestChain);

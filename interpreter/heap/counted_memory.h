@@ -3,6 +3,8 @@
 // and every hash table accounts for itself. Knows bytes and the current heap. Must not know: objects.
 // Keeps: a block remembers who was charged, so it may be freed under any Vm or none.
 #include <cstddef>
+#include <cstdint>
+#include <new>
 
 namespace tsc::interp {
 
@@ -14,6 +16,21 @@ void counted_free(void* memory, size_t bytes) noexcept;
 // Asks for room for a text of that size that native code is about to build and to copy into an object.
 // LimitError when there is none.
 void check_text_room(size_t bytes);
+
+// For the standard containers of native code whose size a script decides.
+template <class T>
+struct Counted {
+  using value_type = T;
+  Counted() noexcept = default;
+  template <class U>
+  Counted(const Counted<U>&) noexcept {}
+  T* allocate(size_t count) {
+    if (count > PTRDIFF_MAX / sizeof(T)) throw std::bad_array_new_length();
+    return static_cast<T*>(counted_allocate(count * sizeof(T)));
+  }
+  void deallocate(T* memory, size_t count) noexcept { counted_free(memory, count * sizeof(T)); }
+  friend bool operator==(const Counted&, const Counted&) noexcept { return true; }
+};
 
 // While it lives, this thread's containers are charged to `heap` (null: to nobody).
 class HeapScope {

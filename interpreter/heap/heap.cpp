@@ -5,7 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "interpreter/vm/vm.h"
+#include "interpreter/heap/patience.h"
+#include "interpreter/vm/vm_access.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TSC_HEAP_USES_MALLOC 1
@@ -51,6 +52,12 @@ void counted_free(void* memory, size_t bytes) noexcept {
 
 bool Heap::is_current() const { return heap_of_thread == this; }
 
+void hear_stop() {
+  if (heap_of_thread) heap_of_thread->hear_stop();
+}
+
+void Heap::hear_stop() { vm_.hear_stop(); }
+
 void check_text_room(size_t bytes) {
   constexpr size_t kWorthAsking = 16 << 10;
   if (bytes > kWorthAsking && heap_of_thread) heap_of_thread->check_room(2 * bytes);
@@ -93,12 +100,13 @@ bool Heap::charge_chunk() {
   if (try_charge(kChunk)) return true;
   vm_.stop(StopCause::Memory);
   const int64_t limit = budget_->limit();
-  if (budget_->used() > limit + limit / 32 + static_cast<int64_t>(8 * kChunk)) return false;
+  if (budget_->used() > limit + largest_excess(limit)) return false;
   budget_->force_charge(kChunk);
   return true;
 }
 
 void Heap::trim() {
+  VmAccess::stack(vm_).trim();
   if (TSC_HEAP_USES_MALLOC || chunks_.empty()) return;
   try {
     trim_now();

@@ -106,8 +106,11 @@ class Heap {
   }
   // Asks for room for something large that is about to be built.
   void check_room(size_t bytes);
+  // How far small objects may go beyond a limit until it is heard.
+  static constexpr int64_t largest_excess(int64_t limit) { return limit / 32 + static_cast<int64_t>(8 * kChunk); }
   // Gives chunks without objects back to the system.
   void trim();
+  void hear_stop();  // see patience.h
   // Whether this thread's containers are charged here: it is the one that works for the Vm.
   bool is_current() const;
 
@@ -165,6 +168,27 @@ class Heap {
   bool collecting_ = false;
   size_t young_limit_ = 20000;
   size_t old_at_last_full_ = 0;
+};
+
+// Charges memory outside the heap for as long as its owner lives.
+class MemoryCharge {
+ public:
+  MemoryCharge() = default;
+  MemoryCharge(Heap& heap, size_t bytes) : heap_(&heap), bytes_(bytes) { heap.charge(bytes); }
+  MemoryCharge(MemoryCharge&& other) noexcept
+      : heap_(std::exchange(other.heap_, nullptr)), bytes_(other.bytes_) {}
+  MemoryCharge& operator=(MemoryCharge&& other) noexcept {
+    std::swap(heap_, other.heap_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~MemoryCharge() {
+    if (heap_) heap_->release(bytes_);
+  }
+
+ private:
+  Heap* heap_ = nullptr;
+  size_t bytes_ = 0;
 };
 
 }  // namespace tsc::interp

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
 
@@ -237,7 +238,11 @@ Value struct_size(Vm& vm, Args& a) {
 Value base64_encode(Vm& vm, Args& a) {
   std::string_view data = bytes_of(vm, a[0]), alphabet = bytes_of(vm, a[1]);
   std::string out;
+  check_text_room(data.size());
+  out.reserve(data.size() / 3 * 4 + 4);
+  Patience patience;
   for (size_t i = 0; i < data.size(); i += 3) {
+    patience.step(2);
     uint32_t bits = 0;
     for (size_t k = 0; k < 3; ++k) bits = bits << 8 | (i + k < data.size() ? static_cast<uint8_t>(data[i + k]) : 0u);
     for (size_t k = 0; k < 4; ++k)
@@ -253,7 +258,10 @@ Value base64_decode(Vm& vm, Args& a) {
   uint32_t bits = 0;
   size_t digits = 0, padding = 0;
   std::string problem;
+  check_text_room(data.size() / 2);
+  Patience patience;
   for (char c : data) {
+    patience.step();
     size_t value = alphabet.find(c);
     if (c == '=') {
       if (digits % 4 >= 2 && digits % 4 + ++padding >= 4) break;
@@ -283,7 +291,9 @@ Value digest_(Vm& vm, Args& a) {
 }
 Value crc32(Vm& vm, Args& a) {
   uint32_t crc = ~static_cast<uint32_t>(to_index(vm, a[1]));
+  Patience patience;
   for (char c : bytes_of(vm, a[0])) {
+    patience.step();
     crc ^= static_cast<uint8_t>(c);
     for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
   }

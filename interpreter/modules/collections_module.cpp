@@ -3,6 +3,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/modules/itertools_types.h"
+#include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -177,9 +178,14 @@ Value deque_repr(Vm& vm, const Value& self) {
   ReprGuard guard(d);
   if (guard.recursive()) return str_value(vm, "[...]");
   std::vector<Value> items(d->items.begin(), d->items.end());
-  std::string text = d->type->name + "([" + join_reprs(vm, items) + "]";
-  if (d->limit >= 0) text += ", maxlen=" + std::to_string(d->limit);
-  return str_value(vm, text + ")");
+  TextBuilder out(vm);
+  out += d->type->name;
+  out += "([";
+  add_reprs(vm, out, items);
+  out += ']';
+  if (d->limit >= 0) out += ", maxlen=" + std::to_string(d->limit);
+  out += ')';
+  return out.str();
 }
 int64_t place_of(Vm& vm, Deque* d, const Value& key) {
   if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)

@@ -6,13 +6,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "interpreter/heap/counted_memory.h"
+#include "interpreter/heap/patience.h"
+
 namespace tsc::interp {
 namespace {
 
 // The data, a one bit, zeros, and the length in bits: whole blocks.
 std::string padded(std::string_view data, size_t block, bool big_endian) {
   size_t length_bytes = block / 8;
-  std::string out(data);
+  check_text_room(data.size() / 2);
+  std::string out;
+  out.reserve(data.size() + 2 * block);
+  in_pieces(data.size(), [&](size_t begin, size_t end) { out += data.substr(begin, end - begin); });
   out += '\x80';
   while ((out.size() + length_bytes) % block) out += '\0';
   uint64_t bits = uint64_t{data.size()} * 8;
@@ -45,7 +51,9 @@ std::string md5(std::string_view data) {
   static constexpr int kShifts[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   uint32_t h[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
   std::string text = padded(data, 64, false);
+  Patience patience;
   for (size_t at = 0; at < text.size(); at += 64) {
+    patience.step(64);
     uint32_t a = h[0], b = h[1], c = h[2], d = h[3];
     for (uint32_t i = 0; i < 64; ++i) {
       uint32_t f, g;
@@ -70,7 +78,9 @@ std::string sha1(std::string_view data) {
   uint32_t h[5] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
   static constexpr uint32_t kConstants[4] = {0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6};
   std::string text = padded(data, 64, true);
+  Patience patience;
   for (size_t at = 0; at < text.size(); at += 64) {
+    patience.step(64);
     uint32_t w[80];
     for (size_t i = 0; i < 16; ++i) w[i] = load<uint32_t>(&text[at + 4 * i], true);
     for (size_t i = 16; i < 80; ++i) w[i] = std::rotl(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
@@ -149,7 +159,9 @@ struct Sha2 {
   static std::string run(std::string_view data, std::array<Word, 8> h, size_t bytes) {
     static const std::vector<uint64_t> kRoots = root_fractions(80, 3);
     std::string text = padded(data, kBlock, true);
+    Patience patience;
     for (size_t at = 0; at < text.size(); at += kBlock) {
+      patience.step(64);
       Word w[kRounds];
       for (size_t i = 0; i < 16; ++i) w[i] = load<Word>(&text[at + sizeof(Word) * i], true);
       for (size_t i = 16; i < kRounds; ++i)

@@ -2,14 +2,15 @@
 // indices into pools in lexicographic order.
 #include <numeric>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/modules/itertools_types.h"
 
 namespace tsc::interp {
 namespace {
 
 struct Product final : NativeIterator {
-  std::vector<std::vector<Value>> pools;
-  std::vector<size_t> indices;
+  std::vector<Value> pools;  // tuples
+  std::vector<size_t, Counted<size_t>> indices;
   bool started = false, done = false;
   bool next(Vm& vm, Value& out) override {
     if (done) return false;
@@ -18,24 +19,24 @@ struct Product final : NativeIterator {
     started = true;
     if (done) return false;
     Local<TupleObject> t = make_tuple(vm, pools.size());
-    for (size_t i = 0; i < pools.size(); ++i) t->items[i] = pools[i][indices[i]];
+    for (size_t i = 0; i < pools.size(); ++i) t->items[i] = pool(i)->items[indices[i]];
     out = t.take();
     return true;
   }
   void start() {
     indices.assign(pools.size(), 0);
-    for (const auto& pool : pools) done |= pool.empty();
+    for (size_t i = 0; i < pools.size(); ++i) done |= pool(i)->size == 0;
   }
+  const TupleObject* pool(size_t i) const { return cast<TupleObject>(pools[i]); }
   void step() {
     for (size_t i = pools.size(); i-- > 0;) {
-      if (++indices[i] < pools[i].size()) return;
+      if (++indices[i] < pool(i)->size) return;
       indices[i] = 0;
     }
     done = true;
   }
   void traverse(Visitor& visit) override {
-    for (const auto& pool : pools)
-      for (const Value& v : pool) visit(v);
+    for (const Value& pool : pools) visit(pool);
   }
 };
 Value product_construct(Vm& vm, Type* type, Args& args) {
@@ -48,10 +49,12 @@ Value product_construct(Vm& vm, Type* type, Args& args) {
   }
   if (repeat < 0) raise_value_error(vm, "repeat argument cannot be negative");
   Local<Product> it = vm.heap().make<Product>(type);
-  for (const Value& v : args.span()) it->pools.push_back(to_list(vm, v)->items);
+  for (const Value& v : args.span()) it->pools.push_back(to_tuple(vm, v).take());
   size_t once = it->pools.size();
-  for (int64_t r = 1; r < repeat; ++r)
-    for (size_t i = 0; i < once; ++i) it->pools.push_back(it->pools[i]);
+  if (once) vm.heap().check_room(once * static_cast<size_t>(std::min(repeat, int64_t{1} << 40)) * sizeof(Value));
+  Patience patience;
+  for (int64_t r = 1; r < repeat && once; ++r)
+    for (size_t i = 0; i < once; ++i) patience.step(), it->pools.push_back(Value(it->pools[i]));
   if (repeat == 0) it->pools.clear();
   return it.take();
 }
@@ -62,7 +65,7 @@ enum class Selection { Permutations, Combinations, WithReplacement };
 template <Selection selection>
 struct Selector final : NativeIterator {
   std::vector<Value> pool;
-  std::vector<size_t> indices, cycles;
+  std::vector<size_t, Counted<size_t>> indices, cycles;
   size_t chosen = 0;
   bool started = false, done = false;
   bool next(Vm& vm, Value& out) override {

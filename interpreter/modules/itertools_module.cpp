@@ -369,7 +369,7 @@ struct Tee final : NativeIterator {
     if (!node->next) {
       Value item;
       if (!iterate_next(vm, *source, item)) return false;
-      node->next = std::make_shared<TeeNode>(TeeNode{std::move(item), nullptr});
+      node->next = std::allocate_shared<TeeNode>(Counted<TeeNode>(), TeeNode{std::move(item), nullptr});
     }
     node = std::shared_ptr<TeeNode>(node->next);
     out = node->value;

@@ -2,7 +2,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/text_builder.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -22,6 +24,7 @@ class Reader {
       : vm_(vm), source_(source), text_(cast<StrObject>(source)->view()), hooks_(hooks) {}
 
   Value value() {
+    vm_.hear_stop();
     if (++depth_ > kDeepest)
       raise(vm_, vm_.exceptions().RecursionError,
             "maximum recursion depth exceeded while decoding a JSON document");
@@ -147,7 +150,8 @@ class Reader {
     std::string out;
     for (;;) {
       size_t run = at_;
-      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<uint8_t>(text_[at_]) >= 32) ++at_;
+      while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<uint8_t>(text_[at_]) >= 32)
+        patience_.step(), ++at_;
       if (at_ >= text_.size()) fail("Unterminated string starting at", begin);
       std::string_view plain = text_.substr(run, at_ - run);
       char c = text_[at_++];
@@ -209,6 +213,7 @@ class Reader {
   const Hooks& hooks_;
   size_t at_ = 0;
   int depth_ = 0;
+  Patience patience_;
 };
 
 // decode(text, object_hook, pairs_hook, parse_float, parse_int, parse_constant, strict, start):
@@ -239,12 +244,13 @@ Value decode(Vm& vm, Args& a) {
 // --- writing ----------------------------------------------------------------------------------------
 
 struct Writer {
-  explicit Writer(Vm& v) : vm(v) {}
+  explicit Writer(Vm& v) : vm(v), out(v) {}
   Vm& vm;
   std::string item_separator, key_separator, indent;
   bool pretty = false, ascii = true, sort_keys = false, skip_keys = false, allow_nan = true, check_circular = true;
   Value fallback;  // called for what JSON has no form for
-  std::string out;
+  TextBuilder out;
+  Patience patience;
   std::vector<Object*> open;  // being written, those that the fallback stands for among them
   size_t level = 0;           // of brackets
 
@@ -256,6 +262,7 @@ struct Writer {
     };
     out += '"';
     for (size_t at = 0; at < text.size();) {
+      patience.step();
       uint8_t c = static_cast<uint8_t>(text[at]);
       static constexpr std::string_view kFrom = "\"\\\b\f\n\r\t", kTo = "\"\\bfnrt";
       size_t known = kFrom.find(static_cast<char>(c));
@@ -336,7 +343,8 @@ struct Writer {
   void sequence(const Value& v) {
     enter(v.object());
     ++level;
-    std::vector<Value> items = to_list(vm, v)->items;
+    const Local<ListObject> list = to_list(vm, v);
+    const std::vector<Value> items = list.value().is(v) ? copy_items(list->items) : std::move(list->items);
     out += '[';
     for (size_t i = 0; i < items.size(); ++i) {
       if (i) out += item_separator;
@@ -349,6 +357,7 @@ struct Writer {
     out += ']';
   }
   void value(const Value& v) {
+    patience.step(8);
     if (v.is_none()) out += "null";
     else if (v.is_bool()) out += v.as_bool() ? "true" : "false";
     else if (v.is_int()) out += std::to_string(v.as_int());
@@ -382,7 +391,7 @@ Value encode(Vm& vm, Args& a) {
   w.check_circular = truth(vm, a[8]);
   w.fallback = a[9];
   w.value(a[0]);
-  return str_value(vm, w.out);
+  return w.out.str();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // numbers here and there.
 #include <cmath>
 #include <optional>
+#include <unordered_set>
 
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
@@ -232,6 +233,7 @@ Value choice(Vm& vm, Args& a) {
 }
 Value shuffle(Vm& vm, Args& a) {
   for (int64_t i = length(vm, a[1]) - 1; i > 0; --i) {
+    vm.hear_stop();
     int64_t j = static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(i) + 1));
     Value x = get_item(vm, a[1], Value::integer(i)), y = get_item(vm, a[1], Value::integer(j));
     set_item(vm, a[1], Value::integer(i), y);
@@ -297,17 +299,18 @@ Value sample(Vm& vm, Args& a) {
   if (static_cast<double>(n) <= set_size) {
     std::vector<Value> pool = to_list(vm, population)->items;
     for (int64_t i = 0; i < k; ++i) {
+      vm.hear_stop();
       size_t j = t.below(static_cast<uint64_t>(n - i));
       result->items.push_back(pool[j]);
       pool[j] = pool[static_cast<size_t>(n - i - 1)];
     }
     return result.take();
   }
-  std::vector<uint64_t> selected;
+  std::unordered_set<uint64_t, std::hash<uint64_t>, std::equal_to<uint64_t>, Counted<uint64_t>> selected;
   for (int64_t i = 0; i < k; ++i) {
+    vm.hear_stop();
     uint64_t j = t.below(static_cast<uint64_t>(n));
-    while (std::find(selected.begin(), selected.end(), j) != selected.end()) j = t.below(static_cast<uint64_t>(n));
-    selected.push_back(j);
+    while (!selected.insert(j).second) j = t.below(static_cast<uint64_t>(n));
     result->items.push_back(get_item(vm, population, Value::integer(static_cast<int64_t>(j))));
   }
   return result.take();
@@ -337,6 +340,7 @@ Value choices(Vm& vm, Args& a) {
   const std::vector<double> cumulative = cumulative_weights(vm, a, n);
   Local<ListObject> result = make_list(vm);
   for (int64_t i = 0; i < k; ++i) {
+    vm.hear_stop();
     double u = twister(a).uniform();
     int64_t at = static_cast<int64_t>(u * static_cast<double>(n));
     if (!cumulative.empty()) {

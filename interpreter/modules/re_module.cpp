@@ -16,6 +16,14 @@ bool is_pattern(Vm& vm, const Value& v) {
 
 // --- compiling --------------------------------------------------------------------------------------
 
+// About what a program takes.
+size_t bytes_of(const regex::Program& program) {
+  size_t bytes = sizeof program + program.code.capacity() * sizeof(regex::Instruction) +
+                 program.sets.capacity() * sizeof(regex::CharSet) + program.prefix.capacity() * sizeof(uint32_t);
+  for (const std::string& name : program.group_names) bytes += 4 * sizeof name + 2 * name.capacity();
+  return bytes;
+}
+
 Value compile_new(Vm& vm, const Value& source, uint32_t flags) {
   bool bytes = is_kind(source, Kind::Bytes);
   if (!bytes && !is_kind(source, Kind::Str))
@@ -36,6 +44,7 @@ Value compile_new(Vm& vm, const Value& source, uint32_t flags) {
   } catch (const regex::PatternError& error) {
     raise_pattern_error(vm, error, source);
   }
+  pattern->charge = MemoryCharge(vm.heap(), bytes_of(*pattern->program));
   pattern->pattern = source;
   pattern->bytes = bytes;
   return pattern.take();
@@ -315,19 +324,26 @@ void raise_pattern_error(Vm& vm, const regex::PatternError& error, const Value& 
 Value RegexText::piece(Vm& vm, int64_t begin, int64_t end) const {
   if (begin == 0 && end == subject.length && (bytes || object.object()->type == vm.types().str))
     return object;
-  std::string out;
   if (!bytes && subject.narrow)
     return str_value(vm, {reinterpret_cast<const char*>(subject.narrow) + begin, static_cast<size_t>(end - begin)});
+  TextBuilder out(vm);
   append(out, begin, end);
-  return bytes ? make_bytes(vm, std::move(out)).take() : str_value(vm, out);
+  return bytes ? out.bytes() : out.str();
 }
 
-void RegexText::append(std::string& out, int64_t begin, int64_t end) const {
+void RegexText::append(TextBuilder& out, int64_t begin, int64_t end) const {
   if (subject.narrow) {
-    out.append(reinterpret_cast<const char*>(subject.narrow) + begin, static_cast<size_t>(end - begin));
+    out += std::string_view(reinterpret_cast<const char*>(subject.narrow) + begin, static_cast<size_t>(end - begin));
     return;
   }
-  for (int64_t i = begin; i < end; ++i) append_utf8(out, subject.wide[i]);
+  std::string one;
+  Patience patience;
+  for (int64_t i = begin; i < end; ++i) {
+    patience.step();
+    one.clear();
+    append_utf8(one, subject.wide[i]);
+    out += one;
+  }
 }
 
 std::shared_ptr<const RegexText> make_text(Vm& vm, const PatternObject* pattern, const Value& value) {
@@ -350,7 +366,8 @@ std::shared_ptr<const RegexText> make_text(Vm& vm, const PatternObject* pattern,
     return text;
   }
   text->wide.reserve(static_cast<size_t>(s->length));
-  for (size_t at = 0; at < s->size;) text->wide += static_cast<char32_t>(decode_utf8(s->view(), at));
+  Patience patience;
+  for (size_t at = 0; at < s->size;) patience.step(), text->wide += static_cast<char32_t>(decode_utf8(s->view(), at));
   text->subject = {nullptr, text->wide.data(), s->length};
   return text;
 }
@@ -361,9 +378,8 @@ Local<MatchObject> find_match(Vm& vm, PatternObject* pattern, const std::shared_
   end = std::clamp<int64_t>(end, 0, length);
   start = std::clamp<int64_t>(start, 0, length);
   std::vector<int64_t> registers;
-  auto interrupt = [&vm] {
-    if (vm.interrupts().load()) vm.handle_interrupts();
-  };
+  auto interrupt = [&vm] { vm.hear_stop(); };
+  vm.hear_stop();
   if (start > end || !regex::execute(*pattern->program, text->subject, start, end, mode, not_empty_at,
                                      interrupt, registers))
     return {};

@@ -2,8 +2,10 @@
 // The objects of the re module: compiled patterns and matches, and the text they work on.
 #include <memory>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/modules/regex.h"
+#include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
 
@@ -11,15 +13,16 @@ namespace tsc::interp {
 struct RegexText {
   Value object;
   bool bytes = false;
-  std::u32string wide;  // of a str beyond ASCII
+  std::basic_string<char32_t, std::char_traits<char32_t>, Counted<char32_t>> wide;  // of a str beyond ASCII
   regex::Subject subject;
   // The units [begin, end) as a value of the text's own type.
   Value piece(Vm& vm, int64_t begin, int64_t end) const;
-  void append(std::string& out, int64_t begin, int64_t end) const;  // as UTF-8 (or bytes)
+  void append(TextBuilder& out, int64_t begin, int64_t end) const;  // as UTF-8 (or bytes)
 };
 
 struct PatternObject : Object {
   std::shared_ptr<const regex::Program> program;
+  MemoryCharge charge;  // of the program
   Value pattern;
   bool bytes = false;
   PatternObject() : Object(Kind::Native) {}

@@ -98,7 +98,7 @@ class TemplateReader {
   std::vector<TemplatePart> parts_;
 };
 
-void append_expanded(std::string& out, const MatchObject* match, const std::vector<TemplatePart>& parts) {
+void append_expanded(TextBuilder& out, const MatchObject* match, const std::vector<TemplatePart>& parts) {
   for (const TemplatePart& part : parts) {
     if (part.group < 0) {
       out += part.text;
@@ -108,9 +108,7 @@ void append_expanded(std::string& out, const MatchObject* match, const std::vect
     if (match->begin(group) >= 0) match->text->append(out, match->begin(group), match->end(group));
   }
 }
-Value text_like(Vm& vm, const RegexText& text, std::string data) {
-  return text.bytes ? make_bytes(vm, std::move(data)).take() : str_value(vm, data);
-}
+Value text_like(const RegexText& text, TextBuilder& data) { return text.bytes ? data.bytes() : data.str(); }
 std::string_view raw_text(Vm& vm, const PatternObject* pattern, const Value& v) {
   if (pattern->bytes) {
     if (!is_kind(v, Kind::Bytes))
@@ -145,9 +143,9 @@ std::vector<TemplatePart> parse_template(Vm& vm, const PatternObject* pattern, c
 }
 
 Value expand_template(Vm& vm, const MatchObject* match, const std::vector<TemplatePart>& parts) {
-  std::string out;
+  TextBuilder out(vm);
   append_expanded(out, match, parts);
-  return text_like(vm, *match->text, std::move(out));
+  return text_like(*match->text, out);
 }
 
 std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value& replacement,
@@ -158,7 +156,7 @@ std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value
   if (!is_text && !truth(vm, call(vm, dict_get(vm, vm.builtins()->globals, "callable"), {replacement})))
     raise_type_error(vm, "decoding to str: need a bytes-like object, " + type_name(vm, replacement) + " found");
   if (is_text) parts = parse_template(vm, pattern, replacement);
-  std::string out;
+  TextBuilder out(vm);
   int64_t count = 0, copied = 0;
   each_match(vm, pattern, text, 0, text->subject.length, [&](MatchObject* match) {
     text->append(out, copied, match->begin(0));
@@ -174,7 +172,7 @@ std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value
   });
   if (!count && (value.object()->type == vm.types().str || text->bytes)) return {value, 0};
   text->append(out, copied, text->subject.length);
-  return {text_like(vm, *text, std::move(out)), count};
+  return {text_like(*text, out), count};
 }
 
 Value split_text(Vm& vm, PatternObject* pattern, const Value& value, int64_t limit) {

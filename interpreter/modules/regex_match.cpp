@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "interpreter/heap/counted_memory.h"
 #include "interpreter/modules/regex.h"
 
 namespace tsc::interp::regex {
@@ -22,9 +23,9 @@ struct Choice {
   int64_t limit = 0;
 };
 
-constexpr uint64_t kStepsBetweenInterrupts = 1 << 16;
+constexpr uint64_t kStepsBetweenInterrupts = 1 << 14;
 constexpr uint64_t kStepsBeforeMemory = 20000;
-constexpr size_t kMostMemoryBits = size_t{1} << 32;  // 512 MiB
+constexpr size_t kMostMemoryBits = size_t{1} << 30;  // 128 MiB
 
 template <class Unit>
 class Matcher {
@@ -33,6 +34,14 @@ class Matcher {
           const std::function<void()>& interrupt, std::vector<int64_t>& registers)
       : program_(program), text_(text), length_(length), end_(end), full_(full), interrupt_(interrupt),
         registers_(registers) {}
+
+  // Steps of any kind; now and then a stop is heard.
+  void work(uint64_t steps) {
+    steps_ += steps;
+    if (steps_ < next_interrupt_) [[likely]] return;
+    next_interrupt_ = steps_ + kStepsBetweenInterrupts;
+    interrupt_();
+  }
 
   bool match_at(int64_t position, int64_t not_empty_at) {
     registers_.assign(program_.registers, -1);
@@ -67,8 +76,9 @@ class Matcher {
   // --- remembered failures ---------------------------------------------------------------------------
 
   void count_step() {
-    if (++steps_ % kStepsBetweenInterrupts == 0) interrupt_();
-    if (steps_ != kStepsBeforeMemory || program_.has_references) return;
+    work(1);
+    if (steps_ < kStepsBeforeMemory || remembers_ || program_.has_references) return;
+    remembers_ = true;
     size_t bits = program_.code.size() * static_cast<size_t>(end_ + 1);
     if (bits <= kMostMemoryBits) failed_.assign(bits, false);
   }
@@ -156,6 +166,7 @@ class Matcher {
     int64_t at = top.position - 1;
     if (next.op == Op::Char)
       while (at > top.limit && (at >= end_ || unit(at) != next.a)) --at;
+    work(static_cast<uint64_t>(top.position - at) / 64);
     top.position = at;
     uint32_t target = top.pc + 2;
     if (at <= top.limit) stack_.pop_back();
@@ -219,7 +230,7 @@ class Matcher {
     int64_t wanted = greed == Greed::Lazy ? std::min<int64_t>(i.c, most) : most;
     int64_t start = position;
     while (position - start < wanted && fits(what, position)) ++position;
-    steps_ += static_cast<uint64_t>(position - start) / 64;
+    work(static_cast<uint64_t>(position - start) / 64);
     if (position - start < static_cast<int64_t>(i.c)) return false;
     if (greed == Greed::Greedy && position > start + i.c)
       stack_.push_back({Choice::Kind::Greedy, pc, position, start + i.c});
@@ -278,9 +289,10 @@ class Matcher {
   bool full_;
   const std::function<void()>& interrupt_;
   std::vector<int64_t>& registers_;
-  std::vector<Choice> stack_;
-  std::vector<bool> failed_;
-  uint64_t steps_ = 0;
+  std::vector<Choice, Counted<Choice>> stack_;
+  std::vector<bool, Counted<bool>> failed_;
+  uint64_t steps_ = 0, next_interrupt_ = kStepsBetweenInterrupts;
+  bool remembers_ = false;
   int64_t not_empty_at_ = -1;
 };
 
@@ -322,6 +334,7 @@ bool execute_on(const Program& program, const Unit* text, int64_t length, int64_
   for (int64_t at = start; at <= end; ++at) {
     at = next_start(program, text, at, end);
     if (at > end) return false;
+    matcher.work(1);
     if (matcher.match_at(at, not_empty_at)) return true;
   }
   return false;

@@ -44,7 +44,7 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
                                 " at dim " + std::to_string(depth) + " (got " +
                                 std::to_string(items.size()) + ")");
     for (size_t i = 0; i < items.size(); ++i)
-      measure(vm, items[i], depth + 1, first && i == 0, shape);
+      vm.hear_stop(), measure(vm, items[i], depth + 1, first && i == 0, shape);
     return;
   }
   if (depth != shape->sizes.size() && !as_tensor(state, v))
@@ -70,7 +70,7 @@ template <class T>
 void fill(Vm& vm, const Value& v, T*& out) {
   std::span<const Value> items;
   if (sequence_items(v, &items)) {
-    for (const Value& item : items) fill(vm, item, out);
+    for (const Value& item : items) vm.hear_stop(), fill(vm, item, out);
     return;
   }
   Scalar number;
@@ -96,7 +96,7 @@ Value build_list(Vm& vm, const Tensor& contiguous, int64_t axis, int64_t& positi
   }
   Local<ListObject> list = make_list(vm, static_cast<size_t>(contiguous.size(axis)));
   for (int64_t i = 0; i < contiguous.size(axis); ++i)
-    list->items.push_back(build_list(vm, contiguous, axis + 1, position));
+    vm.hear_stop(), list->items.push_back(build_list(vm, contiguous, axis + 1, position));
   return list.take();
 }
 

@@ -1,10 +1,26 @@
 #include "interpreter/value/containers.h"
 
+#include "interpreter/heap/patience.h"
+
 #include <algorithm>
 
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {
+
+void add_items(std::vector<Value>& to, std::span<const Value> items) {
+  in_pieces(items.size(), [&](size_t begin, size_t end) {
+    to.insert(to.end(), items.begin() + static_cast<std::ptrdiff_t>(begin),
+              items.begin() + static_cast<std::ptrdiff_t>(end));
+  });
+}
+
+std::vector<Value> copy_items(std::span<const Value> items) {
+  std::vector<Value> copy;
+  copy.reserve(items.size());
+  add_items(copy, items);
+  return copy;
+}
 
 Local<ListObject> make_list(Vm& vm, size_t reserve) {
   Local<ListObject> list = vm.heap().make<ListObject>(vm.types().list);
@@ -13,8 +29,8 @@ Local<ListObject> make_list(Vm& vm, size_t reserve) {
 }
 
 Local<ListObject> make_list(Vm& vm, std::span<const Value> items) {
-  Local<ListObject> list = make_list(vm);
-  list->items.assign(items.begin(), items.end());
+  Local<ListObject> list = make_list(vm, items.size());
+  add_items(list->items, items);
   return list;
 }
 
@@ -23,13 +39,16 @@ Local<TupleObject> make_tuple(Vm& vm, size_t size) {
       vm.heap().make_sized<TupleObject>(vm.types().tuple, size * sizeof(Value));
   tuple->items = reinterpret_cast<Value*>(tuple.get() + 1);
   tuple->size = static_cast<uint32_t>(size);
+  // All of them are something at once: nothing may stop half way.
   for (size_t i = 0; i < size; ++i) new (&tuple->items[i]) Value();
   return tuple;
 }
 
 Local<TupleObject> make_tuple(Vm& vm, std::span<const Value> items) {
   Local<TupleObject> tuple = make_tuple(vm, items.size());
-  for (size_t i = 0; i < items.size(); ++i) tuple->items[i] = items[i];
+  in_pieces(items.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) tuple->items[i] = items[i];
+  });
   return tuple;
 }
 

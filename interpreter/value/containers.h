@@ -55,6 +55,9 @@ struct SliceObject : Object {
   SliceObject() : Object(Kind::Slice) {}
 };
 
+// Appends copies; a stop is heard between pieces.
+void add_items(std::vector<Value>& to, std::span<const Value> items);
+std::vector<Value> copy_items(std::span<const Value> items);
 Local<ListObject> make_list(Vm& vm, size_t reserve = 0);
 Local<ListObject> make_list(Vm& vm, std::span<const Value> items);
 Local<TupleObject> make_tuple(Vm& vm, std::span<const Value> items);

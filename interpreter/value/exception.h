@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "interpreter/heap/counted_memory.h"
 #include "interpreter/value/function.h"
 
 namespace tsc::interp {
@@ -25,7 +26,10 @@ struct ExceptionObject : Instance {
   Value cause;    // Undefined or None or an exception
   Value context;  // Undefined or an exception
   bool suppress_context = false;
-  std::vector<TracebackEntry> traceback;
+  // A limit ends the script: no `except` catches it. An object of LimitError that a script made and raised
+  // itself is an exception like any other.
+  bool is_limit = false;
+  std::vector<TracebackEntry, Counted<TracebackEntry>> traceback;
   Value name, subject;  // what was not found, and where: `name` and `obj` of AttributeError
   std::string hint;  // "Did you mean: 'x'?"; shown by reports only
   ExceptionObject() : Instance(Kind::Exception) {}

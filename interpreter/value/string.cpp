@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {
@@ -45,19 +46,19 @@ uint64_t sip_hash(uint64_t key0, uint64_t key1, std::string_view text) {
 
 int64_t count_code_points(std::string_view utf8, bool& ascii) {
   int64_t count = 0;
-  ascii = true;
-  for (char c : utf8) {
-    uint8_t byte = static_cast<uint8_t>(c);
-    if (byte >= 0x80) ascii = false;
-    if ((byte & 0xC0) != 0x80) ++count;
-  }
+  bool high = false;
+  in_pieces(utf8.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const uint8_t byte = static_cast<uint8_t>(utf8[i]);
+      high |= byte >= 0x80;
+      count += (byte & 0xC0) != 0x80;
+    }
+  });
+  ascii = !high;
   return count;
 }
 
-namespace {
-
-// A string of that many bytes, to be written at `text`; ASCII until somebody says otherwise.
-Local<StrObject> make_blank(Vm& vm, size_t size, char*& text) {
+Local<StrObject> make_blank_str(Vm& vm, size_t size, char*& text) {
   Local<StrObject> s = vm.heap().make_sized<StrObject>(vm.types().str, size + 1);
   text = reinterpret_cast<char*>(s.get() + 1);
   text[size] = 0;
@@ -67,12 +68,10 @@ Local<StrObject> make_blank(Vm& vm, size_t size, char*& text) {
   return s;
 }
 
-}  // namespace
-
 Local<StrObject> make_ascii_str(Vm& vm, std::string_view ascii) {
   char* text;
-  Local<StrObject> s = make_blank(vm, ascii.size(), text);
-  if (!ascii.empty()) std::memcpy(text, ascii.data(), ascii.size());
+  Local<StrObject> s = make_blank_str(vm, ascii.size(), text);
+  copy_bytes(text, ascii.data(), ascii.size());
   return s;
 }
 
@@ -157,13 +156,21 @@ Local<StrObject> make_part(Vm& vm, std::string_view text, int64_t length) {
 }  // namespace
 
 Local<StrObject> concatenate(Vm& vm, const StrObject* a, const StrObject* b) {
-  check_text_room(a->size + b->size);
   char* text;
-  Local<StrObject> s = make_blank(vm, a->size + b->size, text);
-  std::memcpy(text, a->text, a->size);
-  std::memcpy(text + a->size, b->text, b->size);
+  Local<StrObject> s = make_blank_str(vm, a->size + b->size, text);
+  copy_bytes(text, a->text, a->size);
+  copy_bytes(text + a->size, b->text, b->size);
   s->ascii = a->ascii && b->ascii;
   s->length = a->length + b->length;
+  return s;
+}
+
+Local<StrObject> repeat_str(Vm& vm, const StrObject* piece, size_t count) {
+  char* text;
+  Local<StrObject> s = make_blank_str(vm, piece->size * count, text);
+  repeat_bytes(text, piece->text, piece->size, piece->size * count);
+  s->ascii = piece->ascii;
+  s->length = piece->length * static_cast<int64_t>(count);
   return s;
 }
 

@@ -38,6 +38,10 @@ struct BytesObject : Object {
 Local<StrObject> make_str(Vm& vm, std::string_view utf8);
 // The same for text that is known to be ASCII: what formats numbers.
 Local<StrObject> make_ascii_str(Vm& vm, std::string_view text);
+// A string of that many bytes, to be written at `text`; ASCII until the caller says otherwise.
+Local<StrObject> make_blank_str(Vm& vm, size_t size, char*& text);
+// A piece over and over.
+Local<StrObject> repeat_str(Vm& vm, const StrObject* piece, size_t count);
 // a + b, both of any str type; LimitError when there is no room.
 Local<StrObject> concatenate(Vm& vm, const StrObject* a, const StrObject* b);
 inline Value str_value(Vm& vm, std::string_view utf8) { return make_str(vm, utf8).take(); }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {
@@ -220,8 +221,9 @@ void Table::copy_from(const Table& other) {
   clear();
   if (!other.live_) return;
   rebuild(other.live_ < 4 ? 4 : other.live_);
+  Patience patience;
   for (uint32_t i = 0; i < other.used_; ++i)
-    if (other.entries_[i].key)
+    if (patience.step(); other.entries_[i].key)
       append_new(other.entries_[i].key, other.entries_[i].hash, other.entries_[i].value);
 }
 

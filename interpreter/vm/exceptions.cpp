@@ -156,7 +156,9 @@ namespace {
   if (kind == #name) type = vm.exceptions().name;
 #include "interpreter/vm/exceptions.def"
 #undef EXCEPTION
-  raise(vm, type, e.message());
+  Local<ExceptionObject> made = make_exception(vm, type, e.message());
+  made->is_limit = e.kind() == ErrorKind::LimitError;
+  throw ScriptException(std::move(made));
 }
 
 }  // namespace

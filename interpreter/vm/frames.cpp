@@ -1,31 +1,41 @@
 #include "interpreter/vm/frames.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
+#include "runtime/base/error.h"
 
 namespace tsc::interp {
 
-FrameStack::~FrameStack() {
-  for (Chunk& chunk : chunks_) std::free(chunk.begin);
+FrameStack::~FrameStack() { drop_from(0); }
+
+void FrameStack::drop_from(size_t first) noexcept {
+  for (size_t i = first; i < chunks_.size(); ++i) {
+    if (i > 0) heap_.release(static_cast<size_t>(chunks_[i].end - chunks_[i].begin));
+    std::free(chunks_[i].begin);
+  }
+  chunks_.resize(std::min(first, chunks_.size()));
 }
 
 Frame* FrameStack::push_in_next_chunk(uint32_t registers, size_t bytes) {
   size_t next = top_ ? current_ + 1 : 0;
   if (top_) chunks_[current_].top = top_;
   // A kept chunk that is too small is replaced; nothing lives in it.
-  if (next < chunks_.size() && static_cast<size_t>(chunks_[next].end - chunks_[next].begin) < bytes) {
-    for (size_t i = next; i < chunks_.size(); ++i) std::free(chunks_[i].begin);
-    chunks_.resize(next);
-  }
+  if (next < chunks_.size() && static_cast<size_t>(chunks_[next].end - chunks_[next].begin) < bytes)
+    drop_from(next);
   if (next == chunks_.size()) {
     size_t size = bytes > kChunkBytes ? bytes : kChunkBytes;
-    chunks_.reserve(chunks_.size() + 1);
+    if (chunks_.size() == chunks_.capacity()) chunks_.reserve(2 * chunks_.size() + 4);
+    if (next > 0) heap_.charge(size);
     char* memory = static_cast<char*>(std::malloc(size));
-    if (!memory) throw std::bad_alloc();
+    if (!memory) {
+      if (next > 0) heap_.release(size);
+      throw std::bad_alloc();
+    }
     chunks_.push_back({memory, memory + size, memory});
   }
   current_ = next;
@@ -114,11 +124,13 @@ Local<ExceptionObject> stop_iteration_in_generator(Vm& vm, const Local<Exception
   return error;
 }
 
-// A place that there is no memory for is left out.
-void add_place(ExceptionObject* exception, const Frame* frame) noexcept {
+// A place that there is no memory for is left out; a limit is heard at the next safe point.
+void add_place(Vm& vm, ExceptionObject* exception, const Frame* frame) noexcept {
   try {
     exception->traceback.push_back({frame->code->code, frame->pc});
   } catch (const std::bad_alloc&) {
+  } catch (const Error&) {
+    if (!exception->is_limit) vm.stop(StopCause::Memory);
   }
 }
 
@@ -127,12 +139,12 @@ void add_place(ExceptionObject* exception, const Frame* frame) noexcept {
 bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
   // Held here: what dies with a frame may run script code (a generator's finally), which unwinds too.
   Local<ExceptionObject> exception = raised;
-  const bool uncatchable = exception->type->is_subtype_of(vm.exceptions().LimitError);
+  const bool uncatchable = exception->is_limit;
   if (uncatchable) vm.begin_grace();
   for (;;) {
     Frame* frame = VmAccess::frame(vm);
     const lang::CodeObject& code = *frame->code->code;
-    if (add_entry) add_place(exception, frame);
+    if (add_entry) add_place(vm, exception, frame);
     add_entry = true;
     const lang::ExceptionEntry* entry = frame->skip_handlers ? nullptr
                                         : !uncatchable ? lang::find_handler(code, frame->pc)

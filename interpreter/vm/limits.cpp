@@ -56,6 +56,7 @@ void Vm::end_entry() {
   const bool was_full = stop_->cause() == StopCause::Memory;
   stop_->clear();
   interrupts_.fetch_and(~uint32_t{kInterruptStop});
+  stack_.trim();
   if (was_full) {
     heap_.collect(true);
     heap_.trim();
@@ -71,8 +72,11 @@ void Vm::begin_grace() {
 Local<ExceptionObject> Vm::limit_exception() noexcept {
   Heap::Exempt exempt(heap_);
   try {
-    return make_exception(*this, exceptions_.LimitError, limit_message());
+    Local<ExceptionObject> error = make_exception(*this, exceptions_.LimitError, limit_message());
+    error->is_limit = true;
+    return error;
   } catch (...) {
+    spare_limit_error_->is_limit = true;
     return spare(spare_limit_error_);
   }
 }
@@ -110,6 +114,7 @@ void Vm::relieve_pressure() {
   } else {
     heap_.collect(true);
     heap_.trim();
+    stack_.trim();
     const bool helped = before - budget.used() > before / 16;
     next_pressure_skips_ = helped ? 1 : std::min(2 * next_pressure_skips_, 1024u);
     pressure_skips_ = helped ? 0 : next_pressure_skips_;
@@ -122,13 +127,18 @@ void Vm::handle_interrupts() {
     fuel_ = INT64_MAX;
     stop(StopCause::Steps);
   }
-  const uint32_t pending = interrupts_.fetch_and(
-      ~uint32_t{kInterruptKeyboard | kInterruptCollect | kInterruptPressure});
+  const uint32_t pending =
+      interrupts_.fetch_and(~uint32_t{kInterruptCollect | kInterruptPressure});
   if (pending & kInterruptPressure) {
     relieve_pressure();
   } else if (pending & kInterruptCollect) {
     heap_.collect(false);
   }
+  raise_stop();
+}
+
+void Vm::raise_stop() {
+  const uint32_t pending = interrupts_.fetch_and(~uint32_t{kInterruptKeyboard});
   if (interrupts_.load(std::memory_order_relaxed) & kInterruptStop) {
     if (!stop_->requested()) interrupts_.fetch_and(~uint32_t{kInterruptStop});
     else if (!stop_->in_grace()) throw ScriptException(limit_exception());

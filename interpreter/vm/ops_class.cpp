@@ -91,7 +91,22 @@ void PushHandled(Vm&, Frame& f, Instruction i) {
   f.handled = std::move(exception);
 }
 
-void PopHandled(Vm&, Frame& f, Instruction i) { f.handled = f.registers[i.a]; }
+// What ends a script goes on when its clean-up is over, whatever the clean-up did: here every way out of
+// a handler passes, and the usual one raises it again itself.
+void PopHandled(Vm&, Frame& f, Instruction i) {
+  const Value handled = std::move(f.handled);
+  f.handled = f.registers[i.a];
+  auto* exception = try_cast<ExceptionObject>(handled);
+  if (!exception || !exception->is_limit) return;
+  const Instruction next = f.code->instructions[f.pc + 1];
+  if (next.op == lang::Op::Reraise && f.registers[next.a].is(handled)) return;
+  throw ScriptException(Local<ExceptionObject>(exception));
+}
+
+void refuse_yield_in_cleanup(Frame& f) {
+  if (auto* exception = try_cast<ExceptionObject>(f.handled); exception && exception->is_limit)
+    throw ScriptException(Local<ExceptionObject>(exception));
+}
 
 void MatchException(Vm& vm, Frame& f, Instruction i) {
   const Value& classes = f.registers[i.c];
@@ -117,6 +132,8 @@ Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised, const cha
     v = call(vm, v);
   if (!is_kind(v, Kind::Exception))
     raise_type_error(vm, std::string(what) + " must derive from BaseException");
+  // One that was kept since a call that a limit ended says nothing about this one.
+  if (!vm.stop_flag().requested()) cast<ExceptionObject>(v)->is_limit = false;
   return Local<ExceptionObject>(cast<ExceptionObject>(v));
 }
 

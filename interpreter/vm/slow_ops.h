@@ -40,6 +40,8 @@ void load_method_slow(Vm& vm, Frame& frame, Instruction i);
 // Makes the exception that Raise raises out of R[a].
 Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised,
                                           const char* what = "exceptions");
+// What ends a script goes on when the clean-up of a generator wants to give values.
+void refuse_yield_in_cleanup(Frame& frame);
 // The * and ** arguments of a call, which may be any iterable and any mapping.
 Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items);
 void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,

@@ -1,11 +1,12 @@
 #include "interpreter/vm/vm.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/syntax_error.h"
@@ -147,7 +148,20 @@ void VmAccess::dismantle(Vm& vm) {
   }
 }
 
+// A long text goes out in pieces that end with whole characters.
 void Vm::write(Stream stream, std::string_view text) {
+  constexpr size_t kPiece = 1 << 20;
+  while (text.size() > kPiece) {
+    size_t end = kPiece;
+    while (end > 1 && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) --end;
+    write_piece(stream, text.substr(0, end));
+    text.remove_prefix(end);
+    hear_stop();
+  }
+  write_piece(stream, text);
+}
+
+void Vm::write_piece(Stream stream, std::string_view text) {
   if (config_.write) return config_.write(stream, text);
   std::FILE* file = stream == Stream::Out ? stdout : stderr;
   std::fwrite(text.data(), 1, text.size(), file);
@@ -161,9 +175,29 @@ std::optional<std::string> Vm::read_line() {
   }
   check_grant(*this, Grant::Input, "reading standard input");
   std::fflush(stdout);
+  return wait_for_line();
+}
+
+std::optional<std::string> Vm::wait_for_line() {
+  constexpr int kSliceMilliseconds = 20;
+  constexpr size_t kBetweenChecks = 64 << 10;
   std::string line;
-  if (!std::getline(std::cin, line)) return std::nullopt;
-  if (!std::cin.eof()) line += '\n';
+  for (;;) {
+    while (stdin->_IO_read_ptr == stdin->_IO_read_end) {  // what was read ahead needs no waiting
+      pollfd waited{STDIN_FILENO, POLLIN, 0};
+      const int ready = ::poll(&waited, 1, kSliceMilliseconds);
+      poll();
+      if (ready > 0) break;
+    }
+    const int c = std::getc(stdin);
+    if (c == EOF) break;
+    line += static_cast<char>(c);
+    if (c == '\n') break;
+    if (line.size() % kBetweenChecks != 0) continue;
+    poll();
+    check_text_room(line.size());
+  }
+  if (line.empty()) return std::nullopt;
   return line;
 }
 

@@ -23,10 +23,13 @@ namespace tsc::interp {
 
 class Importer;
 
-// Memory of frames and their registers: chunks that never move.
+// Memory of frames and their registers: chunks that never move. All but the first are charged to the heap.
 class FrameStack {
  public:
+  explicit FrameStack(Heap& heap) : heap_(heap) {}
   ~FrameStack();
+  // Gives back the chunks that a deep recursion left.
+  void trim() noexcept { drop_from(top_ ? current_ + 1 : 0); }
   // `registers` Values, all unbound, behind a Frame.
   Frame* push(uint32_t registers);
   void pop(Frame* frame);
@@ -40,6 +43,8 @@ class FrameStack {
   static constexpr size_t kChunkBytes = 256 << 10;
   Frame* push_in_next_chunk(uint32_t registers, size_t bytes);
   void pop_chunk();
+  void drop_from(size_t first) noexcept;
+  Heap& heap_;
   std::vector<Chunk> chunks_;
   size_t current_ = 0;
   char* top_ = nullptr;
@@ -92,7 +97,7 @@ struct Config {
   std::function<void(const Value&)> display;
   std::function<std::optional<std::string>()> read_line;  // input(); empty: standard input
   uint32_t recursion_limit = 1000;
-  uint32_t largest_recursion_limit = 10000000;  // what the script itself may ask for
+  uint32_t largest_recursion_limit = 1000000;  // what the script itself may ask for
   uint64_t instruction_limit = 0;  // back-edges and calls of one entry; 0: none
   int64_t time_limit = 0;          // nanoseconds, for the message: the host watches the clock
   Ref<MemoryBudget> budget;        // shared with the tensors; empty: one of the Vm's own
@@ -174,6 +179,12 @@ class Vm {
     if (interrupts_.load(std::memory_order_relaxed)) [[unlikely]] handle_interrupts();
   }
 
+  // The same in the midst of work on an object: nothing is collected, so no code of the script runs.
+  void hear_stop() {
+    if (interrupts_.load(std::memory_order_relaxed) & (kInterruptStop | kInterruptKeyboard)) [[unlikely]]
+      raise_stop();
+  }
+
   // --- limits: LimitError, which no script can catch -----------------------------------------------
   // Ends what runs: LimitError at the next safe point, and again until end_entry(). `finally` and
   // __exit__ get kGraceNanoseconds, then they are skipped. Any thread, signal safe.
@@ -205,6 +216,8 @@ class Vm {
   uint64_t hash_key(int half) const { return hash_key_[half]; }
   void write(Stream stream, std::string_view text);
   std::optional<std::string> read_line();
+  // From standard input; a stop is heard while nothing comes.
+  std::optional<std::string> wait_for_line();
   void check_native_stack();  // RecursionError when the C++ stack runs short
 
  private:
@@ -227,6 +240,8 @@ class Vm {
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
   std::atomic<uint32_t> interrupts_{0};
   void relieve_pressure();
+  void write_piece(Stream stream, std::string_view text);
+  void raise_stop();
   void make_spare_errors();
   std::string limit_message();
   uint32_t pressure_skips_ = 0, next_pressure_skips_ = 1;
@@ -234,7 +249,7 @@ class Vm {
   StopFlag* stop_ = nullptr;
   bool shutting_down_ = false;
   Frame* frame_ = nullptr;
-  FrameStack stack_;
+  FrameStack stack_{heap_};
   Local<ExceptionObject> unwinding_;  // on its way to a handler or to a C++ caller
   // Raised when there is no memory for an exception.
   Local<ExceptionObject> spare_memory_error_, spare_limit_error_;

@@ -4,6 +4,7 @@
 
 #include "jit/autodiff/eager_builder.h"
 #include "jit/autodiff/rules.h"
+#include "runtime/device/device.h"
 
 namespace tsc::jit {
 namespace {
@@ -167,8 +168,15 @@ void throw_history_freed() { throw Error(ErrorKind::RuntimeError, kFreed); }
 
 std::string_view node_name(Op op) { return node_names()[static_cast<size_t>(op)]; }
 
+TapeNode::TapeNode(TapeOrder order) : order_(order), budget_(current_device().budget) {
+  if (budget_->try_charge(kBytes)) return;
+  budget_->reclaim();
+  if (!budget_->try_charge(kBytes)) budget_->refuse(kBytes);
+}
+
 // A chain of nodes would free itself recursively: take the links of dying nodes out first.
 TapeNode::~TapeNode() {
+  budget_->give_back(kBytes);
   std::vector<Edge> pending = std::move(edges);
   while (!pending.empty()) {
     Edge edge = std::move(pending.back());

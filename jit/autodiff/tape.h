@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "jit/region/region.h"
+#include "runtime/base/memory_budget.h"
 #include "runtime/base/ref.h"
 #include "runtime/kernels/run_op.h"
 #include "runtime/ops/op.h"
@@ -81,7 +82,8 @@ class TapeNode : public RefCounted {
   std::vector<Hook> hooks;
 
   TapeNode() : TapeNode({next_sequence(), 0}) {}
-  explicit TapeNode(TapeOrder order) : order_(order) {}
+  // Charged to the memory of the engine that records.
+  explicit TapeNode(TapeOrder order);
   ~TapeNode() override;
   const TapeOrder& order() const { return order_; }
   // What made an output: "MulBackward".
@@ -124,7 +126,10 @@ class TapeNode : public RefCounted {
   virtual void release_walked() {}
 
  private:
+  // About what a step takes without the tensors that it keeps: the node, its edges and its inputs.
+  static constexpr int64_t kBytes = 768;
   TapeOrder order_;
+  Ref<MemoryBudget> budget_;
 };
 
 // RuntimeError of a backward through a history whose saved tensors are freed.

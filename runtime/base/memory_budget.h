@@ -35,7 +35,7 @@ class MemoryBudget : public RefCounted {
   }
   // Who does that; it is called by whichever thread made the request. Set while nobody charges.
   void set_reclaim(std::function<void()> reclaim) { reclaim_ = std::move(reclaim); }
-  bool has_room(int64_t bytes) const noexcept { return limit() == 0 || bytes <= limit() - used(); }
+  bool has_room(int64_t bytes) const noexcept { return limit() == 0 || bytes <= most() - used(); }
   // LimitError that says what was asked for and what is in use.
   [[noreturn]] void refuse(int64_t bytes) const {
     throw Error(ErrorKind::LimitError,
@@ -49,6 +49,11 @@ class MemoryBudget : public RefCounted {
     limit_.store(bytes, std::memory_order_relaxed);
     rearm();
   }
+  // So much above the limit is admitted: for what shall free memory, after the limit was met.
+  void set_reserve(int64_t bytes) noexcept {
+    reserve_.store(bytes, std::memory_order_relaxed);
+    rearm();
+  }
   int64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
   int64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
   int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
@@ -60,20 +65,23 @@ class MemoryBudget : public RefCounted {
   }
   // After a collection: the next signal comes half way between what is left in use and the limit.
   void rearm() noexcept {
-    const int64_t most = limit(), now = used();
+    const int64_t most = this->most(), now = used();
     soft_.store(most == 0 ? INT64_MAX : now >= most ? most : now + (most - now) / 2,
                 std::memory_order_relaxed);
   }
 
  private:
+  int64_t most() const noexcept {
+    return limit() == 0 ? 0 : limit() + reserve_.load(std::memory_order_relaxed);
+  }
   bool admit(int64_t used) noexcept {
-    const int64_t most = limit();
+    const int64_t most = this->most();
     soft_.store(most > 0 ? most : INT64_MAX, std::memory_order_relaxed);
     if (auto* word = signal_.load(std::memory_order_acquire)) word->fetch_or(bit_);
     return most == 0 || used <= most;
   }
 
-  std::atomic<int64_t> used_{0}, peak_{0}, limit_{0};
+  std::atomic<int64_t> used_{0}, peak_{0}, limit_{0}, reserve_{0};
   std::atomic<int64_t> soft_{INT64_MAX};  // passed: look closer
   std::atomic<std::atomic<uint32_t>*> signal_{nullptr};
   uint32_t bit_ = 0;

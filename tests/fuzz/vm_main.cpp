@@ -24,7 +24,8 @@ bool is_expected(tsc_code code) {
 
 std::string fault_of(const tenscript::Error& error) {
   if (!is_expected(error.code())) return "it ended with code " + std::to_string(error.code());
-  if (error.render().empty()) return "an error without a text";
+  // A script that ends with a number says nothing.
+  if (error.code() != TSC_EXIT && error.render().empty()) return "an error without a text";
   if ((error.code() == TSC_LIMIT) != (error.limit() != TSC_LIMIT_NONE))
     return "a limit that is none, or the other way round";
   return "";

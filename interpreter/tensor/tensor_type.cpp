@@ -7,6 +7,7 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/print_tensor.h"
+#include "interpreter/vm/numbers.h"
 #include "jit/autodiff/rules.h"
 #include "runtime/kernels/run_op.h"
 
@@ -105,10 +106,7 @@ int64_t tensor_length(Vm& vm, const Value& self) {
 Value tensor_to_int(Vm& vm, const Value& self) {
   Scalar s = tensor_scalar(self_of(self)->tensor);
   if (s.kind != Scalar::Kind::Float) return Value::integer(s.i);
-  if (!(s.f > -9.3e18 && s.f < 9.3e18))
-    raise(vm, s.f != s.f ? vm.exceptions().ValueError : vm.exceptions().OverflowError,
-          s.f != s.f ? "cannot convert float NaN to integer" : "the value does not fit in a 64-bit int");
-  return Value::integer(static_cast<int64_t>(s.f));
+  return Value::integer(float_to_int(vm, s.f));
 }
 
 Value tensor_to_float(Vm&, const Value& self) {

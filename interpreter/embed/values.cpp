@@ -64,7 +64,8 @@ void value_free(tsc_value* value) {
 tsc_status* value_copy(const tsc_value* value, tsc_value** copy) {
   if (copy != nullptr) *copy = nullptr;
   return reading(value, [&]() -> tsc_status* {
-    *required(copy, "copy") = new_value(value->engine, value->value);
+    required(copy, "copy");
+    *copy = new_value(value->engine, value->value);
     return nullptr;
   });
 }

@@ -19,19 +19,19 @@ Value bytes_of_own(Vm& vm, const Value& v, const Value& method) {
   return made;
 }
 
-Value repeat_bytes(Vm& vm, std::string_view piece, size_t count) {
-  if (piece.empty() || count == 0) return make_bytes(vm, "").take();
+Value repeated(Vm& vm, std::string_view piece, size_t count) {
   const size_t total = piece.size() * count;
+  if (total == 0) return make_bytes(vm, "").take();
   vm.heap().check_room(total);
   std::string out;
   out.reserve(total);
-  // Several at a time, so that few appends make a long text out of a short piece.
-  std::string some;
-  while (some.size() + piece.size() <= 4096) some += piece;
-  if (some.empty()) some = piece;
-  Patience patience;
-  while (out.size() + some.size() <= total) patience.step(64 + some.size() / 16), out += some;
-  while (out.size() < total) out += piece;
+  out = piece;
+  // What is there is appended to itself: few appends make a long text out of a short piece.
+  const size_t most = std::max<size_t>((512 << 10) / piece.size(), 1) * piece.size();
+  while (out.size() < total) {
+    hear_stop();
+    out.append(out, 0, std::min({out.size(), total - out.size(), most}));
+  }
   return make_bytes(vm, std::move(out)).take();
 }
 
@@ -54,7 +54,7 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
     if (n < 0) raise_value_error(vm, "negative count");
     if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
     const char zero = 0;
-    return repeat_bytes(vm, std::string_view(&zero, 1), static_cast<size_t>(n));
+    return repeated(vm, std::string_view(&zero, 1), static_cast<size_t>(n));
   }
   const TypeSlots& slots = type_of(vm, v[0])->slots;
   if (!slots.iterate && !slots.get_item)
@@ -124,7 +124,7 @@ Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool ref
     const std::string& piece = data_of(reflected ? b : a);
     if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / piece.size())
       raise(vm, vm.exceptions().MemoryError, "out of memory");
-    return repeat_bytes(vm, piece, static_cast<size_t>(n.as_int()));
+    return repeated(vm, piece, static_cast<size_t>(n.as_int()));
   }
   if (op == BinaryOp::Mod && is_kind(a, Kind::Bytes))
     return make_bytes(vm, percent_format(vm, data_of(a), b, true)).take();

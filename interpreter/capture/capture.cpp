@@ -346,7 +346,7 @@ std::optional<Scalar> Capture::hint(ValueId id) {
     const jit::Instruction& i = all[hints_seen_];
     if (i.code == jit::Code::Const) hints_[i.results[0]] = i.number;
     if (i.code != jit::Code::Scalar) continue;
-    if (is_nonnegative(i)) nonnegative_.insert(i.results[0]);
+    if (stays_nonnegative(i)) nonnegative_.insert(i.results[0]);
     SmallVector<Scalar, 3> operands;
     bool known = true;
     for (ValueId operand : i.operands) {

@@ -186,9 +186,9 @@ class Capture {
   void call_library(const char* name, std::vector<Av> arguments, uint16_t destination);
   bool is_script_instance(const Av& av) const;
   Av binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right);
-  bool call_item_dunder(const Av& object, std::vector<Av> arguments, const char* name,
-                        uint16_t destination);
-  Av call_dunder(const Av& self, Type* type, const char* name);
+  // The method of that name that the class of a script's instance defines; breaks where there is none.
+  const Value& dunder(const Av& self, const char* name);
+  Av call_dunder_now(const Av& self, const char* name);
   Av call_pending_getter();
   bool has_attribute(const Av& object, StrObject* name);
   Av class_cell();
@@ -270,7 +270,9 @@ class Capture {
   bool are_sizes(Op op, std::span<const ValueId> scalars);
   bool assume_nonnegative(ValueId size);
   bool assume_below(ValueId low, ValueId high);
-  bool is_nonnegative(const jit::Instruction& scalar) const;
+  bool is_never_negative(ValueId number) const;
+  bool stays_nonnegative(const jit::Instruction& scalar) const;
+  ValueId combined(jit::ScalarOp op, ValueId a, ValueId b);
   Av shape_of(VTensor& tensor);
   Av int_av(ValueId id);
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);

@@ -192,6 +192,18 @@ void Compiler::take_apart(const Variant& old, const Frame& frame, Site& site) co
   }
 }
 
+std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, CaptureMemory& memory) {
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    try {
+      Capture capture(vm_, frame, memory);
+      capture.break_everywhere = options_.break_everywhere;
+      return capture.run();
+    } catch (const CaptureRestart&) {
+    }
+  }
+  return std::nullopt;
+}
+
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   if (site.captures >= kCaptureLimit) {
     report_variant_limit(site, frame);
@@ -203,14 +215,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   CaptureMemory memory = std::move(site.memory);
   std::optional<CaptureResult> captured;
   try {
-    for (int attempt = 0; attempt < 64 && !captured; ++attempt) {
-      try {
-        Capture capture(vm_, frame, memory);
-        capture.break_everywhere = options_.break_everywhere;
-        captured = capture.run();
-      } catch (const CaptureRestart&) {
-      }
-    }
+    captured = capture_region(frame, memory);
   } catch (const InternalFault& fault) {
     report_fallback(frame, fault.what());
   }

@@ -129,6 +129,8 @@ class Compiler : public CompilerHooks, public Watchers {
   void connect_leaves(const ExitPlan& exit, Materializer& materializer);
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   static void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);
+  // Starts again as often as `memory` grows; nothing when that does not end.
+  std::optional<CaptureResult> capture_region(const Frame& frame, CaptureMemory& memory);
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
   // sharing.cpp: variants for other objects of the same form, over the code of one that there is.
   bool enter_shared(Frame& frame, Site& site, EnterResult* outcome, Value& result);

@@ -223,13 +223,6 @@ Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector
   return Value();
 }
 
-// What an f-string makes of a value: converted first, then formatted.
-std::string formatted(Vm& vm, const Value& v, int conversion, const std::string& spec) {
-  if (conversion == 0) return format(vm, v, spec);
-  const std::string text = conversion == 1 ? to_string(vm, v) : conversion == 2 ? repr(vm, v) : ascii(vm, v);
-  return spec.empty() ? text : format(vm, str_value(vm, text), spec);
-}
-
 Value Materializer::build_text(const ObjectRecipe& recipe, const std::vector<Value>& parts) {
   std::string text;
   size_t next = 0;
@@ -239,7 +232,7 @@ Value Materializer::build_text(const ObjectRecipe& recipe, const std::vector<Val
       continue;
     }
     const Value& v = parts[next++];
-    text += formatted(vm_, v, part.conversion, part.spec);
+    text += format(vm_, converted(vm_, v, part.conversion), part.spec);
   }
   return str_value(vm_, text);
 }

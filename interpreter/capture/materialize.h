@@ -33,8 +33,6 @@ class BuiltObjects {
   std::unordered_map<uint32_t, size_t> places_;  // empty while there are few
 };
 
-std::string formatted(Vm& vm, const Value& v, int conversion, const std::string& spec);
-
 class Materializer {
  public:
   // `entry`: the value of every entry source in this run.

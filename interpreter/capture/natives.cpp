@@ -42,12 +42,8 @@ void expect_at_most(Capture& capture, const Arguments& arguments, size_t most, c
     capture.break_here(BreakReason::unknown_call, std::string(name) + "() with these arguments");
 }
 
-Av length_of_instance(Capture& capture, const Av& av, Type* type) {
-  const Value* method = capture.class_attribute(type, intern(capture.vm(), "__len__").get(), nullptr);
-  if (!method || !is_kind(*method, Kind::Function)) capture.break_here(BreakReason::raises, "__len__");
-  Arguments arguments;
-  arguments.positional.push_back(av);
-  Av count = capture.call_now(Av::constant(*method), std::move(arguments));
+Av length_of_instance(Capture& capture, const Av& av) {
+  Av count = capture.call_dunder_now(av, "__len__");
   const bool good = count.is_constant() ? count.value.is_int() && count.value.as_int() >= 0
                                         : count.is_number() && count.scalar_kind == jit::ValueKind::Int &&
                                               capture.assume_nonnegative(count.id);
@@ -66,10 +62,8 @@ Av call_len(Capture& capture, Arguments& arguments) {
   }
   if (av.is_constant() && capture.is_plain_data(av.value))
     return Av::integer(length(capture.vm(), av.value));
-  if (VInstance* instance = as<VInstance>(av)) return length_of_instance(capture, av, instance->type.get());
+  if (capture.is_script_instance(av)) return length_of_instance(capture, av);
   if (VSet* set = as<VSet>(av)) return Av::integer(static_cast<int64_t>(set->items.size()));
-  if (av.is_constant() && is_kind(av.value, Kind::Instance))
-    return length_of_instance(capture, av, av.value.object()->type);
   return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
 }
 

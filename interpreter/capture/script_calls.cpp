@@ -18,39 +18,16 @@ void Capture::call_library(const char* name, std::vector<Av> arguments, uint16_t
        destination == kNoDestination);
 }
 
-namespace {
-
-Type* script_type_of(Capture& capture, const Av& av) {
-  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
-  (void)capture;
-  if (av.is_constant() && is_kind(av.value, Kind::Instance)) return av.value.object()->type;
-  return nullptr;
+const Value& Capture::dunder(const Av& self, const char* name) {
+  const Value* method = class_attribute(type_of_av(self), intern(vm_, name).get(), nullptr);
+  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::raises, name);
+  return *method;
 }
 
-}  // namespace
-
-bool Capture::call_item_dunder(const Av& object, std::vector<Av> arguments, const char* name,
-                               uint16_t destination) {
-  Type* type = script_type_of(*this, object);
-  if (!type) return false;
-  Local<StrObject> key = intern(vm_, name);
-  const Value* method = class_attribute(type, key.get(), nullptr);
-  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::raises, name);
-  CallArguments call_arguments;
-  call_arguments.positional = std::move(arguments);
-  call(Av::constant(*method), std::move(call_arguments), destination);
-  return true;
-}
-
-// From inside a native handler: the result goes to the destination of the native's call.
-Av Capture::call_dunder(const Av& self, Type* type, const char* name) {
-  Local<StrObject> key = intern(vm_, name);
-  const Value* method = class_attribute(type, key.get(), nullptr);
-  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::raises, name);
+Av Capture::call_dunder_now(const Av& self, const char* name) {
   CallArguments arguments;
   arguments.positional.push_back(self);
-  call(Av::constant(*method), std::move(arguments), call_destination_);
-  return Av();
+  return call_now(Av::constant(dunder(self, name)), std::move(arguments));
 }
 
 Av Capture::call_pending_getter() {

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "interpreter/capture/exits.h"
-#include "interpreter/capture/materialize.h"
 
 namespace tsc::interp {
 
@@ -420,7 +419,7 @@ void Capture::check_format(const Av& av, const std::string& spec) {
 Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
   refuse_override(av, {"__str__", "__repr__", "__format__"});
   if (av.is_constant() && is_plain_data(av.value))
-    return Av::constant(str_value(vm_, formatted(vm_, av.value, conversion, spec)));
+    return Av::constant(str_value(vm_, format(vm_, converted(vm_, av.value, conversion), spec)));
   if (VText* text = as<VText>(av); text && spec.empty() && conversion < 2) return av;
   if (conversion == 0) check_format(av, spec);
   else format(vm_, str_value(vm_, ""), spec);

@@ -1,7 +1,6 @@
 // Variants that share the code of another one: what a call brings in place of the objects that a region knows by
 // identity has the same form (rebind.h), as the layers of a model that are compiled one by one.
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "interpreter/capture/compiler.h"
@@ -103,15 +102,8 @@ std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, 
 std::string Compiler::difference_to_capture(const Variant& variant, Frame& frame, const Site& site) {
   if (entry_numbers(variant.plan, frame, site.memory) != variant.captured_of) return "";
   CaptureMemory memory = site.memory;
-  std::optional<CaptureResult> again;
-  for (int attempt = 0; attempt < 64 && !again; ++attempt) {
-    try {
-      Capture capture(vm_, frame, memory);
-      capture.break_everywhere = options_.break_everywhere;
-      again = capture.run();
-    } catch (const CaptureRestart&) {
-    }
-  }
+  const std::optional<CaptureResult> again = capture_region(frame, memory);
+  if (!again) return "region";
   const RegionPlan &made = again->plan, &plan = variant.plan;
   if (jit::print(again->region) != variant.captured) return "region";
   const Cells needed = cells_read(made), read = cells_read(plan);

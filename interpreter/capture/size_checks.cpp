@@ -6,31 +6,25 @@
 #include <limits>
 
 #include "interpreter/capture/capture.h"
+#include "jit/region/infer.h"
 
 namespace tsc::interp {
 
 using jit::ScalarOp;
 
-namespace {
-
-// The first of these operands that are sizes.
-size_t first_size(Op op) {
-  switch (op) {
-    case Op::full: return 1;
-    case Op::rng_bits: return 2;
-    default: return 0;
-  }
+ValueId Capture::combined(ScalarOp op, ValueId a, ValueId b) {
+  const ValueId operands[] = {a, b};
+  return builder_.scalar(op, operands);
 }
 
-}  // namespace
+bool Capture::is_never_negative(ValueId number) const {
+  const std::optional<int64_t> known = builder_.known_int(number);
+  return known ? *known >= 0 : nonnegative_.count(number) != 0;
+}
 
-// Sizes of tensors, and what is made of them without subtracting.
-bool Capture::is_nonnegative(const jit::Instruction& scalar) const {
-  const auto holds = [&](size_t k) {
-    const ValueId operand = scalar.operands[k];
-    const std::optional<int64_t> known = builder_.known_int(operand);
-    return known ? *known >= 0 : nonnegative_.count(operand) != 0;
-  };
+// What is made of sizes of tensors without subtracting.
+bool Capture::stays_nonnegative(const jit::Instruction& scalar) const {
+  const auto holds = [&](size_t k) { return is_never_negative(scalar.operands[k]); };
   switch (scalar.scalar_op) {
     case ScalarOp::add:
     case ScalarOp::mul:
@@ -47,16 +41,14 @@ bool Capture::assume_nonnegative(ValueId size) {
   if (builder_.known_int(size)) return true;  // the builder looks at what is known
   if (!hint(size)) return false;
   if (nonnegative_.count(size)) return true;
-  const ValueId sides[] = {builder_.constant(int64_t{0}), size};
-  if (!assume_at_entry(builder_.scalar(ScalarOp::le, sides))) return false;
+  if (!assume_at_entry(combined(ScalarOp::le, builder_.constant(int64_t{0}), size))) return false;
   nonnegative_.insert(size);
   return true;
 }
 
 bool Capture::assume_below(ValueId low, ValueId high) {
   if (builder_.known_equal(low, high)) return true;
-  const ValueId sides[] = {low, high};
-  const ValueId holds = builder_.scalar(ScalarOp::le, sides);
+  const ValueId holds = combined(ScalarOp::le, low, high);
   const std::optional<Scalar> known = builder_.known(holds);
   return known ? known->i != 0 : assume_at_entry(holds);
 }
@@ -67,10 +59,6 @@ bool Capture::assume_inside(ValueId size, std::span<const ValueId> slice) {
   const std::optional<Scalar> count = hint(length), by = hint(step);
   if (!count || !by || !assume_nonnegative(start) || !assume_nonnegative(length)) return false;
   if (count->i == 0) return assume_below(length, builder_.constant(int64_t{0})) && assume_below(start, size);
-  const auto combined = [&](ScalarOp op, ValueId a, ValueId b) {
-    const ValueId operands[] = {a, b};
-    return builder_.scalar(op, operands);
-  };
   const ValueId one = builder_.constant(int64_t{1});
   if (builder_.known_int(step) == 1) return assume_below(combined(ScalarOp::add, start, length), size);
   const ValueId last = combined(ScalarOp::add, start, combined(ScalarOp::mul, combined(ScalarOp::sub, length, one), step));
@@ -80,10 +68,7 @@ bool Capture::assume_inside(ValueId size, std::span<const ValueId> slice) {
 
 // What padding by negative numbers of elements leaves.
 bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
-  const auto sum = [&](ValueId a, ValueId b) {
-    const ValueId operands[] = {a, b};
-    return builder_.scalar(ScalarOp::add, operands);
-  };
+  const auto sum = [&](ValueId a, ValueId b) { return combined(ScalarOp::add, a, b); };
   const auto grows = [&](ValueId by) { return builder_.known_int(by).value_or(-1) >= 0; };
   if (grows(low) && grows(high)) return true;
   return assume_nonnegative(sum(size, low)) && assume_nonnegative(sum(size, high)) &&
@@ -93,11 +78,8 @@ bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
 // Nothing but sizes of tensors, as those of most operations.
 bool Capture::are_sizes(Op op, std::span<const ValueId> scalars) {
   if (op == Op::slice || op == Op::unfold || op == Op::pad) return false;
-  const std::span<const ValueId> sizes = scalars.subspan(first_size(op));
-  return std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) {
-    const std::optional<int64_t> known = builder_.known_int(size);
-    return known ? *known >= 0 : nonnegative_.count(size) != 0;
-  });
+  const std::span<const ValueId> sizes = scalars.subspan(jit::free_scalars(op));
+  return std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return is_never_negative(size); });
 }
 
 bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
@@ -109,7 +91,7 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
     case Op::rng_bits:
     case Op::reshape:
     case Op::broadcast:
-      for (ValueId size : scalars.subspan(first_size(op)))
+      for (ValueId size : scalars.subspan(jit::free_scalars(op)))
         if (!assume_nonnegative(size)) return false;
       return true;
     case Op::slice: return assume_inside(axis_size(), scalars);
@@ -175,7 +157,7 @@ void Capture::check_sizes(Op op, std::span<const ValueId> tensors, std::span<con
       operands.back().push_back(number(size));
     }
   }
-  const size_t free = op == Op::pad ? 1 : first_size(op);
+  const size_t free = jit::free_scalars(op);
   for (size_t i = 0; i < scalars.size(); ++i) {
     known = known && (i < free || hint(scalars[i]));
     numbers.push_back(Scalar::of_int(i < free ? 0 : number(scalars[i])));

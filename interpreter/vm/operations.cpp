@@ -237,6 +237,15 @@ std::optional<int64_t> whole_number(Vm& vm, const Value& v) {
 
 }  // namespace
 
+Value converted(Vm& vm, const Value& v, int conversion) {
+  switch (conversion) {
+    case 1: return str_value(vm, to_string(vm, v));
+    case 2: return str_value(vm, repr(vm, v));
+    case 3: return str_value(vm, ascii(vm, v));
+    default: return v;
+  }
+}
+
 int64_t checked_int(Vm& vm, const Value& result, const char* method) {
   if (std::optional<int64_t> n = whole_number(vm, result)) return *n;
   raise_type_error(vm, std::string(method) + " returned non-int (type " + type_name(vm, result) + ")");

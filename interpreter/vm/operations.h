@@ -73,6 +73,8 @@ Local<TupleObject> to_tuple(Vm& vm, const Value& iterable);
 std::string repr(Vm& vm, const Value& v);
 std::string to_string(Vm& vm, const Value& v);
 Value to_str(Vm& vm, const Value& v);  // str(v)
+// What !s (1), !r (2) and !a (3) of an f-string make of a value; 0: the value itself.
+Value converted(Vm& vm, const Value& v, int conversion);
 std::string ascii(Vm& vm, const Value& v);  // repr with escapes for everything beyond ASCII
 std::string callable_name(Vm& vm, const Value& v);  // "f()", for messages about calls
 std::string format(Vm& vm, const Value& v, std::string_view spec);

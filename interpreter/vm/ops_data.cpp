@@ -115,11 +115,7 @@ void BuildString(Vm& vm, Frame& f, Instruction i) {
 }
 
 void FormatValue(Vm& vm, Frame& f, Instruction i) {
-  Value v = f.registers[i.b];
-  uint32_t conversion = i.mode() & 3;
-  if (conversion == 1) v = str_value(vm, to_string(vm, v));
-  if (conversion == 2) v = str_value(vm, repr(vm, v));
-  if (conversion == 3) v = str_value(vm, ascii(vm, v));
+  const Value v = converted(vm, f.registers[i.b], static_cast<int>(i.mode() & 3));
   std::string_view spec = i.mode() & 4 ? text_of(vm, f.registers[i.c]) : std::string_view();
   if (spec.empty() && (v.is_int() || (v.is_object() && v.object()->type == vm.types().str)))
     f.registers[i.a] = to_str(vm, v);

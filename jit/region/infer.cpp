@@ -95,11 +95,7 @@ class Inference {
             "wrong number of scalar operands");
   }
 
-  // The first scalars of these are not sizes.
-  bool is_free(size_t scalar) const {
-    return ((op_ == Op::full || op_ == Op::pad) && scalar == 0) ||
-           (op_ == Op::rng_bits && scalar < 2);
-  }
+  bool is_free(size_t scalar) const { return scalar < free_scalars(op_); }
   bool all_known() {
     for (size_t i = 0; i < tensors_.size(); ++i)
       for (ValueId size : x(i))
@@ -276,6 +272,11 @@ Type infer_type(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensor
   Type type{ValueKind::Tensor, infer_dtype(op, dtypes, attributes, index), {}};
   type.sizes = Inference(algebra, op, tensors, scalars, attributes).sizes();
   return type;
+}
+
+size_t free_scalars(Op op) {
+  if (op == Op::rng_bits) return 2;
+  return op == Op::full || op == Op::pad ? 1 : 0;
 }
 
 OpAttributes normal_attributes(Op op, const OpAttributes& attributes) {

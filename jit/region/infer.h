@@ -27,6 +27,9 @@ class SizeAlgebra {
 Type infer_type(SizeAlgebra& algebra, Op op, std::span<const Type* const> tensors,
                 std::span<const ValueId> scalars, const OpAttributes& attributes, int index = 0);
 
+// How many of an op's first scalars are no sizes: the value of full and pad, seed and offset of random bits.
+size_t free_scalars(Op op);
+
 // The attributes that matter to the op; others at their defaults, so that equal ops compare equal.
 OpAttributes normal_attributes(Op op, const OpAttributes& attributes);
 

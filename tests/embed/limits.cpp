@@ -13,6 +13,7 @@
 #include "catch2/catch.hpp"
 #include "interpreter/embed/tenscript.hpp"
 #include "process.h"
+#include "timed_run.h"
 
 using namespace tenscript;
 using namespace std::chrono_literals;
@@ -26,27 +27,6 @@ constexpr auto kPatience = 60s;
 #else
 constexpr auto kPatience = 12s;
 #endif
-
-struct Outcome {
-  tsc_code code = TSC_OK;
-  tsc_limit limit = TSC_LIMIT_NONE;
-  std::string message;
-  Clock::duration taken{};
-};
-
-Outcome run(Engine& engine, const std::string& text) {
-  Outcome outcome;
-  const auto start = Clock::now();
-  try {
-    engine.run_source(text, "job.tsc");
-  } catch (const Error& error) {
-    outcome.code = error.code();
-    outcome.limit = error.limit();
-    outcome.message = error.what();
-  }
-  outcome.taken = Clock::now() - start;
-  return outcome;
-}
 
 void check_alive(Engine& engine) {
   engine.run_source("alive = sum([1, 2, 3])");

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "catch2/catch.hpp"
-#include "interpreter/embed/tenscript.hpp"
+#include "timed_run.h"
 
 using namespace tenscript;
 using namespace std::chrono_literals;
@@ -63,27 +63,6 @@ const Work kWork[] = {
     {"s = b'a' * 50000000", "while True: s.decode().encode().hex()"},
 };
 
-struct Ended {
-  tsc_code code = TSC_OK;
-  tsc_limit limit = TSC_LIMIT_NONE;
-  std::string message;
-  Clock::duration taken{};
-};
-
-Ended run(Engine& engine, const std::string& text) {
-  Ended ended;
-  const auto start = Clock::now();
-  try {
-    engine.run_source(text, "job.tsc");
-  } catch (const Error& error) {
-    ended.code = error.code();
-    ended.limit = error.limit();
-    ended.message = error.what();
-  }
-  ended.taken = Clock::now() - start;
-  return ended;
-}
-
 }  // namespace
 
 TEST_CASE("one call of a builtin ends when the time is over") {
@@ -92,7 +71,7 @@ TEST_CASE("one call of a builtin ends when the time is over") {
     Engine engine;
     engine.run_source(work.setup);
     engine.set_limits({0, kLimit, 0, 0});
-    const Ended ended = run(engine, work.text);
+    const Outcome ended = run(engine, work.text);
     CHECK(ended.limit == TSC_LIMIT_TIME);
     CHECK(ended.taken < kLimit + kLate);
     engine.set_limits({});
@@ -135,7 +114,7 @@ TEST_CASE("what builtins build is charged") {
     Engine engine(options);
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
-    const Ended ended = run(engine, text);
+    const Outcome ended = run(engine, text);
     getrusage(RUSAGE_SELF, &after);
     CHECK(ended.limit == TSC_LIMIT_MEMORY);
     CHECK(engine.statistics().peak_memory_bytes <= kMemory + kMemory / 20);
@@ -188,7 +167,7 @@ TEST_CASE("no clean-up swallows a limit") {
 
 TEST_CASE("a LimitError that a script made itself is no limit") {
   Engine engine;
-  Ended ended = run(engine, "raise LimitError('fake')");
+  Outcome ended = run(engine, "raise LimitError('fake')");
   CHECK(ended.code == TSC_SCRIPT_ERROR);
   CHECK(ended.limit == TSC_LIMIT_NONE);
   engine.run_source("try: raise LimitError('fake')\nexcept LimitError: caught = True\nassert caught");
@@ -211,7 +190,7 @@ TEST_CASE("a limit is heard while standard input is silent") {
     options.grants = TSC_GRANT_ALL;
     options.time_limit = kLimit;
     Engine engine(options);
-    const Ended ended = run(engine, text);
+    const Outcome ended = run(engine, text);
     CHECK(ended.limit == TSC_LIMIT_TIME);
     CHECK(ended.taken < kLimit + kLate);
   }

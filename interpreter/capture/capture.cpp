@@ -39,6 +39,7 @@ Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
       builder_(region_, *this) {
   modes = tensors_.modes;
   plan_.modes = modes;
+  set_grad_enabled_ = modes.grad_enabled;
   plan_.origins.emplace_back();
   enter_frame(frame);
 }
@@ -147,6 +148,7 @@ uint32_t Capture::origin_at(uint32_t pc) {
   origin.code = frame.code;
   origin.pc = pc;
   origin.skips_handlers = frames_.size() == 1 && lang::find_handler(*frame.code->code, pc) && !is_protected();
+  origin.grad_enabled = grad_enabled_after_raise();
   plan_.origins.push_back(std::move(origin));
   origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
   origin_pc_ = pc;

@@ -252,7 +252,11 @@ class Capture {
   // In front of what may raise: whoever catches the exception sees what was written so far. Inside try or with, where
   // a raise must find its handler, an effect breaks; an operation may stay as long as the region has no effect,
   // since the interpreter can then run it all again. A `with torch.no_grad()` of the region's own does not count.
-  bool is_protected() const;
+  bool is_protected();
+  // What the `with` block of a gradient mode that the region entered puts back; null for any other block.
+  const Av* mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry);
+  void set_grad_enabled(bool enabled);
+  bool grad_enabled_after_raise();
   void effect_may_raise();
   bool text_is_script_code(const Av& av, int depth = 0);
   void operation_may_raise();
@@ -428,6 +432,7 @@ class Capture {
   size_t hints_seen_ = 0;
   jit::ValueSet nonnegative_;                                 // sizes, and scalars made of them that stay so
   std::vector<ValueId> no_grad_values_;                       // results of ops under no_grad
+  bool set_grad_enabled_ = true;  // as the program has set it; `modes` may differ inside one operation
   uint32_t step_pc_ = 0;      // of the instruction that is captured
   uint32_t origin_pc_ = ~0u;  // of the last origin
   uint32_t origin_ = 0;

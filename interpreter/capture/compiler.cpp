@@ -371,8 +371,9 @@ void Compiler::raise_from_region(const Variant& variant, Frame& frame, const jit
   throw ScriptException(exception);
 }
 
-// The frames that the region has none of, and the line of the one that it runs in.
+// The frames that the region has none of, the line of the one that it runs in, and the gradient mode.
 void Compiler::place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception) {
+  if (origin) tensors().modes.grad_enabled = plan.origins[origin].grad_enabled;
   std::vector<uint32_t> chain;
   for (; origin; origin = plan.origins[origin].caller) chain.push_back(origin);
   for (size_t i = 0; i + 1 < chain.size(); ++i)

@@ -128,7 +128,7 @@ class Compiler : public CompilerHooks, public Watchers {
   // After the results are built: gradients reach the leaves among them.
   void connect_leaves(const ExitPlan& exit, Materializer& materializer);
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
-  static void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);
+  void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);
   // Starts again as often as `memory` grows; nothing when that does not end.
   std::optional<CaptureResult> capture_region(const Frame& frame, CaptureMemory& memory);
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);

@@ -164,8 +164,8 @@ Av prim_rng_bits(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_set_grad_enabled(Capture& capture, Arguments& arguments) {
-  bool before = capture.modes.grad_enabled;
-  capture.modes.grad_enabled = capture.truth(at(arguments, 0));
+  const bool before = capture.modes.grad_enabled;
+  capture.set_grad_enabled(capture.truth(at(arguments, 0)));
   return Av::boolean(before);
 }
 

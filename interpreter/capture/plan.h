@@ -181,6 +181,7 @@ struct Origin {
   uint32_t pc = 0;
   // In the frame that was entered: around the place stand `with` blocks of gradient modes alone, all of the region.
   bool skips_handlers = false;
+  bool grad_enabled = true;  // once what is raised here has left those blocks
 };
 
 struct Watched {

@@ -206,23 +206,42 @@ const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::Exc
   return is_with ? &code.instructions[entry.handler + 2] : nullptr;
 }
 
-// A gradient mode that the region itself has entered was never set outside: nothing is to be restored there.
-bool is_mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
-  const lang::Instruction* call = exit_call(*frame.code->code, entry);
-  if (!call || call->op != lang::Op::CallMethod) return false;
-  const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
-  if (!exit.is_constant() || !is_kind(exit.value, Kind::Function) || manager.kind != Av::Kind::Virtual) return false;
-  const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
-  return manager.object->source == Virtual::kMadeHere && module && module->name == "torch._gradients";
-}
-
 }  // namespace
 
-bool Capture::is_protected() const {
+// A gradient mode that the region itself has entered was never set outside: nothing is to be restored there.
+const Av* Capture::mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
+  const lang::Instruction* call = exit_call(*frame.code->code, entry);
+  if (!call || call->op != lang::Op::CallMethod) return nullptr;
+  const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
+  VInstance* mode = as<VInstance>(manager);
+  if (!mode || mode->source != Virtual::kMadeHere || !exit.is_constant() || !is_kind(exit.value, Kind::Function))
+    return nullptr;
+  const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
+  return module && module->name == "torch._gradients" ? find_field(*mode, intern(vm_, "before").get()) : nullptr;
+}
+
+bool Capture::is_protected() {
   for (const AFrame& frame : frames_)
     for (const lang::ExceptionEntry& entry : frame.code->code->exceptions)
-      if (entry.begin <= frame.pc && frame.pc < entry.end && !is_mode_of_region(frame, entry)) return true;
+      if (entry.begin <= frame.pc && frame.pc < entry.end && !mode_of_region(frame, entry)) return true;
   return false;
+}
+
+void Capture::set_grad_enabled(bool enabled) {
+  modes.grad_enabled = set_grad_enabled_ = enabled;
+  origin_pc_ = ~0u;  // the next origin is another one, though it be at the same place
+}
+
+// The last block that an exception leaves is the outermost: it puts back what was there before it.
+bool Capture::grad_enabled_after_raise() {
+  for (const AFrame& frame : frames_) {
+    const auto& entries = frame.code->code->exceptions;  // inner ones first
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      const bool inside = entry->begin <= frame.pc && frame.pc < entry->end;
+      if (const Av* before = inside ? mode_of_region(frame, *entry) : nullptr) return truth(*before);
+    }
+  }
+  return set_grad_enabled_;
 }
 
 void Capture::effect_may_raise() {

@@ -116,7 +116,11 @@ bool bytes_contains(Vm& vm, const Value& self, const Value& item) {
 Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
   if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes)) {
     check_text_room(data_of(a).size() + data_of(b).size());
-    return make_bytes(vm, data_of(a) + data_of(b)).take();
+    std::string out;
+    out.reserve(data_of(a).size() + data_of(b).size());
+    for (const std::string* piece : {&data_of(a), &data_of(b)})
+      in_pieces(piece->size(), [&](size_t begin, size_t end) { out.append(*piece, begin, end - begin); });
+    return make_bytes(vm, std::move(out)).take();
   }
   if (op == BinaryOp::Mul) {
     Value n = repeat_count(vm, reflected ? a : b);

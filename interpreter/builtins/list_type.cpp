@@ -61,8 +61,7 @@ void list_traverse(Object* o, Visitor& visit) {
   traverse_instance(o, visit);
 }
 void list_clear_slot(Vm& vm, Object* o) {
-  std::vector<Value> items = std::move(static_cast<ListObject*>(o)->items);
-  static_cast<ListObject*>(o)->items.clear();
+  const Values items = std::move(static_cast<ListObject*>(o)->items);
   clear_instance(vm, o);
 }
 Value list_construct(Vm& vm, Type* type, Args&) { return vm.heap().make<ListObject>(type).take(); }
@@ -72,9 +71,9 @@ void list_initialize(Vm& vm, const Value& self, Args& args) {
   kSignature.bind(vm, "list", args, v);
   ListObject* list = list_of(self);
   note_store(vm, list, Value());
-  std::vector<Value> items;
+  Values items;
   if (v[0]) items = std::move(to_list(vm, v[0])->items);
-  std::swap(list->items, items);
+  list->items.swap(items);
 }
 Value list_repr(Vm& vm, const Value& self) {
   ReprGuard guard(self.object());
@@ -101,7 +100,7 @@ Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refl
     const Value& list = reflected ? b : a;
     Value n = repeat_count(vm, reflected ? a : b);
     if (!n) return vm.not_implemented();
-    const std::vector<Value>& items = list_of(list)->items;
+    const Values& items = list_of(list)->items;
     if (!items.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / items.size())
       raise(vm, vm.exceptions().MemoryError, "a list of this size does not fit in memory");
     Local<ListObject> r = make_list(vm, items.size() * static_cast<size_t>(n.as_int()));
@@ -114,16 +113,9 @@ Value list_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool refl
   }
   return vm.not_implemented();
 }
-// Room for `more` items, at least doubled: many small extensions copy no more than appending does.
-size_t grown_capacity(const std::vector<Value>& items, size_t more) {
-  const size_t needed = items.size() + more;
-  return needed <= items.capacity() ? needed : std::max(needed, 2 * items.capacity());
-}
 void list_extend(Vm& vm, ListObject* list, const Value& items) {
   Local<ListObject> more = to_list(vm, items);
   note_store(vm, list, Value());
-  // One grows as the other is let go.
-  list->items.reserve(grown_capacity(list->items, more->items.size()));
   add_items(list->items, more->items);
 }
 Value list_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
@@ -139,7 +131,7 @@ Value list_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) 
     Value r = list_binary(vm, op, self, other, false);
     if (r.is(vm.not_implemented())) return r;
     note_store(vm, self.object(), Value());
-    std::swap(list_of(self)->items, list_of(r)->items);
+    list_of(self)->items.swap(list_of(r)->items);
     return self;
   }
   return vm.not_implemented();
@@ -151,7 +143,7 @@ Value list_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   bool simple = list_of(a)->items.empty() || list_of(b)->items.empty();
   if (simple)
     return Value::boolean(sequences_compare(vm, op, list_of(a)->items, list_of(b)->items));
-  const std::vector<Value> x = copy_items(list_of(a)->items), y = copy_items(list_of(b)->items);
+  const Values x = copy_items(list_of(a)->items), y = copy_items(list_of(b)->items);
   return Value::boolean(sequences_compare(vm, op, x, y));
 }
 int64_t list_length(Vm&, const Value& v) { return static_cast<int64_t>(list_of(v)->items.size()); }
@@ -177,11 +169,10 @@ void assign_slice(Vm& vm, ListObject* list, SliceObject* slice, const Value& val
   SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(list->items.size()));
   note_store(vm, list, Value());
   if (r.step == 1) {
-    auto begin = list->items.begin() + r.start;
-    auto end = begin + r.count;
-    std::vector<Value> removed(std::make_move_iterator(begin), std::make_move_iterator(end));
-    auto at = list->items.erase(begin, end);
-    list->items.insert(at, source->items.begin(), source->items.end());
+    list->items.make_room(source->items.size());  // here, where nothing is lost when there is none
+    Value* begin = list->items.begin() + r.start;
+    const Values removed = list->items.take(begin, begin + r.count);
+    list->items.insert(begin, source->items);
     return;
   }
   if (static_cast<int64_t>(source->items.size()) != r.count)
@@ -214,7 +205,12 @@ void list_delete_item(Vm& vm, const Value& self, const Value& key) {
     r.step = r.count = 1;
   }
   note_store(vm, list, Value());
-  std::vector<Value> removed;
+  Values removed;
+  if (r.step == 1) {
+    Value* begin = list->items.begin() + r.start;
+    removed = list->items.take(begin, begin + r.count);
+    return;
+  }
   std::vector<bool> drop(static_cast<size_t>(n));
   for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) drop[static_cast<size_t>(i)] = true;
   size_t kept = 0;
@@ -281,8 +277,7 @@ Value remove(Vm& vm, Args& a) {
 }
 Value clear(Vm& vm, Args& a) {
   note_store(vm, a[0].object(), Value());
-  std::vector<Value> items = std::move(list_of(a[0])->items);
-  list_of(a[0])->items.clear();
+  const Values items = std::move(list_of(a[0])->items);
   return Value::none();
 }
 Value index(Vm& vm, Args& a) {
@@ -329,12 +324,11 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
   Local<ListObject> list(raw);
   note_store(vm, list, Value());
   // The list is empty while it is sorted, so that a comparison cannot disturb it.
-  std::vector<Value> items = std::move(list->items);
-  list->items.clear();
+  Values items = std::move(list->items);
   std::vector<std::pair<Value, Value>> keyed;
   auto restore = [&] {
     for (size_t i = 0; i < keyed.size(); ++i) items[i] = std::move(keyed[i].second);
-    std::swap(list->items, items);
+    list->items.swap(items);
     return items.empty();
   };
   try {

@@ -12,10 +12,10 @@ enum Detail : uint32_t { kMsg, kFilename, kLine, kOffset, kText, kEndLine, kEndO
 constexpr const char* kDetailNames[kDetails] = {"msg",  "filename",   "lineno",     "offset",
                                                 "text", "end_lineno", "end_offset", "print_file_and_line"};
 
-std::vector<Value>& details(Vm& vm, ExceptionObject* e) {
+Values& details(Vm& vm, ExceptionObject* e) {
   if (!is_kind(e->subject, Kind::List)) {
     Local<ListObject> list = make_list(vm);
-    list->items.assign(kDetails, Value::none());
+    for (uint32_t i = 0; i < kDetails; ++i) list->items.push_back(Value::none());
     e->subject = list.take();
   }
   return cast<ListObject>(e->subject)->items;
@@ -80,7 +80,7 @@ void settle_syntax_error(Vm& vm, ExceptionObject* e) {
     raise_type_error(vm, std::string("function takes at ") + (count < 4 ? "least 4" : "most 6") +
                              " arguments (" + std::to_string(count) + " given)");
   if (count == 5) raise_type_error(vm, "end_offset must be provided when end_lineno is provided");
-  std::vector<Value>& into = details(vm, e);
+  Values& into = details(vm, e);
   std::copy(place->items, place->items + count, into.begin() + kFilename);
 }
 

@@ -299,7 +299,8 @@ class RegionNode : public jit::TapeNode {
         throw Error(ErrorKind::RuntimeError,
                     "one of the variables needed for gradient computation has been modified by an "
                     "inplace operation: a tensor saved by a compiled function was written before "
-                    "backward()");
+                    "backward(). Hint: write to a clone() instead. A compiled function keeps its arguments "
+                    "and results in place of what is cheap to compute from them again");
     }
   }
   // The instructions from that of one value to that of another; kNoValue: from the beginning, to the end.

@@ -12,6 +12,8 @@ class Heap;
 
 // LimitError beyond the budget of the current heap, std::bad_alloc when the system refuses.
 void* counted_allocate(size_t bytes);
+// Of a block that counted_allocate gave or of none: the bytes move, what is left of `bytes` after `wanted` is lost.
+void* counted_reallocate(void* memory, size_t bytes, size_t wanted);
 void counted_free(void* memory, size_t bytes) noexcept;
 // Asks for room for a text of that size that native code is about to build and to copy into an object.
 // LimitError when there is none.

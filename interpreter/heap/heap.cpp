@@ -43,6 +43,20 @@ void* counted_allocate(size_t bytes) {
   return new (memory) Owner{heap} + 1;
 }
 
+void* counted_reallocate(void* memory, size_t bytes, size_t wanted) {
+  if (!memory) return counted_allocate(wanted);
+  Owner* owner = static_cast<Owner*>(memory) - 1;
+  Heap* heap = owner->heap;
+  if (heap && wanted > bytes) heap->charge(wanted - bytes);
+  Owner* moved = static_cast<Owner*>(std::realloc(static_cast<void*>(owner), wanted + sizeof(Owner)));
+  if (!moved) {
+    if (heap && wanted > bytes) heap->release(wanted - bytes);
+    throw std::bad_alloc();
+  }
+  if (heap && wanted < bytes) heap->release(bytes - wanted);
+  return moved + 1;
+}
+
 void counted_free(void* memory, size_t bytes) noexcept {
   if (!memory) return;
   Owner* owner = static_cast<Owner*>(memory) - 1;
@@ -270,11 +284,27 @@ void traverse_all(Object* object, Visitor& visit) {
   object->type->slots.traverse(object, visit);
 }
 
+// Steps of a collection, which may be given up: throws Stopped now and then when the program is to stop.
+class Steps {
+ public:
+  explicit Steps(const StopFlag* stop) : stop_(stop) {}
+  void step() {
+    if (++count_ % kBetween == 0 && stop_) stop_->poll();
+  }
+
+ private:
+  static constexpr uint32_t kBetween = 16 << 10;
+  const StopFlag* stop_;
+  uint32_t count_ = 0;
+};
+
 struct Subtract final : Visitor {
   std::vector<int64_t>& counts;
   bool old;
-  Subtract(std::vector<int64_t>& c, bool o) : counts(c), old(o) {}
+  Steps& steps;
+  Subtract(std::vector<int64_t>& c, bool o, Steps& s) : counts(c), old(o), steps(s) {}
   void visit(Object* o) override {
+    steps.step();
     if ((o->flags & kTracked) && bool(o->flags & kOldObject) == old) --counts[o->gc_index];
   }
 };
@@ -283,8 +313,10 @@ struct Mark final : Visitor {
   std::vector<int64_t>& counts;
   std::vector<Object*>& stack;
   bool old;
-  Mark(std::vector<int64_t>& c, std::vector<Object*>& s, bool o) : counts(c), stack(s), old(o) {}
+  Steps& steps;
+  Mark(std::vector<int64_t>& c, std::vector<Object*>& s, bool o, Steps& n) : counts(c), stack(s), old(o), steps(n) {}
   void visit(Object* o) override {
+    steps.step();
     if (!(o->flags & kTracked) || bool(o->flags & kOldObject) != old) return;
     if (counts[o->gc_index] == kReachable) return;
     counts[o->gc_index] = kReachable;
@@ -295,16 +327,17 @@ struct Mark final : Visitor {
 
 }  // namespace
 
-// For each object of a generation whether something reaches it from outside, other than by `ignored`.
+// For each object of a generation whether something reaches it from outside, other than by `ignored`. Throws Stopped.
 std::vector<bool> Heap::find_reachable(const std::vector<Object*>& objects, bool old,
                                        std::span<Object* const> ignored) const {
   std::vector<int64_t> counts(objects.size());
   for (size_t i = 0; i < objects.size(); ++i) counts[i] = objects[i]->reference_count;
-  Subtract subtract(counts, old);
-  for (Object* object : objects) traverse_all(object, subtract);
+  Steps steps(stop());
+  Subtract subtract(counts, old, steps);
+  for (Object* object : objects) steps.step(), traverse_all(object, subtract);
   for (Object* object : ignored) subtract.visit(object);
   std::vector<Object*> stack;
-  Mark mark(counts, stack, old);
+  Mark mark(counts, stack, old, steps);
   for (size_t i = 0; i < objects.size(); ++i)
     if (counts[i] > 0) mark.visit(objects[i]);
   while (!stack.empty()) {
@@ -319,20 +352,30 @@ std::vector<bool> Heap::find_reachable(const std::vector<Object*>& objects, bool
 
 std::unordered_set<Object*> Heap::kept_only_by(std::span<Object* const> references) {
   promote_young();
-  const std::vector<bool> reachable = find_reachable(old_, true, references);
   std::unordered_set<Object*> kept;
-  for (Object* object : references)
-    if ((object->flags & kTracked) && !reachable[object->gc_index]) kept.insert(object);
+  try {
+    const std::vector<bool> reachable = find_reachable(old_, true, references);
+    for (Object* object : references)
+      if ((object->flags & kTracked) && !reachable[object->gc_index]) kept.insert(object);
+  } catch (const Stopped&) {
+    // What is not known is taken to be alive.
+  }
   return kept;
 }
+
+// What ends a collection before it is over. The last one of all goes on to its end.
+const StopFlag* Heap::stop() const { return VmAccess::shutting_down(vm_) ? nullptr : &vm_.stop_flag(); }
 
 size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
   const std::vector<bool> reachable = find_reachable(objects, old, {});
   std::vector<Value> garbage;
   for (size_t i = 0; i < objects.size(); ++i)
     if (!reachable[i] && !(objects[i]->flags & kBeingFreed)) garbage.push_back(Value(objects[i]));
-  for (const Value& v : garbage)
+  Steps steps(stop());
+  for (const Value& v : garbage) {
+    steps.step();
     if (auto clear = v.object()->type->slots.clear) clear(vm_, v.object());
+  }
   return garbage.size();
 }
 
@@ -345,6 +388,7 @@ size_t Heap::collect(bool full) {
     found = collect_now(full);
   } catch (const std::bad_alloc&) {
     // Nothing was freed, or what is left is found the next time.
+  } catch (const Stopped&) {
   }
   collecting_ = false;
   return found;

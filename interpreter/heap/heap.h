@@ -15,6 +15,7 @@
 
 #include "interpreter/value/type.h"
 #include "runtime/base/memory_budget.h"
+#include "runtime/base/stop.h"
 
 namespace tsc::interp {
 
@@ -85,7 +86,7 @@ class Heap {
   void track(Object* object) noexcept;
   void untrack(Object* object);
   // Frees unreachable cycles; the number of objects found. `full`: both generations. Without the memory
-  // to look for them, none.
+  // to look for them, none; as many as a stop leaves time for.
   size_t collect(bool full = true);
   // Which of these objects nothing but the given references keeps alive; each entry is one reference.
   std::unordered_set<Object*> kept_only_by(std::span<Object* const> references);
@@ -146,6 +147,7 @@ class Heap {
   bool try_charge(size_t bytes);
   void release_type(Type* type);
   std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old, std::span<Object* const> ignored) const;
+  const StopFlag* stop() const;
   size_t collect_generation(std::vector<Object*>& objects, bool old);
   void promote_young();
   size_t collect_now(bool full);

@@ -64,7 +64,7 @@ enum class Selection { Permutations, Combinations, WithReplacement };
 
 template <Selection selection>
 struct Selector final : NativeIterator {
-  std::vector<Value> pool;
+  Values pool;
   std::vector<size_t, Counted<size_t>> indices, cycles;
   size_t chosen = 0;
   bool started = false, done = false;
@@ -130,7 +130,7 @@ Value selector_construct(Vm& vm, Type* type, Args& args) {
   constexpr bool optional = selection == Selection::Permutations;
   std::vector<Value> v = bind_arguments(vm, optional ? kOptional : kRequired, type->name, args);
   auto it = vm.heap().make<Selector<selection>>(type);
-  it->pool = to_list(vm, v[0])->items;
+  it->pool = std::move(to_list(vm, v[0])->items);
   int64_t r = v[1].is_none() && optional ? static_cast<int64_t>(it->pool.size()) : to_index(vm, v[1]);
   if (r < 0) raise_value_error(vm, "r must be non-negative");
   it->chosen = static_cast<size_t>(r);

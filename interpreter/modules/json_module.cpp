@@ -344,7 +344,7 @@ struct Writer {
     enter(v.object());
     ++level;
     const Local<ListObject> list = to_list(vm, v);
-    const std::vector<Value> items = list.value().is(v) ? copy_items(list->items) : std::move(list->items);
+    const Values items = list.value().is(v) ? copy_items(list->items) : std::move(list->items);
     out += '[';
     for (size_t i = 0; i < items.size(); ++i) {
       if (i) out += item_separator;

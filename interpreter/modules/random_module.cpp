@@ -297,7 +297,7 @@ Value sample(Vm& vm, Args& a) {
   if (k > 5) set_size += std::pow(4, std::ceil(std::log(k * 3.0) / std::log(4.0)));
   Twister& t = twister(a);
   if (static_cast<double>(n) <= set_size) {
-    std::vector<Value> pool = to_list(vm, population)->items;
+    Values pool = std::move(to_list(vm, population)->items);
     for (int64_t i = 0; i < k; ++i) {
       vm.hear_stop();
       size_t j = t.below(static_cast<uint64_t>(n - i));

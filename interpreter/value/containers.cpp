@@ -8,16 +8,13 @@
 
 namespace tsc::interp {
 
-void add_items(std::vector<Value>& to, std::span<const Value> items) {
-  in_pieces(items.size(), [&](size_t begin, size_t end) {
-    to.insert(to.end(), items.begin() + static_cast<std::ptrdiff_t>(begin),
-              items.begin() + static_cast<std::ptrdiff_t>(end));
-  });
+void add_items(Values& to, std::span<const Value> items) {
+  to.make_room(items.size());
+  in_pieces(items.size(), [&](size_t begin, size_t end) { to.insert(to.end(), items.subspan(begin, end - begin)); });
 }
 
-std::vector<Value> copy_items(std::span<const Value> items) {
-  std::vector<Value> copy;
-  copy.reserve(items.size());
+Values copy_items(std::span<const Value> items) {
+  Values copy;
   add_items(copy, items);
   return copy;
 }

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "interpreter/value/table.h"
+#include "interpreter/value/values.h"
 
 namespace tsc::interp {
 
 struct ListObject : Object {
   static constexpr Kind kKind = Kind::List;
-  std::vector<Value> items;
+  Values items;
   InstanceState state;  // attributes of script subclasses
   ListObject() : Object(Kind::List) {}
 };
@@ -56,8 +57,8 @@ struct SliceObject : Object {
 };
 
 // Appends copies; a stop is heard between pieces.
-void add_items(std::vector<Value>& to, std::span<const Value> items);
-std::vector<Value> copy_items(std::span<const Value> items);
+void add_items(Values& to, std::span<const Value> items);
+Values copy_items(std::span<const Value> items);
 Local<ListObject> make_list(Vm& vm, size_t reserve = 0);
 Local<ListObject> make_list(Vm& vm, std::span<const Value> items);
 Local<TupleObject> make_tuple(Vm& vm, std::span<const Value> items);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "interpreter/heap/patience.h"
 #include "interpreter/vm/vm.h"
@@ -30,6 +31,18 @@ uint32_t first_place(uint64_t hash, uint32_t mask) {
   const uint64_t beyond = hash >> (64 - spare);
   return static_cast<uint32_t>(hash ^ ((beyond * kMultiplier) >> spare)) & mask;
 }
+
+// True where nothing was removed before.
+bool put_in(int32_t* index, uint32_t mask, uint64_t hash, uint32_t place) {
+  uint32_t i = first_place(hash, mask);
+  for (uint32_t step = 1; index[i] >= 0; ++step) i = (i + step) & mask;
+  const bool fresh = index[i] == kEmpty;
+  index[i] = static_cast<int32_t>(place);
+  return fresh;
+}
+
+// What the place of one entry costs, in steps of Patience: memory far apart.
+constexpr size_t kWork = 8;
 }  // namespace
 
 Table::~Table() { clear(); }
@@ -52,44 +65,67 @@ size_t Table::index_bytes() const {
 
 size_t Table::bytes() const { return capacity_ * sizeof(Entry) + index_bytes(); }
 
-void Table::index_insert(uint64_t hash, uint32_t place) {
-  uint32_t i = first_place(hash, index_mask_);
-  for (uint32_t step = 1; index_[i] >= 0; ++step) i = (i + step) & index_mask_;
-  if (index_[i] == kEmpty) ++filled_;
-  index_[i] = static_cast<int32_t>(place);
-}
+namespace {
 
-// Moves the live entries into arrays of the given capacity.
+// Where the entries of a table go, until they are the table's.
+class Memory {
+ public:
+  explicit Memory(size_t bytes) : bytes_(bytes), begin_(bytes ? counted_allocate(bytes) : nullptr) {}
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory() { counted_free(begin_, bytes_); }
+  template <class T>
+  T* begin() const {
+    return static_cast<T*>(begin_);
+  }
+  template <class T>
+  T* release() {
+    return static_cast<T*>(std::exchange(begin_, nullptr));
+  }
+
+ private:
+  size_t bytes_;
+  void* begin_;
+};
+
+}  // namespace
+
+// Gives the entries another capacity, without those that were removed. A stop is heard on the way: until the end the
+// table stays as it was.
 void Table::rebuild(uint32_t capacity) {
+  Patience patience;
   uint32_t index_size = 16;
   while (index_size < capacity * 2) index_size *= 2;
-  int32_t* index = nullptr;
-  if (capacity > kScanLimit)
-    index = static_cast<int32_t*>(counted_allocate(index_size * sizeof(int32_t)));
-  Entry* fresh = nullptr;
-  try {
-    fresh = static_cast<Entry*>(counted_allocate(capacity * sizeof(Entry)));
-  } catch (...) {
-    counted_free(index, index_size * sizeof(int32_t));
-    throw;
-  }
-  uint32_t count = 0;
+  if (capacity <= kScanLimit) index_size = 0;
+  Memory index(index_size * sizeof(int32_t));
+  in_pieces(index_size * sizeof(int32_t), [&](size_t begin, size_t end) {
+    std::memset(index.begin<char>() + begin, 0xFF, end - begin);
+  });
+  uint32_t live = 0;
   for (uint32_t i = 0; i < used_; ++i) {
-    if (entries_[i].key) new (&fresh[count++]) Entry(std::move(entries_[i]));
-    entries_[i].~Entry();
+    if (!entries_[i].key) continue;
+    if (index_size) put_in(index.begin<int32_t>(), index_size - 1, entries_[i].hash, live);
+    ++live;
+    patience.step(kWork);
   }
-  counted_free(entries_, capacity_ * sizeof(Entry));
+  if (live == used_) {
+    entries_ = static_cast<Entry*>(counted_reallocate(entries_, capacity_ * sizeof(Entry), capacity * sizeof(Entry)));
+  } else {
+    Memory entries(capacity * sizeof(Entry));
+    Entry* to = entries.begin<Entry>();
+    for (uint32_t i = 0; i < used_; ++i) {
+      if (entries_[i].key) std::memcpy(static_cast<void*>(to++), &entries_[i], sizeof(Entry));
+      patience.step();
+    }
+    counted_free(entries_, capacity_ * sizeof(Entry));
+    entries_ = entries.release<Entry>();
+    ++layout_version_;
+  }
   counted_free(index_, index_bytes());
-  entries_ = fresh;
-  index_ = index;
-  if (count != used_) ++layout_version_;
-  used_ = count;
+  index_ = index.release<int32_t>();
   capacity_ = capacity;
-  index_mask_ = index ? index_size - 1 : 0;
-  filled_ = 0;
-  if (!index) return;
-  std::memset(index, 0xFF, index_size * sizeof(int32_t));
-  for (uint32_t i = 0; i < count; ++i) index_insert(entries_[i].hash, i);
+  used_ = filled_ = live;
+  index_mask_ = index_size ? index_size - 1 : 0;
 }
 
 void Table::grow() {
@@ -170,7 +206,7 @@ void Table::append_new(const Value& key, uint64_t h, const Value& value) {
   if (used_ == capacity_) grow();
   if (index_ && filled_ > index_mask_ - index_mask_ / 4) rebuild(capacity_);
   new (&entries_[used_]) Entry{key, value, h};
-  if (index_) index_insert(h, used_);
+  if (index_ && put_in(index_, index_mask_, h, used_)) ++filled_;
   ++used_;
   ++live_;
   ++layout_version_;

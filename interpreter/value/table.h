@@ -49,7 +49,6 @@ class Table {
   size_t index_bytes() const;
   void grow();
   void rebuild(uint32_t capacity);
-  void index_insert(uint64_t hash, uint32_t place);
 
   Entry* entries_ = nullptr;
   int32_t* index_ = nullptr;  // -1 empty, -2 removed

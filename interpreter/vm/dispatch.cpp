@@ -522,7 +522,7 @@ static inline const Value* item_at(Vm& vm, const Value& container, int64_t k) {
   const Value* items;
   int64_t size;
   if (object->type == vm.types().list) {
-    const std::vector<Value>& vector = static_cast<ListObject*>(object)->items;
+    const Values& vector = static_cast<ListObject*>(object)->items;
     items = vector.data();
     size = static_cast<int64_t>(vector.size());
   } else if (object->type == vm.types().tuple) {

@@ -114,7 +114,7 @@ class Splitter {
   };
 
   bool computable(Attempt& attempt, ValueId value, bool broadcast = false) const {
-    if (value != attempt.wanted && saved_set_.count(value) && !only_kept_.count(value)) return !is_result(value);
+    if (value != attempt.wanted && saved_set_.count(value) && !only_kept_.count(value)) return true;
     if (std::find(attempt.visited.begin(), attempt.visited.end(), value) != attempt.visited.end()) return true;
     if (kept_.count(value)) {
       attempt.kept.push_back(viewed(value));
@@ -139,9 +139,6 @@ class Splitter {
       if (!computable(attempt, made->operands[i], made->op == Op::broadcast)) return false;
     return true;
   }
-  // A result of the region: a write to it must be no error for the backward of an op that has not saved it. (One to an
-  // input of the region is: most of what is made again cheaply is made of inputs.)
-  bool is_result(ValueId value) const { return fixed_.count(value) && definition(value); }
   bool is_computed(ValueId value) const {
     const Instruction* made = definition(value);
     return made && made->code == Code::Op && !(op_row(made->op).flags & kView);

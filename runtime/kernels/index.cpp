@@ -1,7 +1,11 @@
 // Index ops. Bounds are checked before anything is written. Writers of one place keep row-major order:
 // all of them lie on one line along the axis, and a line belongs to one thread.
+#include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
@@ -18,10 +22,13 @@ constexpr double kMoveNanoseconds = 2.0;
 void check_bounds(const OpCall& call, const Tensor& index) {
   int64_t axis = call.attributes.axes[0], size = call.tensors[0].size(axis);
   const int64_t* places = index.data_as<int64_t>();
-  bool inside = true;
+  std::atomic<bool> inside = true;
   int64_t n = index.numel();
-  for (int64_t i = 0; i < n; ++i)
-    inside &= static_cast<uint64_t>(places[i]) < static_cast<uint64_t>(size);
+  parallel_for(n, grain_for(0.5), [&](int64_t begin, int64_t end) {
+    bool all = true;
+    for (int64_t i = begin; i < end; ++i) all &= static_cast<uint64_t>(places[i]) < static_cast<uint64_t>(size);
+    if (!all) inside.store(false, std::memory_order_relaxed);
+  });
   if (inside) return;
   for (int64_t i = 0; i < n; ++i)
     if (places[i] < 0 || places[i] >= size)
@@ -164,28 +171,43 @@ Tensor run_scatter(const OpCall& call) {
   return out;
 }
 
+// Counts first, so that every block knows where its rows begin.
 Tensor run_nonzero(const OpCall& call) {
   infer_dtype(call);
-  Tensor x = contiguous(call.tensors[0]);
-  int64_t n = x.numel(), rank = x.rank();
-  std::vector<int64_t> found;
-  visit_dtype(x.dtype(), [&]<class S>() {
-    const S* elements = x.data_as<S>();
+  constexpr int64_t kBlock = 16 << 10;
+  const Tensor x = contiguous(call.tensors[0]);
+  const int64_t n = x.numel(), rank = x.rank(), blocks = (n + kBlock - 1) / kBlock;
+  std::vector<int64_t> first_row(blocks + 1, 0);
+  const auto in_blocks = [&](auto work) {
+    visit_dtype(x.dtype(), [&]<class S>() {
+      const S* elements = x.data_as<S>();
+      const auto is_nonzero = [=](int64_t i) { return load_element(elements + i) != 0; };
+      parallel_for(blocks, grain_for(kMoveNanoseconds * kBlock), [&](int64_t begin, int64_t end) {
+        for (int64_t block = begin; block < end; ++block)
+          work(block, block * kBlock, std::min(n, (block + 1) * kBlock), is_nonzero);
+      });
+    });
+  };
+  in_blocks([&](int64_t block, int64_t begin, int64_t end, auto is_nonzero) {
     int64_t count = 0;
-    for (int64_t i = 0; i < n; ++i) count += load_element(elements + i) != 0;
-    found.reserve(count);
-    for (int64_t i = 0; i < n; ++i)
-      if (load_element(elements + i) != 0) found.push_back(i);
+    for (int64_t i = begin; i < end; ++i) count += is_nonzero(i);
+    first_row[block + 1] = count;
   });
-  Tensor out = Tensor::empty(DType::I64, Sizes{static_cast<int64_t>(found.size()), rank});
-  int64_t* row = out.data_as<int64_t>();
-  for (int64_t index : found) {
-    for (int64_t axis = rank - 1; axis >= 0; --axis) {
-      row[axis] = index % x.size(axis);
-      index /= x.size(axis);
+  std::partial_sum(first_row.begin(), first_row.end(), first_row.begin());
+  Tensor out = Tensor::empty(DType::I64, Sizes{first_row[blocks], rank});
+  in_blocks([&](int64_t block, int64_t begin, int64_t end, auto is_nonzero) {
+    int64_t* row = out.data_as<int64_t>() + first_row[block] * rank;
+    for (int64_t i = begin; i < end; ++i) {
+      if (!is_nonzero(i)) continue;
+      int64_t place = i;
+      for (int64_t axis = rank - 1; axis > 0; --axis) {
+        row[axis] = place % x.size(axis);
+        place /= x.size(axis);
+      }
+      if (rank) row[0] = place;
+      row += rank;
     }
-    row += rank;
-  }
+  });
   return out;
 }
 

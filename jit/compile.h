@@ -29,6 +29,8 @@ struct CompileOptions {
 
 // The id of the event of a kernel that could not be compiled.
 inline constexpr const char* kKernelFallback = "kernel";
+// The id of the Fallback event of a process that has no kernel compiler, or none that fits.
+inline constexpr const char* kNoCompiler = "no_llvm";
 
 // With a folder, kernels are kept on disk too (jit/cache).
 // `strict`: a kernel that cannot be compiled is an InternalFault, not a fallback.

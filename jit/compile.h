@@ -4,6 +4,7 @@
 // and falls back to the region executor over the reference kernels without it: the same bits, only slower.
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/cache/disk_cache.h"
@@ -26,6 +27,9 @@ struct CompileOptions {
   std::string emit;                   // stage whose text is wanted ("fused", "loops", "llvm", "asm")
   std::string* emitted = nullptr;
 };
+
+// What `disabled` may name, each once.
+std::vector<std::string_view> pass_names();
 
 // The id of the event of a kernel that could not be compiled.
 inline constexpr const char* kKernelFallback = "kernel";

@@ -112,7 +112,7 @@ int run(const Invocation& invocation) {
   if (asks_for_code(invocation)) return explain_code(invocation);
   if (invocation.command == Command::Test) return run_tests(invocation);
   Session session(invocation, invocation.command == Command::Explain ? write_to_error : nullptr);
-  if (!session.ok()) return kExitInternal;
+  if (!session.ok()) return session.exit_code();
   if (invocation.command == Command::Format) return run_format(session, invocation);
   if (invocation.command == Command::Check) return run_check(session, invocation);
   if (invocation.command == Command::Info) return info(session, invocation);

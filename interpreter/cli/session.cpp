@@ -93,7 +93,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.time_limit_ns = invocation.time_limit_ns;
   options.error_format = static_cast<tsc_error_format>(invocation.error_format);
   options.import_python = invocation.import_python;
-  finish(api_->engine_new(&options, &engine_));
+  exit_code_ = finish(api_->engine_new(&options, &engine_));
 }
 
 Session::~Session() { api_->engine_free(engine_); }

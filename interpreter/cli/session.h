@@ -26,8 +26,9 @@ class Session {
   bool color() const { return color_; }
   // Whether what is typed at the prompt may start programs.
   bool may_run_programs() const { return may_run_programs_; }
-  // False when the engine could not be made; the reason is printed.
+  // False when the engine could not be made; the reason is printed, and the process ends with exit_code().
   bool ok() const { return engine_ != nullptr; }
+  int exit_code() const { return exit_code_; }
 
   // Prints what went wrong, frees the status and returns the exit code; 0 for no status.
   int finish(tsc_status* status);
@@ -47,6 +48,7 @@ class Session {
  private:
   const tsc_api* api_;
   tsc_engine* engine_ = nullptr;
+  int exit_code_ = 0;
   bool color_ = false, may_run_programs_ = false;
   ErrorFormat error_format_ = ErrorFormat::Full;
   std::string report_file_;

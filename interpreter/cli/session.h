@@ -32,8 +32,9 @@ class Session {
 
   // Prints what went wrong, frees the status and returns the exit code; 0 for no status.
   int finish(tsc_status* status);
-  // Writes the report file that the command line asked for.
-  void write_report();
+  // Writes the report file that the command line asked for. Returns the exit code: the given one, or that of a
+  // report that could not be written.
+  int write_report(int exit_code);
 
   // While an object of this lives, Ctrl-C interrupts the engine and does not end the process.
   class CatchInterrupts {

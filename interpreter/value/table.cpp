@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -40,7 +41,7 @@ void Table::clear() {
   counted_free(index_, index_bytes());
   entries_ = nullptr;
   index_ = nullptr;
-  capacity_ = used_ = live_ = index_mask_ = filled_ = 0;
+  capacity_ = used_ = live_ = first_ = index_mask_ = filled_ = 0;
   ++layout_version_;
   for (uint32_t i = 0; i < used; ++i) entries[i].~Entry();
   counted_free(entries, capacity * sizeof(Entry));
@@ -84,6 +85,7 @@ void Table::rebuild(uint32_t capacity) {
   index_ = index;
   if (count != used_) ++layout_version_;
   used_ = count;
+  first_ = 0;
   capacity_ = capacity;
   index_mask_ = index ? index_size - 1 : 0;
   filled_ = 0;
@@ -204,10 +206,7 @@ void Table::remove_at(uint32_t place) {
   Value value = std::move(entries_[place].value);
   --live_;
   ++layout_version_;
-  if (place + 1 == used_) {
-    // Keep the tail tight so that popitem() stays constant-time.
-    while (used_ && !entries_[used_ - 1].key) entries_[--used_].~Entry();
-  } else if (live_ * 4 < used_ && used_ > 32) {
+  if (live_ * 4 < used_ && used_ > 32) {
     try {
       rebuild(live_ * 2 < 8 ? 8 : live_ * 2);
     } catch (const std::bad_alloc&) {
@@ -215,6 +214,11 @@ void Table::remove_at(uint32_t place) {
     } catch (const Error&) {
     }
   }
+}
+
+void Table::drop_tail() {
+  while (used_ && !entries_[used_ - 1].key) entries_[--used_].~Entry();
+  first_ = std::min(first_, used_);
 }
 
 void Table::copy_from(const Table& other) {

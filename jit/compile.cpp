@@ -13,6 +13,9 @@
 namespace tsc::jit {
 namespace {
 
+// What follows the passes over the region.
+constexpr std::string_view kFuse = "fuse", kMemory = "memory", kStrips = "strips";
+
 bool is_disabled(const CompileOptions& options, std::string_view pass) {
   return std::find(options.disabled.begin(), options.disabled.end(), pass) != options.disabled.end();
 }
@@ -37,6 +40,13 @@ void emit_kernels(const CompileOptions& options, const std::vector<LoweredKernel
 
 }  // namespace
 
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names = {kFuse, kMemory, kStrips};
+  for (const Pass& pass : region_passes())
+    if (std::find(names.begin(), names.end(), pass.name) == names.end()) names.push_back(pass.name);
+  return names;
+}
+
 std::shared_ptr<KernelCache> make_kernel_cache(DiskCacheOptions disk, bool strict) {
   auto cache = std::make_shared<KernelCache>(std::move(disk));
   cache->strict = strict;
@@ -53,7 +63,7 @@ ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& re
   pipeline.report = &report;
   run_pipeline(region, pipeline);
   ExecutionPlan plan{std::move(region), {}};
-  if (is_disabled(options, "fuse")) {
+  if (is_disabled(options, kFuse)) {
     verify(plan.region);
     return plan;
   }
@@ -61,8 +71,8 @@ ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& re
   plan.kernels = lower(plan.region, shapes);
   if (options.verify)
     for (const LoweredKernel& kernel : plan.kernels) verify(kernel.program);
-  if (!is_disabled(options, "memory")) plan_in_place(plan.region, &plan.kernels);
-  if (!is_disabled(options, "strips")) join_strips(plan.region, &plan.kernels);
+  if (!is_disabled(options, kMemory)) plan_in_place(plan.region, &plan.kernels);
+  if (!is_disabled(options, kStrips)) join_strips(plan.region, &plan.kernels);
   number_programs(&plan.kernels);
   verify(plan.region);
   return plan;
@@ -85,7 +95,7 @@ ExecutionPlan find_or_make_plan(Region region, const CompileOptions& options, Re
   }
   // While the passes work, where these take longer than opening it is worth.
   constexpr size_t kManyInstructions = 300;
-  if (!is_disabled(options, "fuse") && region.body.instructions.size() > kManyInstructions)
+  if (!is_disabled(options, kFuse) && region.body.instructions.size() > kManyInstructions)
     options.cache->open_compiler_soon();
   ExecutionPlan plan = make_plan(std::move(region), options, report);
   plans.add(key, plan, report);
@@ -99,7 +109,7 @@ std::unique_ptr<Executable> compile(Region region, const CompileOptions& options
   // Whoever wants to see a stage sees it made.
   ExecutionPlan plan = options.emitted ? make_plan(std::move(region), options, report)
                                        : find_or_make_plan(std::move(region), options, report);
-  if (is_disabled(options, "fuse")) return make_region_executor(std::move(plan.region), nullptr, true);
+  if (is_disabled(options, kFuse)) return make_region_executor(std::move(plan.region), nullptr, true);
   emit_stage(options, "fused", plan.region);
   emit_kernels(options, plan.kernels, *options.cache, report);
   auto runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report,

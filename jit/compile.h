@@ -4,6 +4,7 @@
 // and falls back to the region executor over the reference kernels without it: the same bits, only slower.
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "jit/cache/disk_cache.h"
@@ -27,8 +28,13 @@ struct CompileOptions {
   std::string* emitted = nullptr;
 };
 
+// What `disabled` may name, each once.
+std::vector<std::string_view> pass_names();
+
 // The id of the event of a kernel that could not be compiled.
 inline constexpr const char* kKernelFallback = "kernel";
+// The id of the Fallback event of a process that has no kernel compiler, or none that fits.
+inline constexpr const char* kNoCompiler = "no_llvm";
 
 // With a folder, kernels are kept on disk too (jit/cache).
 // `strict`: a kernel that cannot be compiled is an InternalFault, not a fallback.

@@ -98,6 +98,13 @@ class AstBuilder {
   }
   // Reports unless the place is inside damage already reported; then the result goes nowhere.
   Diagnostic& error(Code code, Span span, std::string message);
+  // Whether a report stands at this place already.
+  bool is_reported(uint32_t offset) const;
+  // The report of a bracket that was never closed, when it stands in front of this place on the same line: what
+  // is wrong between them says more than that the bracket is open.
+  Diagnostic* unclosed_before(uint32_t offset);
+  // While it is set, a report takes its place; null ends that.
+  void replace(Diagnostic* report) { replaced_ = report; }
 
   // Lists.
   template <class T>
@@ -324,6 +331,7 @@ class AstBuilder {
   Arena& arena_;
   Diagnostics& diagnostics_;
   Diagnostics suppressed_;
+  Diagnostic* replaced_ = nullptr;
   Module* module_ = nullptr;
   uint32_t recovered_until_ = UINT32_MAX;
   bool too_deep_reported_ = false;

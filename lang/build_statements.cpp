@@ -10,8 +10,22 @@ namespace tsc::lang {
 // ---- Shared
 
 Diagnostic& AstBuilder::error(Code code, Span span, std::string message) {
+  if (replaced_) return *replaced_ = {code, Severity::Error, std::move(message), {span, {}}, {}, {}, {}, {}};
   if (tokens_.is_damaged(span.begin)) return suppressed_.error(code, span, std::move(message));
   return diagnostics_.error(code, span, std::move(message));
+}
+
+bool AstBuilder::is_reported(uint32_t offset) const {
+  return std::any_of(diagnostics_.all().begin(), diagnostics_.all().end(),
+                     [&](const Diagnostic& d) { return d.primary.span.begin == offset; });
+}
+
+Diagnostic* AstBuilder::unclosed_before(uint32_t offset) {
+  return diagnostics_.find([&](const Diagnostic& d) {
+    const uint32_t bracket = d.primary.span.begin;
+    return d.code == Code::UnclosedBracket && bracket < offset &&
+           source_.line_of(bracket) == source_.line_of(offset);
+  });
 }
 
 void AstBuilder::too_deep(Span span) {

@@ -80,6 +80,13 @@ class Diagnostics {
   // In order of their place in the source once sorted.
   const std::vector<Diagnostic>& all() const { return items_; }
   void sort();
+  // The first one that `fits`, or null.
+  template <class Fits>
+  Diagnostic* find(Fits fits) {
+    for (Diagnostic& item : items_)
+      if (fits(item)) return &item;
+    return nullptr;
+  }
 
  private:
   // A hostile text may hold a fault per byte: beyond this many, faults are counted, not kept.

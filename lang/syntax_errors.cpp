@@ -90,6 +90,8 @@ class Fault {
   bool in_bracket() const { return bracket_ != SIZE_MAX; }
   TokenKind bracket() const { return in_bracket() ? tokens_[bracket_].kind : END; }
   Span bracket_span() const { return tokens_[bracket_].span; }
+  TokenKind first_in_bracket() const { return tokens_[bracket_ + 1].kind; }
+  Span first_in_bracket_span() const { return tokens_[bracket_ + 1].span; }
   bool expects(TokenKind k) const { return expected_[static_cast<size_t>(k)]; }
   const TokenSet& expected() const { return expected_; }
   bool colon_follows() const {
@@ -183,12 +185,17 @@ bool else_if(Fault& f) {
   return true;
 }
 
+bool is_parameter(const Fault& f) {
+  return f.line_first() == DEF && f.bracket() == LPAR && one_of(f.before(), {LPAR, COMMA, STAR, DOUBLESTAR}) &&
+         one_of(f.kind(1), {RPAR, COMMA, COLON});
+}
+
 bool keyword_as_name(Fault& f) {
   bool assigned =
       f.kind() == EQUAL && is_keyword(f.before()) &&
       !one_of(f.before(), {NONE, TRUE, FALSE, PASS, BREAK, CONTINUE, YIELD, RETURN, RAISE});
   bool named = is_keyword(f.kind()) && f.expects(NAME) && !one_of(f.kind(), {ASYNC, AWAIT}) &&
-               (one_of(f.before(), {DEF, CLASS, DOT, IMPORT, AS, GLOBAL, NONLOCAL}) ||
+               (one_of(f.before(), {DEF, CLASS, DOT, IMPORT, AS, GLOBAL, NONLOCAL}) || is_parameter(f) ||
                 f.kind(1) == EQUAL || (f.before() == FOR && f.kind(1) == IN));
   if (!assigned && !named) return false;
   Span at = assigned ? f.span_before() : f.span();
@@ -252,6 +259,14 @@ bool orphan_clause(Fault& f) {
 
 bool in_fstring(Fault& f) {
   if (f.bracket() != FIELD_OPEN) return false;
+  if (f.kind() == FIELD_COLON && f.first_in_bracket() == LAMBDA) {
+    f.builder
+        .error(Code::InvalidFString, cover(f.first_in_bracket_span(), f.span()),
+               "a lambda in an f-string needs brackets")
+        .label(f.span(), "here the format specification begins")
+        .help("write {(lambda ...)}");
+    return true;
+  }
   if (f.before() == FIELD_OPEN &&
       one_of(f.kind(), {FIELD_CLOSE, FIELD_COLON, FIELD_BANG, FIELD_EQUAL})) {
     f.builder
@@ -369,6 +384,26 @@ bool dict_or_set(Fault& f) {
   return true;
 }
 
+// `def f(:` and `if (x == 1:`
+bool unclosed_before_colon(Fault& f) {
+  if (f.kind() != COLON || !begins_header(f.line_first())) return false;
+  if (f.bracket() != LPAR && f.bracket() != LSQB) return false;
+  f.builder.error(Code::UnclosedBracket, f.span(),
+                  std::string("expected ") + (f.bracket() == LPAR ? "')'" : "']'") + " before ':'");
+  return true;
+}
+
+bool comprehension_element(Fault& f) {
+  if (f.kind() != FOR || (f.bracket() != LSQB && f.bracket() != LBRACE)) return false;
+  if (!ends_expression(f.before())) return false;
+  f.builder
+      .error(Code::InvalidSyntax, cover(f.first_in_bracket_span(), f.span_before()),
+             "a comprehension has one element")
+      .label(f.span(), "the comprehension begins here")
+      .help("put brackets around a tuple: [(a, b) for ...]");
+  return true;
+}
+
 bool side_by_side(Fault& f) {
   if (f.in_bracket() || !ends_expression(f.before()) || !begins_expression(f.kind())) return false;
   f.builder
@@ -443,6 +478,8 @@ constexpr Rule kRules[] = {
     missing_comma,
     missing_else,
     dict_or_set,
+    unclosed_before_colon,
+    comprehension_element,
     side_by_side,
     missing_expression,
     few_expected,
@@ -453,14 +490,22 @@ constexpr Rule kRules[] = {
 
 void report_syntax_error(AstBuilder& builder, const Source& source, const TokenCursor& cursor,
                          const TokenSet& expected) {
-  const uint32_t place = cursor.tokens()[cursor.current()].span.begin;
-  if (builder.is_silent(place)) {
-    builder.error(Code::InvalidSyntax, {place, place}, {});
+  const Span place = cursor.tokens()[cursor.current()].span;
+  // What the lexer closed for the text stands at no character of it.
+  const bool is_written = place.begin < place.end;
+  Diagnostic* unclosed = is_written ? builder.unclosed_before(place.begin) : nullptr;
+  if (builder.is_silent(place.begin) && !unclosed) {
+    builder.error(Code::InvalidSyntax, {place.begin, place.begin}, {});
     return;
   }
+  if (is_written && builder.is_reported(place.begin)) return;
   Fault fault(builder, source, cursor, expected);
+  const Diagnostic bracket = unclosed ? *unclosed : Diagnostic{};
+  builder.replace(unclosed);
   for (Rule rule : kRules)
-    if (rule(fault)) return;
+    if (rule(fault)) break;
+  builder.replace(nullptr);
+  if (unclosed) unclosed->label(bracket.primary.span, bracket.message);
 }
 
 }  // namespace tsc::lang

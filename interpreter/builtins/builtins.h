@@ -33,6 +33,8 @@ Value make_standard_stream(Vm& vm, Stream stream);
 
 // Makes a builtin name visible everywhere.
 void add_builtin(Vm& vm, std::string_view name, const Value& value);
+// A built-in name of Python that raises NotImplementedError with what to use instead.
+bool is_refused_builtin(std::string_view name);
 // The str methods, split over files by purpose.
 void add_str_search_methods(TypeBuilder& type);
 void add_str_case_methods(TypeBuilder& type);

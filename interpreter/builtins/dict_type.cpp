@@ -155,19 +155,20 @@ Value part_of(Vm& vm, const Table::Entry& e, Part part) {
 struct DictIterator final : NativeIterator {
   Local<DictObject> dict;
   Part part = Part::Keys;
-  uint32_t place = 0;
+  static constexpr size_t kChanged = SIZE_MAX;  // it stays an error
+  uint32_t place = 0;         // the next one; in reverse the one behind it
   size_t size = 0, left = 0;  // entries at the beginning, and of those still to come
   bool reverse = false;
   bool next(Vm& vm, Value& out) override {
     if (!dict) return false;
     Table& table = dict->table;
     if (table.size() != size) {
-      dict = nullptr;
+      size = kChanged;
       raise(vm, vm.exceptions().RuntimeError, "dictionary changed size during iteration");
     }
-    while (place < table.used()) {
-      uint32_t at = reverse ? table.used() - 1 - place : place;
-      ++place;
+    if (reverse) place = std::min(place, table.used());
+    while (reverse ? place > 0 : place < table.used()) {
+      const uint32_t at = reverse ? --place : place++;
       if (!table.entry(at).key) continue;
       if (!left--) {  // one was removed and another one added, again and again
         dict = nullptr;
@@ -203,6 +204,7 @@ Value make_dict_iterator(Vm& vm, DictObject* dict, Part part, bool reverse = fal
   it->part = part;
   it->size = it->left = dict->table.size();
   it->reverse = reverse;
+  it->place = reverse ? dict->table.used() : dict->table.first();
   return it.take();
 }
 Value dict_iterate(Vm& vm, const Value& self) {
@@ -321,6 +323,7 @@ Value popitem(Vm& vm, Args& a) {
   Value pair = part_of(vm, dict->table.entry(place), Part::Items);
   note_store(vm, dict, dict->table.entry(place).key);
   dict->table.remove_at(place);
+  dict->table.drop_tail();
   return pair;
 }
 Value update(Vm& vm, Args& a) {

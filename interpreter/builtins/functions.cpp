@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+
+#include <algorithm>
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/iteration.h"
@@ -518,6 +520,11 @@ constexpr Row kFunctions[] = {
 
 void add_builtin(Vm& vm, std::string_view name, const Value& value) {
   dict_set(vm, vm.builtins()->globals, name, value);
+}
+
+bool is_refused_builtin(std::string_view name) {
+  return std::any_of(std::begin(kRefused), std::end(kRefused),
+                     [&](const Refused& row) { return row.name == name; });
 }
 
 void init_builtin_functions(Vm& vm) {

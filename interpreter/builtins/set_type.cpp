@@ -156,17 +156,19 @@ bool set_contains(Vm& vm, const Value& self, const Value& v) {
 
 struct SetIterator final : NativeIterator {
   Local<SetObject> set;
+  static constexpr size_t kChanged = SIZE_MAX;  // it stays an error
   uint32_t place = 0;
-  size_t size = 0;
+  size_t size = 0, left = 0;  // elements at the beginning, and of those still to come
   bool next(Vm& vm, Value& out) override {
     if (!set) return false;
     if (set->table.size() != size) {
-      set = nullptr;
+      size = kChanged;
       raise(vm, vm.exceptions().RuntimeError, "Set changed size during iteration");
     }
-    while (place < set->table.used()) {
+    while (left > 0 && place < set->table.used()) {
       const Table::Entry& e = set->table.entry(place++);
       if (!e.key) continue;
+      --left;
       out = e.key;
       return true;
     }
@@ -180,7 +182,8 @@ Value set_iterate(Vm& vm, const Value& self) {
   Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kSetExtension));
   Local<SetIterator> it = vm.heap().make<SetIterator>(type);
   it->set = Local<SetObject>(set_of(self));
-  it->size = it->set->table.size();
+  it->size = it->left = it->set->table.size();
+  it->place = it->set->table.first();
   return it.take();
 }
 
@@ -199,9 +202,7 @@ Value remove(Vm& vm, Args& a) {
 Value pop(Vm& vm, Args& a) {
   SetObject* set = set_of(a[0]);
   if (!set->table.size()) raise_key_error(vm, str_value(vm, "pop from an empty set"));
-  uint32_t place = 0;
-  while (!set->table.entry(place).key) ++place;
-  Value v = set->table.entry(place).key;
+  Value v = set->table.entry(set->table.first()).key;
   set_remove(vm, set, v);
   return v;
 }

@@ -1,6 +1,7 @@
 // Events of capture: regions, host statements, exits, facts, recompiles, fallbacks.
 #include "interpreter/capture/compiler.h"
 #include "jit/autodiff/split.h"
+#include "jit/cache/identity.h"
 
 namespace tsc::interp {
 
@@ -125,17 +126,18 @@ void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
                                "; the interpreter goes on (" + reason + ")\n");
 }
 
-// What costs time without changing a result is said once: a kernel that could not be compiled, and a disk
-// cache that cannot be used or written.
+// What costs time without changing a result is said once: a compiler that cannot be opened, a kernel that could
+// not be compiled, and a disk cache that cannot be used or written.
 void Compiler::warn(const jit::Event& event) {
-  if (event.kind == jit::EventKind::Fallback && event.id == jit::kKernelFallback && !fallback_printed_) {
-    fallback_printed_ = true;
-    vm_.write(Stream::Error, "warning: the compiler failed at the " + event.subject +
-                                 "; the reference kernels go on (" + event.reason + ")\n");
-  }
-  if (event.kind != jit::EventKind::CacheProblem || event.id != "disk" || disk_warning_printed_) return;
-  disk_warning_printed_ = true;
-  vm_.write(Stream::Error, "warning: " + event.reason + "\n");
+  const auto say = [&](bool& said, const std::string& text) {
+    if (!std::exchange(said, true)) vm_.write(Stream::Error, "warning: " + text + "\n");
+  };
+  if (event.kind == jit::EventKind::Fallback && event.id == jit::kNoCompiler && jit::is_built_with_llvm())
+    say(fallback_printed_, "nothing is compiled, the interpreter goes on: " + event.reason);
+  if (event.kind == jit::EventKind::Fallback && event.id == jit::kKernelFallback)
+    say(fallback_printed_, "the compiler failed at the " + event.subject + "; the reference kernels go on (" +
+                               event.reason + ")");
+  if (event.kind == jit::EventKind::CacheProblem && event.id == "disk") say(disk_warning_printed_, event.reason);
 }
 
 }  // namespace tsc::interp

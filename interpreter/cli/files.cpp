@@ -1,5 +1,6 @@
 #include "interpreter/cli/files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,7 +43,37 @@ bool write_all(int file, const std::string& text) {
     if (count <= 0) return false;
     done += static_cast<size_t>(count);
   }
-  return fsync(file) == 0;
+  return true;
+}
+
+// A device, a pipe: it takes the text and stays what it is.
+bool write_in_place(const std::string& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool good = write_all(file, text);
+  const int reason = errno;
+  if (close(file) != 0 && good) return false;
+  errno = reason;
+  return good;
+}
+
+bool write_beside(const std::string& target, mode_t mode, const std::string& text) {
+  std::string temporary = target + ".XXXXXX";
+  const size_t slash = target.rfind('/');
+  temporary.insert(slash == std::string::npos ? 0 : slash + 1, ".");
+  const int file = mkstemp(temporary.data());
+  if (file < 0) return false;
+  bool good = fchmod(file, mode) == 0 && write_all(file, text) && fsync(file) == 0;
+  int reason = errno;
+  if (close(file) != 0 && good) {
+    good = false;
+    reason = errno;
+  }
+  if (good && std::rename(temporary.c_str(), target.c_str()) == 0) return true;
+  if (good) reason = errno;
+  unlink(temporary.c_str());
+  errno = reason;
+  return false;
 }
 
 }  // namespace
@@ -93,24 +124,10 @@ bool replace_file(const std::string& path, const std::string& text, std::string&
   const std::string target = resolved != nullptr ? resolved : path;
   std::free(resolved);
   struct stat about {};
-  if (stat(target.c_str(), &about) != 0) about.st_mode = 0644;
-  std::string temporary = target + ".XXXXXX";
-  const size_t slash = target.rfind('/');
-  temporary.insert(slash == std::string::npos ? 0 : slash + 1, ".");
-  const int file = mkstemp(temporary.data());
-  bool good = file >= 0 && fchmod(file, about.st_mode & 07777) == 0 && write_all(file, text);
-  int reason = errno;
-  if (file >= 0 && close(file) != 0 && good) {
-    good = false;
-    reason = errno;
-  }
-  if (good && std::rename(temporary.c_str(), target.c_str()) != 0) {
-    good = false;
-    reason = errno;
-  }
-  if (good) return true;
-  if (file >= 0) unlink(temporary.c_str());
-  problem = "cannot write '" + path + "': " + std::strerror(reason);
+  if (stat(target.c_str(), &about) != 0) about.st_mode = S_IFREG | 0644;
+  if (S_ISREG(about.st_mode) ? write_beside(target, about.st_mode & 07777, text) : write_in_place(target, text))
+    return true;
+  problem = "cannot write '" + path + "': " + std::strerror(errno);
   return false;
 }
 

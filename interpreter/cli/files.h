@@ -18,7 +18,8 @@ ScriptList collect_scripts(const std::vector<std::string>& paths);
 bool read_text(const std::string& path, std::string& text, std::string& problem);
 
 // Writes a temporary file beside `path` and renames it over it, so that nobody ever sees half a
-// text; the mode stays. False with the reason in `problem`, and then `path` is as before.
+// text; the mode stays. What is no file, a device or a pipe, is written as it is. False with the reason in
+// `problem`, and then a file is as before.
 bool replace_file(const std::string& path, const std::string& text, std::string& problem);
 
 // "cannot open 'x': No such file or directory", with the file it might have meant.

@@ -26,7 +26,6 @@ class Formatter {
       return;
     }
     const bool is_new = formatted != text;
-    changed_ += is_new;
     ++seen_;
     if (diff_)
       std::fputs(unified_diff(text, formatted, name, name).c_str(), stdout);
@@ -35,7 +34,8 @@ class Formatter {
     else if (is_new && check_)
       std::printf("%s\n", name.c_str());
     else if (is_new && !replace_file(path, formatted, problem))
-      fail(problem);
+      return fail(problem);
+    changed_ += is_new;
   }
 
   int finish(bool quiet) {

@@ -52,14 +52,19 @@ void append_locked(const std::string& path, const std::string& line,
   if (file < 0) return;
   flock(file, LOCK_EX);
   std::string text = line + "\n";
-  const off_t length = lseek(file, 0, SEEK_END);
+  off_t length = lseek(file, 0, SEEK_END);
   if (length > static_cast<off_t>(8 << 20)) {
     text.clear();
     for (const std::string& entry : entries) text += escape(entry) + "\n";
     if (ftruncate(file, 0) != 0) text.clear();
+    length = 0;
   }
-  const ssize_t written = write(file, text.data(), text.size());
-  static_cast<void>(written);  // a history that cannot be kept is no reason to stop
+  // A history that cannot be kept is no reason to stop; half an entry would join the next one.
+  const auto written = static_cast<std::size_t>(std::max<ssize_t>(write(file, text.data(), text.size()), 0));
+  if (written < text.size()) {
+    const std::size_t whole = text.substr(0, written).rfind('\n') + 1;
+    if (ftruncate(file, length + static_cast<off_t>(whole)) != 0) text.clear();
+  }
   close(file);
 }
 

@@ -112,13 +112,13 @@ int run(const Invocation& invocation) {
   if (asks_for_code(invocation)) return explain_code(invocation);
   if (invocation.command == Command::Test) return run_tests(invocation);
   Session session(invocation, invocation.command == Command::Explain ? write_to_error : nullptr);
-  if (!session.ok()) return kExitInternal;
+  if (!session.ok()) return session.exit_code();
   if (invocation.command == Command::Format) return run_format(session, invocation);
   if (invocation.command == Command::Check) return run_check(session, invocation);
   if (invocation.command == Command::Info) return info(session, invocation);
   if (invocation.command == Command::Cache) return cache(session, invocation);
   if (!invocation.emit.empty() && invocation.command != Command::Repl)
-    return emit(session, invocation);
+    return session.write_report(emit(session, invocation));
   int exit_code = 0;
   if (invocation.command != Command::Repl) {
     Session::CatchInterrupts guard(session);
@@ -130,8 +130,7 @@ int run(const Invocation& invocation) {
   }
   if (invocation.command == Command::Repl || invocation.interactive)
     exit_code = run_repl(session, invocation);
-  session.write_report();
-  return exit_code;
+  return session.write_report(exit_code);
 }
 
 int main(int count, char** words) {

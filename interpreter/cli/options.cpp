@@ -51,25 +51,28 @@ bool set_seed(Invocation& into, const std::string& value) {
   return parse_number(value, into.seed);
 }
 
-bool set_color(Invocation& into, const std::string& value) {
-  if (value != "auto" && value != "always" && value != "never") return false;
-  into.color = value == "auto"     ? ColorMode::Auto
-               : value == "always" ? ColorMode::Always
-                                   : ColorMode::Never;
-  return true;
+// The place of a word in a list with blanks between; -1: it is not there.
+int place_in(std::string_view words, std::string_view word) {
+  for (int place = 0;; ++place) {
+    const std::size_t end = std::min(words.find(' '), words.size());
+    if (words.substr(0, end) == word) return place;
+    if (end == words.size()) return -1;
+    words.remove_prefix(end + 1);
+  }
 }
 
-bool set_error_format(Invocation& into, const std::string& value) {
-  into.error_format = value == "json"    ? ErrorFormat::Json
-                      : value == "short" ? ErrorFormat::Short
-                                         : ErrorFormat::Full;
-  return value == "json" || value == "short" || value == "full";
+// `words` in the order of the values; the first stands for the value `first`.
+template <auto field, const char* const& words, int first = 0>
+bool set_choice(Invocation& into, const std::string& value) {
+  const int place = place_in(words, value);
+  if (place >= 0)
+    into.*field = static_cast<std::remove_reference_t<decltype(into.*field)>>(first + place);
+  return place >= 0;
 }
 
-bool set_keys(Invocation& into, const std::string& value) {
-  into.keys = value == "vi" ? KeyStyle::Vi : KeyStyle::Emacs;
-  return value == "vi" || value == "emacs";
-}
+constexpr const char* kColors = "auto always never";
+constexpr const char* kErrorFormats = "full json short";
+constexpr const char* kKeys = "emacs vi";  // behind KeyStyle::Inputrc
 
 bool set_jobs(Invocation& into, const std::string& value) {
   uint64_t number = 0;
@@ -245,11 +248,11 @@ const FlagRow kFlags[] = {
      "seconds that the program may run, or 200ms, 3m", set_time_limit},
     {"--no-cache", nullptr, nullptr, "TENSCRIPT_NO_CACHE",
      "neither use nor keep compiled kernels on disk", set_no_cache},
-    {"--color", nullptr, "WHEN", "TENSCRIPT_COLOR", "auto, always or never", set_color,
-     Command::Help, "auto always never"},
+    {"--color", nullptr, "WHEN", "TENSCRIPT_COLOR", "auto, always or never",
+     set_choice<&Invocation::color, kColors>, Command::Help, kColors},
     {"--error-format", nullptr, "FORMAT", "TENSCRIPT_ERROR_FORMAT",
      "full; short: one line each; json: errors and warnings as JSON objects, one a line",
-     set_error_format, Command::Help, "full short json"},
+     set_choice<&Invocation::error_format, kErrorFormats>, Command::Help, kErrorFormats},
     {"--import-py", nullptr, nullptr, "TENSCRIPT_IMPORT_PY",
      "import also finds .py files, after .tsc files of the same name",
      set_switch<&Invocation::import_python>},
@@ -276,8 +279,8 @@ const FlagRow kFlags[] = {
     {"--basic", nullptr, nullptr, "TENSCRIPT_BASIC", "the prompt without line editing",
      set_switch<&Invocation::basic>},
     {"--keys", nullptr, "STYLE", "TENSCRIPT_KEYS",
-     "keys of the prompt: emacs or vi (what ~/.inputrc sets, else emacs)", set_keys,
-     Command::Help, "emacs vi"},
+     "keys of the prompt: emacs or vi (what ~/.inputrc sets, else emacs)",
+     set_choice<&Invocation::keys, kKeys, static_cast<int>(KeyStyle::Emacs)>, Command::Help, kKeys},
     {"--version", "-V", nullptr, nullptr, "print the version", set_command<Command::Version>},
     {"--help", "-h", nullptr, nullptr, "print this text", set_command<Command::Help>},
 };
@@ -398,7 +401,8 @@ class Reader {
     }
     if (row->value != nullptr && !take_value(name, *row, word, equals, value)) return;
     if (!row->set(into(), value))
-      result_.problem = std::string(row->name) + " needs " + row->value + ", not '" + value + "'";
+      result_.problem = std::string(row->name) + " needs " + row->value + ", not '" + value + "'" +
+                        (row->words != nullptr ? "; it takes " + std::string(row->words) : "");
     if (name == "-c" || name == "-m") take_rest(name);
   }
 

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interpreter/cli/files.h"
+
 namespace tsc::cli {
 namespace {
 
@@ -93,7 +95,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.time_limit_ns = invocation.time_limit_ns;
   options.error_format = static_cast<tsc_error_format>(invocation.error_format);
   options.import_python = invocation.import_python;
-  finish(api_->engine_new(&options, &engine_));
+  exit_code_ = finish(api_->engine_new(&options, &engine_));
 }
 
 Session::~Session() { api_->engine_free(engine_); }
@@ -115,16 +117,13 @@ int Session::finish(tsc_status* status) {
   return exit_code;
 }
 
-void Session::write_report() {
-  if (report_file_.empty() || engine_ == nullptr) return;
-  FILE* file = std::fopen(report_file_.c_str(), "w");
-  if (file == nullptr) {
-    std::fprintf(stderr, "tenscript: cannot write the report '%s': %s\n", report_file_.c_str(),
-                 std::strerror(errno));
-    return;
-  }
-  finish(api_->report(engine_, "json", print_text, file));
-  std::fclose(file);
+int Session::write_report(int exit_code) {
+  if (report_file_.empty()) return exit_code;
+  std::string report, problem;
+  if (const int failed = finish(api_->report(engine_, "json", append_text, &report))) return failed;
+  if (replace_file(report_file_, report, problem)) return exit_code;
+  std::fprintf(stderr, "tenscript: %s\n", problem.c_str());
+  return exit_code != 0 ? exit_code : 1;
 }
 
 Session::CatchInterrupts::CatchInterrupts(Session& session) {

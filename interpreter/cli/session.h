@@ -26,13 +26,15 @@ class Session {
   bool color() const { return color_; }
   // Whether what is typed at the prompt may start programs.
   bool may_run_programs() const { return may_run_programs_; }
-  // False when the engine could not be made; the reason is printed.
+  // False when the engine could not be made; the reason is printed, and the process ends with exit_code().
   bool ok() const { return engine_ != nullptr; }
+  int exit_code() const { return exit_code_; }
 
   // Prints what went wrong, frees the status and returns the exit code; 0 for no status.
   int finish(tsc_status* status);
-  // Writes the report file that the command line asked for.
-  void write_report();
+  // Writes the report file that the command line asked for. Returns the exit code: the given one, or that of a
+  // report that could not be written.
+  int write_report(int exit_code);
 
   // While an object of this lives, Ctrl-C interrupts the engine and does not end the process.
   class CatchInterrupts {
@@ -47,6 +49,7 @@ class Session {
  private:
   const tsc_api* api_;
   tsc_engine* engine_ = nullptr;
+  int exit_code_ = 0;
   bool color_ = false, may_run_programs_ = false;
   ErrorFormat error_format_ = ErrorFormat::Full;
   std::string report_file_;

@@ -1,11 +1,23 @@
 #include "interpreter/embed/arguments.h"
 
+#include "lang/diagnostic.h"
 #include "lang/layout.h"
 
 namespace tsc::embed {
 
 void refuse_null(const std::string& what) {
   throw Misuse{"'" + what + "' is NULL, and this function cannot do without it"};
+}
+
+void refuse_word(const std::string& kind, std::string_view word,
+                 const std::vector<std::string_view>& names) {
+  std::string message = "there is no " + kind + " '" + std::string(word) + "'";
+  const std::string_view near = lang::nearest_word(word, names);
+  if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
+  std::string known;
+  for (std::string_view name : names) known += (known.empty() ? "" : ", ") + std::string(name);
+  const char* plural = kind.ends_with("s") ? "es" : "s";
+  throw Misuse{message + "; the " + kind + plural + " are " + known};
 }
 
 std::string required_text(const char* text, const char* what) { return required(text, what); }

@@ -13,6 +13,9 @@
 namespace tsc::embed {
 
 [[noreturn]] void refuse_null(const std::string& what);
+// A word that is none of `names`: "there is no stage 'x'; did you mean 'y'?; the stages are ...".
+[[noreturn]] void refuse_word(const std::string& kind, std::string_view word,
+                              const std::vector<std::string_view>& names);
 
 // A pointer, to data or to a function, that a call cannot do without.
 template <class T>

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <set>
 
+#include "interpreter/builtins/builtins.h"
 #include "interpreter/embed/describe.h"
-#include "interpreter/modules/importer.h"
 #include "interpreter/vm/inspect.h"
 #include "lang/token.h"
 
@@ -16,18 +14,8 @@ namespace tsc::embed {
 namespace {
 
 using namespace interp;
-using NameSet = std::set<std::string, std::less<>>;
-
 bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
-}
-
-void add_keys(DictObject* dict, NameSet& names) {
-  if (dict == nullptr) return;
-  for (uint32_t place = 0; place < dict->table.used(); ++place) {
-    const Value& key = dict->table.entry(place).key;
-    if (const auto* text = try_cast<StrObject>(key)) names.emplace(text->view());
-  }
 }
 
 void add_type(Type* type, NameSet& names) {
@@ -100,14 +88,28 @@ Value plain_value(Vm& vm, ModuleObject* module, std::string_view dotted) {
   return value;
 }
 
-// ---- Arguments of the call around the cursor
+// ---- What stands around the cursor
 
-// Walks over the text's strings, comments and brackets. `open`: where the brackets that are open at
-// the end begin.
+// Walks over the text's strings, comments and brackets.
 struct Surroundings {
-  std::vector<std::size_t> open;
+  struct Bracket {
+    std::size_t begin = std::string_view::npos;
+    bool has_comma = false, has_colon = false;  // directly inside
+  };
+  std::vector<Bracket> open;  // at the end of the text
+  Bracket last;               // the string or the brackets that ended last
+  std::size_t end = 0;        // and where
   bool in_string = false;
 };
+
+// Behind the string that begins at `begin`; beyond the text when it does not end.
+std::size_t end_of_string(std::string_view text, std::size_t begin) {
+  const std::string quotes(text.compare(begin, 3, std::string(3, text[begin])) == 0 ? 3 : 1, text[begin]);
+  std::size_t at = begin + quotes.size();
+  for (; at < text.size() && text.compare(at, quotes.size(), quotes) != 0; ++at)
+    if (text[at] == '\\') ++at;
+  return at < text.size() ? at + quotes.size() : text.size() + 1;
+}
 
 Surroundings surroundings_of(std::string_view text) {
   Surroundings found;
@@ -116,25 +118,69 @@ Surroundings surroundings_of(std::string_view text) {
     if (c == '#') {
       i = std::min(text.find('\n', i), text.size());
     } else if (c == '"' || c == '\'') {
-      const std::string quotes(text.compare(i, 3, std::string(3, c)) == 0 ? 3 : 1, c);
-      for (i += quotes.size(); i < text.size() && text.compare(i, quotes.size(), quotes) != 0; ++i)
-        if (text[i] == '\\') ++i;
-      found.in_string = i >= text.size();
-      i += quotes.size() - 1;
+      found.end = end_of_string(text, i);
+      found.last = {i};
+      found.in_string = found.end > text.size();
+      i = found.end - 1;
     } else if (c == '(' || c == '[' || c == '{') {
-      found.open.push_back(i);
+      found.open.push_back({i});
     } else if ((c == ')' || c == ']' || c == '}') && !found.open.empty()) {
+      found.last = found.open.back();
+      found.end = i + 1;
       found.open.pop_back();
+    } else if (!found.open.empty()) {
+      found.open.back().has_comma |= c == ',';
+      found.open.back().has_colon |= c == ':';
     }
   }
   return found;
 }
 
+// ---- Literals
+
+bool is_keyword(std::string_view word) {
+  NameSet keywords;
+  add_keywords(keywords);
+  return keywords.count(word) != 0;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+  return text.substr(0, text.find_last_not_of(" \n") + 1);
+}
+
+// The type of the literal that ends the text; null where something else does.
+Type* literal_type(Vm& vm, std::string_view text) {
+  const Surroundings around = surroundings_of(text);
+  const std::size_t begin = around.last.begin;
+  if (around.in_string || around.end != text.size() || begin == std::string_view::npos) return nullptr;
+  const std::string_view word = dotted_name_before(text, begin);
+  const char opening = text[begin];
+  if (opening == '"' || opening == '\'') {
+    const bool is_bytes = word.find_first_of("bB") != std::string_view::npos;
+    return is_bytes ? vm.types().bytes : vm.types().str;
+  }
+  // Behind a name, a bracket or a string it is a call or an index.
+  const std::string_view before = without_blanks(text.substr(0, begin));
+  const std::string_view last = dotted_name_before(before, before.size());
+  const bool is_behind = !before.empty() && std::string_view(")]}\"'").find(before.back()) != std::string_view::npos;
+  if (is_behind || (!last.empty() && !is_keyword(last))) return nullptr;
+  const std::string_view inside = without_blanks(text.substr(begin + 1, text.size() - begin - 2));
+  if (opening == '[') return vm.types().list;
+  if (opening == '{') {
+    const bool is_dict = inside.empty() || around.last.has_colon || inside.starts_with("**");
+    return is_dict ? vm.types().dict : vm.types().set;
+  }
+  return inside.empty() || around.last.has_comma ? vm.types().tuple : literal_type(vm, inside);
+}
+
+// ---- Arguments of the call around the cursor
+
 void add_keyword_arguments(Vm& vm, ModuleObject* module, std::string_view text,
                            std::string_view prefix, NameSet& names) {
   const Surroundings around = surroundings_of(text.substr(0, text.size() - prefix.size()));
-  if (around.in_string || around.open.empty() || text[around.open.back()] != '(') return;
-  const std::string_view callee = dotted_name_before(text, around.open.back());
+  if (around.in_string || around.open.empty() || text[around.open.back().begin] != '(') return;
+  const std::string_view callee = dotted_name_before(text, around.open.back().begin);
   // A keyword begins an argument.
   std::size_t before = text.size() - prefix.size();
   while (before > 0 && (text[before - 1] == ' ' || text[before - 1] == '\n')) --before;
@@ -144,54 +190,15 @@ void add_keyword_arguments(Vm& vm, ModuleObject* module, std::string_view text,
   for (const std::string& name : keyword_names(value)) names.insert(name + "=");
 }
 
-// ---- Modules
-
-bool is_import_position(std::string_view text) {
-  const std::size_t line = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
-  const std::string_view statement =
-      text.substr(std::min(text.find_first_not_of(' ', line), text.size()));
-  if (statement.starts_with("import ")) return true;
-  return statement.starts_with("from ") && statement.find(" import ") == std::string_view::npos;
-}
-
-// Adds the part of a module's file name that follows `package` ("torch/nn/"), without ending.
-void add_module_file(std::string_view file, const std::string& package, NameSet& names) {
-  if (!file.starts_with(package)) return;
-  std::string_view rest = file.substr(package.size());
-  const std::size_t slash = rest.find('/');
-  if (slash == std::string_view::npos && !rest.ends_with(".tsc")) return;
-  rest = slash == std::string_view::npos ? rest.substr(0, rest.size() - 4) : rest.substr(0, slash);
-  if (!rest.empty() && rest != "__init__" && rest != "__main__") names.emplace(rest);
-}
-
-void add_modules(Vm& vm, std::string_view parent, NameSet& names) {
-  namespace fs = std::filesystem;
-  std::string package(parent);
-  std::replace(package.begin(), package.end(), '.', '/');
-  if (!package.empty()) package += '/';
-  for (std::size_t i = 0; i < vm.config().embedded_count; ++i)
-    add_module_file(vm.config().embedded[i].name, package, names);
-  std::vector<std::string> folders = vm.config().module_path;
-  folders.emplace_back(".");
-  for (const std::string& folder : folders) {
-    std::error_code error;
-    for (fs::directory_iterator at(folder + "/" + package, error), end; !error && at != end;
-         at.increment(error)) {
-      const bool is_package = fs::exists(at->path() / "__init__.tsc", error);
-      if (is_package)
-        names.insert(at->path().filename().string());
-      else
-        add_module_file(at->path().filename().string(), "", names);
-    }
-  }
-  for (const auto& [name, make] : vm.importer().natives()) {
-    const std::string prefix = parent.empty() ? "" : std::string(parent) + ".";
-    if (name.compare(0, prefix.size(), prefix) == 0)
-      names.insert(name.substr(prefix.size(), name.find('.', prefix.size()) - prefix.size()));
-  }
-}
-
 }  // namespace
+
+void add_keys(DictObject* dict, NameSet& names) {
+  if (dict == nullptr) return;
+  for (uint32_t place = 0; place < dict->table.used(); ++place) {
+    const Value& key = dict->table.entry(place).key;
+    if (const auto* text = try_cast<StrObject>(key)) names.emplace(text->view());
+  }
+}
 
 Completion complete(Vm& vm, ModuleObject* module, std::string_view text, std::size_t cursor) {
   const std::string_view dotted = dotted_name_before(text, cursor);
@@ -200,13 +207,18 @@ Completion complete(Vm& vm, ModuleObject* module, std::string_view text, std::si
   Completion completion{cursor - prefix.size(), {}};
   NameSet names;
   const std::string_view parent = dot == std::string_view::npos ? "" : dotted.substr(0, dot);
-  if (is_import_position(text)) {
-    add_modules(vm, parent, names);
+  if (complete_import(vm, text.substr(0, cursor), parent, names)) {
+    // That is all that may stand there.
   } else if (parent.empty() && dot == std::string_view::npos) {
     add_keyword_arguments(vm, module, text, prefix, names);
     add_keywords(names);
     add_keys(module->globals, names);
-    add_keys(vm.builtins()->globals, names);
+    NameSet builtins;
+    add_keys(vm.builtins()->globals, builtins);
+    std::erase_if(builtins, is_refused_builtin);
+    names.merge(builtins);
+  } else if (Type* type = dot == 0 ? literal_type(vm, text.substr(0, cursor - dotted.size())) : nullptr) {
+    add_type(type, names);
   } else {
     const Value value = plain_value(vm, module, parent);
     if (value.is_undefined()) return completion;

@@ -77,17 +77,10 @@ constexpr const char* kStages[] = {"tokens", "ast",  "bytecode", "region", "back
 
 const char* const* emit_stages() { return kStages; }
 
-tsc_status* unknown_stage(const std::string& stage) {
-  std::string known;
+[[noreturn]] void refuse_stage(const std::string& stage) {
   std::vector<std::string_view> names;
-  for (const char* const* name = kStages; *name != nullptr; ++name) {
-    known += (known.empty() ? "" : ", ") + std::string(*name);
-    names.push_back(*name);
-  }
-  std::string message = "there is no stage '" + stage + "'";
-  const std::string_view near = lang::nearest_word(stage, names);
-  if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
-  return bad_argument(message + "; the stages are " + known);
+  for (const char* const* name = kStages; *name != nullptr; ++name) names.push_back(*name);
+  refuse_word("stage", stage, names);
 }
 
 // While a program runs for one stage: what it prints goes to standard error, and the compiler tells the stage.
@@ -145,7 +138,7 @@ tsc_status* emit(tsc_engine* engine, const char* stage_name, const char* name, c
     const std::string stage = required_text(stage_name, "stage"), path = required_text(name, "name");
     const std::string source(required_text(text, size, "text"));
     required(sink, "sink");
-    if (!is_stage(stage)) return unknown_stage(stage);
+    if (!is_stage(stage)) refuse_stage(stage);
     std::string out;
     tsc_status* status = nullptr;
     const auto* row =

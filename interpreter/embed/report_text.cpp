@@ -4,8 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "lang/diagnostic.h"
-#include "runtime/base/error.h"
+#include "interpreter/embed/arguments.h"
 
 namespace tsc::embed {
 namespace {
@@ -100,13 +99,7 @@ void add_channel(std::string_view name, std::set<EventKind>& kinds) {
     if (name == "all" || name == "1" || name == channel.name)
       kinds.insert(channel.kinds.begin(), channel.kinds.end());
   }
-  if (!kinds.empty()) return;
-  std::string message = "there is no log channel '" + std::string(name) + "'";
-  const std::string_view near = lang::nearest_word(name, names);
-  if (!near.empty()) message += "; did you mean '" + std::string(near) + "'?";
-  message += " The channels are:";
-  for (std::string_view known : names) message += " " + std::string(known);
-  throw Error(ErrorKind::ValueError, message);
+  if (kinds.empty()) refuse_word("log channel", name, names);
 }
 
 }  // namespace

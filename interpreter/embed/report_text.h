@@ -15,7 +15,7 @@ std::string explain_text(const jit::Report& report);
 std::string summary_text(const jit::Report& report);
 
 // Prints the events of the channels named in `channels` ("graph_breaks,recompiles", "all") as they
-// come. ValueError for a name that is no channel.
+// come. A name that is no channel is a Misuse.
 void add_log_sink(jit::Report& report, std::string_view channels,
                   std::function<void(std::string_view)> write);
 

@@ -1,6 +1,7 @@
 // Engines and running: what enters the virtual machine.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -13,6 +14,7 @@
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/tensor/shape_check.h"
+#include "jit/compile.h"
 #include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
 #include "lang/parse.h"
@@ -78,8 +80,12 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
   compile.break_everywhere = options.stress_break != 0;
   compile.strict = options.strict_compiler != 0;
   compile.background = options.background != TSC_OFF;
-  for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes)))
+  const std::vector<std::string_view> passes = jit::pass_names();
+  for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes))) {
+    if (std::find(passes.begin(), passes.end(), name) == passes.end())
+      embed::refuse_word("pass", name, passes);
     compile.jit.disabled.push_back(name);
+  }
   compile.disk_cache = disk_cache_options(options, grants);
   return compile;
 }

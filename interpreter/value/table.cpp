@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -53,7 +54,7 @@ void Table::clear() {
   counted_free(index_, index_bytes());
   entries_ = nullptr;
   index_ = nullptr;
-  capacity_ = used_ = live_ = index_mask_ = filled_ = 0;
+  capacity_ = used_ = live_ = first_ = index_mask_ = filled_ = 0;
   ++layout_version_;
   for (uint32_t i = 0; i < used; ++i) entries[i].~Entry();
   counted_free(entries, capacity * sizeof(Entry));
@@ -123,6 +124,7 @@ void Table::rebuild(uint32_t capacity) {
   }
   counted_free(index_, index_bytes());
   index_ = index.release<int32_t>();
+  first_ = 0;
   capacity_ = capacity;
   used_ = filled_ = live;
   index_mask_ = index_size ? index_size - 1 : 0;
@@ -240,10 +242,7 @@ void Table::remove_at(uint32_t place) {
   Value value = std::move(entries_[place].value);
   --live_;
   ++layout_version_;
-  if (place + 1 == used_) {
-    // Keep the tail tight so that popitem() stays constant-time.
-    while (used_ && !entries_[used_ - 1].key) entries_[--used_].~Entry();
-  } else if (live_ * 4 < used_ && used_ > 32) {
+  if (live_ * 4 < used_ && used_ > 32) {
     try {
       rebuild(live_ * 2 < 8 ? 8 : live_ * 2);
     } catch (const std::bad_alloc&) {
@@ -251,6 +250,11 @@ void Table::remove_at(uint32_t place) {
     } catch (const Error&) {
     }
   }
+}
+
+void Table::drop_tail() {
+  while (used_ && !entries_[used_ - 1].key) entries_[--used_].~Entry();
+  first_ = std::min(first_, used_);
 }
 
 void Table::copy_from(const Table& other) {

@@ -23,6 +23,11 @@ class Table {
   ~Table();
 
   size_t size() const { return live_; }
+  // The place of the first entry, or used(). Taking the first one again and again costs the same each time.
+  uint32_t first() {
+    while (first_ < used_ && !entries_[first_].key) ++first_;
+    return first_;
+  }
   // Entries by place, removed ones included.
   uint32_t used() const { return used_; }
   Entry& entry(uint32_t place) { return entries_[place]; }
@@ -39,7 +44,10 @@ class Table {
   bool insert(Vm& vm, const Value& key, const Value& value);
   bool insert(Vm& vm, const Value& key, uint64_t hash, const Value& value);
   void append_new(const Value& key, uint64_t hash, const Value& value);  // key known to be absent
+  // The place stays empty, so that an iteration can tell a key that is added later from those before it.
   void remove_at(uint32_t place);
+  // Gives up the empty places behind the last entry: taking the last one again and again costs the same each time.
+  void drop_tail();
   void clear();
   void copy_from(const Table& other);
   size_t bytes() const;
@@ -56,6 +64,7 @@ class Table {
   uint32_t capacity_ = 0;
   uint32_t used_ = 0;
   uint32_t live_ = 0;
+  uint32_t first_ = 0;   // no entry is in front of it
   uint32_t filled_ = 0;  // index places that are not empty, removed ones included
   uint32_t layout_version_ = 1;
 };

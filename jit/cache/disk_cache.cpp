@@ -1,6 +1,7 @@
 #include "jit/cache/disk_cache.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 
@@ -94,8 +95,10 @@ Problem DiskCache::store(const CacheEntry& entry) {
   if (Problem problem = open(true); !folder_.is_open()) return problem;
   const std::string bytes = pack_entry(entry);
   if (bytes.size() > options_.size_limit) return "";
-  Problem problem = folder_.write(entry_file_name(entry.identity, entry.program, entry.kind), bytes);
+  const std::string name = entry_file_name(entry.identity, entry.program, entry.kind);
+  const auto [problem, only_this_name] = folder_.write(name, bytes);
   if (!problem.empty()) {
+    if (only_this_name) return problem + " in '" + options_.folder + "'; it is made anew in every process";
     if (!writable_.exchange(false)) return "";
     return problem + " in '" + options_.folder + "'; what is compiled is no longer kept on disk";
   }
@@ -183,6 +186,7 @@ std::pair<size_t, uint64_t> DiskCache::clear(Problem* problem) {
     const bool ours = is_entry(file.name) || is_temporary(file.name) || file.name == kCountFile;
     if (!ours) continue;
     if (!folder_.remove(file.name)) {
+      if (errno == ENOENT) continue;  // another process was quicker
       *problem = "cannot remove '" + options_.folder + "/" + file.name + "'";
       continue;
     }

@@ -61,6 +61,24 @@ bool read_all(int descriptor, std::string* bytes, size_t size) {
   return true;
 }
 
+// A folder goes with what it holds; a link goes, not what it leads to.
+bool remove_from(int folder, const char* name) {
+  if (unlinkat(folder, name, 0) == 0) return true;
+  if (errno != EISDIR) return false;
+  const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR* entries = inner >= 0 ? fdopendir(inner) : nullptr;
+  if (!entries) {
+    if (inner >= 0) ::close(inner);
+    return false;
+  }
+  while (const dirent* found = readdir(entries)) {
+    const std::string_view part = found->d_name;
+    if (part != "." && part != "..") remove_from(inner, found->d_name);
+  }
+  closedir(entries);
+  return unlinkat(folder, name, AT_REMOVEDIR) == 0;
+}
+
 // While it lives, a write beyond the process's file size limit is an error of the write and not a
 // signal that ends the process.
 class FileSizeSignal {
@@ -87,25 +105,38 @@ class FileSizeSignal {
 
 }  // namespace
 
-Problem PrivateFolder::open(const std::string& path, bool make) {
+Problem PrivateFolder::open_checked(bool make, int* found) const {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-  int found = ::open(path.c_str(), kFlags);
-  if (found < 0 && errno == ENOENT) {
+  *found = ::open(path_.c_str(), kFlags);
+  if (*found < 0 && errno == ENOENT) {
     if (!make) return "";
-    if (Problem problem = make_folders(path); !problem.empty()) return problem;
-    found = ::open(path.c_str(), kFlags);
+    if (Problem problem = make_folders(path_); !problem.empty()) return problem;
+    *found = ::open(path_.c_str(), kFlags);
   }
-  if (found < 0) return system_problem("cannot open the folder '" + path + "'");
+  if (*found < 0) return system_problem("cannot open the folder '" + path_ + "'");
   struct stat about {};
-  if (fstat(found, &about) != 0 || !is_private(about)) {
-    ::close(found);
-    return about.st_uid != geteuid() ? "the folder '" + path + "' belongs to another user"
-                                     : "other users may write to the folder '" + path +
-                                           "' (chmod go-w would change that)";
-  }
+  if (fstat(*found, &about) == 0 && is_private(about)) return "";
+  ::close(*found);
+  *found = -1;
+  return about.st_uid != geteuid() ? "the folder '" + path_ + "' belongs to another user"
+                                   : "other users may write to the folder '" + path_ +
+                                         "' (chmod go-w would change that)";
+}
+
+Problem PrivateFolder::open(const std::string& path, bool make) {
   close();
-  descriptor_ = found;
-  return "";
+  path_ = path;
+  return open_checked(make, &descriptor_);
+}
+
+// The folder that the path names now, made when there is none, takes the place of the one that was opened.
+Problem PrivateFolder::renew() {
+  int found = -1;
+  Problem problem = open_checked(true, &found);
+  if (!problem.empty()) return problem;
+  if (dup3(found, descriptor_, O_CLOEXEC) < 0) problem = system_problem("cannot open the folder");
+  ::close(found);
+  return problem;
 }
 
 void PrivateFolder::close() {
@@ -122,9 +153,10 @@ std::vector<PrivateFolder::File> PrivateFolder::list() const {
     return files;
   }
   while (const dirent* found = readdir(folder)) {
+    const std::string_view name = found->d_name;
     struct stat about {};
+    if (name == "." || name == "..") continue;
     if (fstatat(descriptor_, found->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (!S_ISREG(about.st_mode)) continue;
     files.push_back({found->d_name, static_cast<uint64_t>(about.st_size), about.st_mtime});
   }
   closedir(folder);
@@ -158,33 +190,60 @@ std::optional<std::string> PrivateFolder::read(const std::string& name, Problem*
   return bytes;
 }
 
-Problem PrivateFolder::write(const std::string& name, std::string_view bytes) const {
+// Returns an error number, or 0.
+int PrivateFolder::write_temporary(const std::string& name, std::string_view bytes,
+                                   Problem* problem) const {
+  const int file = openat(descriptor_, name.c_str(),
+                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) {
+    const int reason = errno;
+    *problem = system_problem("cannot make a file");
+    return reason;
+  }
+  bool written;
+  {
+    FileSizeSignal blocked;
+    written = write_all(file, bytes);
+  }
+  int reason = written ? 0 : errno;
+  // Not synchronised: after a crash of the machine the checksum tells.
+  if (::close(file) != 0 && reason == 0) reason = errno;
+  if (reason == 0) return 0;
+  errno = reason;
+  *problem = system_problem("cannot write a file");
+  unlinkat(descriptor_, name.c_str(), 0);
+  return reason;
+}
+
+PrivateFolder::Written PrivateFolder::write(const std::string& name, std::string_view bytes) {
   // Different in every process, engine and moment; O_EXCL sees to the rest.
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   const std::string temporary = std::string(kTemporaryPrefix) + std::to_string(getpid()) + "-" +
                                 std::to_string(reinterpret_cast<uintptr_t>(this)) + "-" +
                                 std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
-  const int file = openat(descriptor_, temporary.c_str(),
-                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (file < 0) return system_problem("cannot make a file");
-  bool written;
-  {
-    FileSizeSignal blocked;
-    written = write_all(file, bytes);
+  const auto rename = [&] {
+    return renameat(descriptor_, temporary.c_str(), descriptor_, name.c_str()) == 0;
+  };
+  constexpr int kAttempts = 3;  // whoever empties the folder does it once
+  Written result;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    result = {};
+    int reason = write_temporary(temporary, bytes, &result.problem);
+    if (reason == 0) {
+      if (rename() || (errno == EISDIR && remove(name) && rename())) return {};
+      reason = errno;
+      result = {system_problem("cannot replace " + name), true};
+      unlinkat(descriptor_, temporary.c_str(), 0);
+    }
+    if (reason != ENOENT) return result;
+    if (Problem problem = renew(); !problem.empty()) return {problem};
   }
-  Problem problem;
-  if (!written) problem = system_problem("cannot write a file");
-  // Not synchronised: after a crash of the machine the checksum tells.
-  if (::close(file) != 0 && problem.empty()) problem = system_problem("cannot write a file");
-  if (problem.empty() && renameat(descriptor_, temporary.c_str(), descriptor_, name.c_str()) != 0)
-    problem = system_problem("cannot rename a file");
-  if (!problem.empty()) unlinkat(descriptor_, temporary.c_str(), 0);
-  return problem;
+  return result;
 }
 
 bool PrivateFolder::remove(const std::string& name) const {
-  return unlinkat(descriptor_, name.c_str(), 0) == 0;
+  return remove_from(descriptor_, name.c_str());
 }
 
 void PrivateFolder::touch(const std::string& name) const {
@@ -192,8 +251,11 @@ void PrivateFolder::touch(const std::string& name) const {
 }
 
 PrivateFolder::Locked::Locked(const PrivateFolder& folder, const std::string& name) {
-  descriptor_ =
-      openat(folder.descriptor_, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  const auto open = [&] {
+    return openat(folder.descriptor_, name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  };
+  descriptor_ = open();
+  if (descriptor_ < 0 && errno == EISDIR && folder.remove(name)) descriptor_ = open();
   if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(descriptor_);
   descriptor_ = -1;

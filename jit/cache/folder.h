@@ -34,13 +34,20 @@ class PrivateFolder {
     uint64_t bytes = 0;
     int64_t used = 0;  // modification time, seconds since 1970
   };
+  // Whatever has a name in it: what is no plain file too.
   std::vector<File> list() const;
 
   // The bytes of a file; nothing with an empty problem when there is no such file. `used`: its
   // modification time.
   std::optional<std::string> read(const std::string& name, Problem* problem, int64_t* used) const;
-  // Atomic: a temporary file is written and renamed.
-  Problem write(const std::string& name, std::string_view bytes) const;
+  struct Written {
+    Problem problem;
+    bool only_this_name = false;  // other files can be written: something is in the place of this one
+  };
+  // Atomic: a temporary file is written and renamed. A folder that somebody removed meanwhile is made
+  // again; a folder in the file's place goes.
+  Written write(const std::string& name, std::string_view bytes);
+  // A folder goes with what it holds.
   bool remove(const std::string& name) const;
   // Sets the modification time to now.
   void touch(const std::string& name) const;
@@ -61,7 +68,12 @@ class PrivateFolder {
   };
 
  private:
-  int descriptor_ = -1;
+  Problem open_checked(bool make, int* found) const;
+  Problem renew();
+  int write_temporary(const std::string& name, std::string_view bytes, Problem* problem) const;
+
+  std::string path_;
+  int descriptor_ = -1;  // its number stays, whichever folder it stands for: threads share it
 };
 
 // Temporary files begin with this; one left by a process that died is old.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -16,6 +17,8 @@ const char* code_version() {
 #include "code_version.inc"
       ;
 }
+
+bool is_built_with_llvm() { return !std::string_view(code_version()).ends_with("llvm none"); }
 
 namespace {
 

@@ -84,8 +84,8 @@ KernelCompiler* KernelCache::compiler(Report& report) {
   }
   Event event;
   event.kind = EventKind::Fallback;
-  event.id = "no_llvm";
-  event.reason = "no kernel compiler: " + open_error_;
+  event.id = kNoCompiler;
+  event.reason = open_error_;
   report.add(std::move(event));
   return nullptr;
 }

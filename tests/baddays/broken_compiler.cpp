@@ -1,7 +1,7 @@
 // A kernel compiler for tests that fails at its n-th kernel, every time, and is the real one otherwise. It
 // stands in for the LLVM module (TENSCRIPT_LLVM_MODULE); BROKEN_COMPILER_REAL names the real
 // module, BROKEN_COMPILER_AT the kernel (from 1; 0: none), BROKEN_COMPILER_HOW what is thrown:
-// fault, memory or other; BROKEN_COMPILER_SLOW the milliseconds that each kernel takes longer.
+// fault, memory or other; build: it says that it is of another one, and nothing is compiled; BROKEN_COMPILER_SLOW the milliseconds that each kernel takes longer.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -74,6 +74,7 @@ extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_comp
     *error = dlerror();
     return nullptr;
   }
+  if (variable("BROKEN_COMPILER_HOW") == "build") version = "another build";
   auto create = reinterpret_cast<CreateKernelCompiler>(dlsym(handle, kCreateKernelCompilerSymbol));
   KernelCompiler* real = create != nullptr ? create(version, error) : nullptr;
   return real != nullptr ? new BrokenCompiler(real) : nullptr;

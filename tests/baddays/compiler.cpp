@@ -70,3 +70,13 @@ TEST_CASE("a compiler that fails at any kernel changes no result, and says so in
   }
   CHECK(broken > 3);
 }
+
+TEST_CASE("a compiler of another build is told once, and the interpreter goes on") {
+  const ProcessResult whole = run(0, "fault", true);
+  const ProcessResult result = run(0, "build", false);
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == whole.out);
+  CHECK(contains_line(result.err, "warning: nothing is compiled, the interpreter goes on: libtenscript_llvm is of another build"));
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+}

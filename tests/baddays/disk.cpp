@@ -90,3 +90,37 @@ TEST_CASE("a folder without the right to write is an error with its name") {
           folder.path());
   CHECK(result.out == "NotADirectoryError file/state.pt\n");
 }
+
+TEST_CASE("a command whose file cannot be written to the end says so and fails") {
+  TemporaryFolder folder;
+  folder.write("test_a.tsc", "def test_a(): pass\n");
+  folder.write("a.tsc", "x  =  1\n");
+  const auto command = [&](const std::string& arguments, const std::string& limits = "true") {
+    ProcessOptions options;
+    options.arguments = {"/bin/sh", "-c", limits + " && exec " TENSCRIPT_EXECUTABLE " " + arguments};
+    options.environment = {{"TENSCRIPT_CACHE_DIR", "off"}};
+    options.folder = folder.path();
+    return run_process(options);
+  };
+  for (const char* arguments : {"--report /dev/full -c 'print(1)'", "--report=/dev/full --emit=ast -c 1",
+                                "test --junit /dev/full"}) {
+    const ProcessResult result = command(arguments);
+    INFO(arguments << "\n" << result.err);
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.err, "cannot write '/dev/full': No space left on device"));
+  }
+  CHECK(std::filesystem::is_character_file("/dev/full"));
+  CHECK(command("--report /dev/full -c 'import sys; sys.exit(5)'").exit_code == 5);
+  CHECK(contains(command("--report nowhere/x -c 1").err, "cannot write 'nowhere/x'"));
+  // A device takes the text and stays what it is.
+  CHECK(contains(command("--report /dev/stdout -c 1 | cat").out, "\"totals\""));
+  for (const char* arguments : {"--report old -c 1", "fmt a.tsc"}) {
+    folder.write("old", "before");
+    const ProcessResult result = command(arguments, "ulimit -f 0");
+    INFO(arguments << "\n" << result.err);
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.err, "File too large"));
+  }
+  CHECK(read_file(folder.path() + "/old") == "before");
+  CHECK(read_file(folder.path() + "/a.tsc") == "x  =  1\n");
+}

@@ -1,5 +1,9 @@
 #include "interpreter/cli/history.h"
 
+#include <sys/resource.h>
+
+#include <csignal>
+
 #include "catch2/catch.hpp"
 #include "process.h"
 
@@ -34,6 +38,25 @@ TEST_CASE("a history file that is not there or not writable is no error") {
   History blocked("/proc/no/such/history");
   blocked.add("x");
   CHECK(blocked.size() == 1);
+}
+
+TEST_CASE("a full disk costs whole entries, never half of one") {
+  tsc::test::TemporaryFolder folder;
+  const std::string path = folder.path() + "/history";
+  History history(path);
+  history.add("first = 1");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  rlimit small = before;
+  small.rlim_cur = 15;
+  const auto handler = signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  history.add("second = 2");
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  signal(SIGXFSZ, handler);
+  CHECK(tsc::test::read_file(path) == "first = 1\n");
+  history.add("third = 3");
+  CHECK(tsc::test::read_file(path) == "first = 1\nthird = 3\n");
 }
 
 TEST_CASE("two sessions write one file") {

@@ -182,25 +182,6 @@ TEST_CASE("many engines come and go") {
   }
 }
 
-TEST_CASE("completion reads names and runs nothing") {
-  Engine engine;
-  engine.run_source(
-      "ran = False\n"
-      "class Box:\n"
-      "    def __init__(self): self.inside = 1\n"
-      "    @property\n"
-      "    def danger(self):\n        global ran\n        ran = True\n        return self\n"
-      "box = Box()\n");
-  CHECK(engine.complete("x = bo", 6).second == std::vector<std::string>{"bool", "box"});
-  CHECK(engine.complete("box.in", 6).second == std::vector<std::string>{"inside"});
-  CHECK(engine.complete("box.in", 6).first == 4);
-  CHECK(engine.complete("box.", 4).second == std::vector<std::string>{"danger", "inside"});
-  CHECK(engine.complete("box.danger.", 11).second.empty());
-  CHECK(engine.complete("nothing.here", 12).second.empty());
-  CHECK(engine.complete("whil", 4).second == std::vector<std::string>{"while"});
-  CHECK_FALSE(engine.get("ran").as<bool>());
-}
-
 TEST_CASE("stages of the source") {
   Engine engine;
   for (const char* stage : {"tokens", "ast", "bytecode"})

@@ -71,6 +71,26 @@ bool has(DiskCache& cache, const std::string& program) {
   return found;
 }
 
+// Root may write anywhere, so as root this becomes somebody else for a while.
+class Nobody {
+ public:
+  explicit Nobody(const TemporaryFolder& folder) {
+    if (geteuid() != 0) return;
+    chmod(folder.path().c_str(), 0755);
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+      REQUIRE(chown(entry.path().c_str(), kUser, kUser) == 0);
+    REQUIRE(seteuid(kUser) == 0);
+    changed_ = true;
+  }
+  ~Nobody() {
+    if (changed_ && seteuid(0) != 0) std::abort();
+  }
+
+ private:
+  static constexpr uid_t kUser = 65534;
+  bool changed_ = false;
+};
+
 }  // namespace
 
 TEST_CASE("what one cache stores another loads") {
@@ -166,6 +186,90 @@ TEST_CASE("a damaged file is skipped with a reason and written anew") {
   }
 }
 
+TEST_CASE("a folder in the place of an entry is skipped with a reason and replaced") {
+  TemporaryFolder folder;
+  const std::string inside = GENERATE("", "/deep/er");
+  DiskCache cache(in(folder, 100000));
+  REQUIRE(cache.store("p", sample_image()).empty());
+  const std::string file = only_file(cache.folder());
+  for (const std::string& place : {file, cache.folder() + "/size"}) {
+    fs::remove(place);
+    fs::create_directories(place + inside);
+  }
+  Problem problem;
+  CHECK_FALSE(cache.load("p", &problem));
+  CHECK(problem.find("no plain file") != std::string::npos);
+  CHECK(cache.list(&problem).at(0).state == State::Damaged);
+  CHECK(cache.store("p", sample_image()).empty());
+  CHECK(has(cache, "p"));
+  CHECK(fs::is_regular_file(cache.folder() + "/size"));
+  fs::remove(file);
+  fs::create_directories(file + inside);
+  CHECK(cache.clear(&problem).first == 1);
+  CHECK(problem.empty());
+  CHECK_FALSE(fs::exists(file));
+}
+
+TEST_CASE("an entry that cannot be replaced costs itself and no other") {
+  TemporaryFolder folder;
+  DiskCache cache(in(folder));
+  REQUIRE(cache.store("p", sample_image()).empty());
+  const std::string file = only_file(cache.folder());
+  fs::remove(file);
+  fs::create_directories(file + "/held");
+  {
+    const Nobody nobody(folder);
+    chmod(file.c_str(), 0500);
+    CHECK(cache.store("p", sample_image()).find("cannot replace") != std::string::npos);
+    CHECK(cache.store("q", sample_image()).empty());
+    CHECK(has(cache, "q"));
+    chmod(file.c_str(), 0700);
+  }
+}
+
+TEST_CASE("a folder that is removed beside a writer is made again") {
+  TemporaryFolder folder;
+  DiskCache cache(in(folder));
+  REQUIRE(cache.store("p", sample_image()).empty());
+  fs::remove_all(cache.folder());
+  CHECK_FALSE(has(cache, "p"));
+  CHECK(cache.store("q", sample_image()).empty());
+  CHECK(entries(cache.folder()) == 1);
+  CHECK(has(cache, "q"));
+  fs::remove_all(cache.folder());
+  write_file(cache.folder(), "");
+  CHECK(cache.store("r", sample_image()).find("no longer kept") != std::string::npos);
+}
+
+TEST_CASE("emptying the cache beside those who write stops nobody") {
+  TemporaryFolder folder;
+  std::atomic<int> wrong{0};
+  std::atomic<bool> done{false};
+  std::vector<std::thread> writers;
+  for (int t = 0; t < 2; ++t)
+    writers.emplace_back([&, t] {
+      DiskCache cache(in(folder));
+      for (int i = 0; i < 300; ++i)
+        if (!cache.store("p" + std::to_string(t), sample_image(20000)).empty()) ++wrong;
+      cache.store("last" + std::to_string(t), sample_image());
+    });
+  std::thread cleaner([&] {
+    while (!done) {
+      Problem problem;
+      DiskCache(in(folder)).clear(&problem);
+      if (!problem.empty()) ++wrong;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  for (std::thread& writer : writers) writer.join();
+  done = true;
+  cleaner.join();
+  CHECK(wrong == 0);
+  DiskCache after(in(folder));
+  CHECK(after.store("q", sample_image()).empty());
+  CHECK(has(after, "q"));
+}
+
 TEST_CASE("only plain files of this user are read") {
   TemporaryFolder folder;
   DiskCache cache(in(folder));
@@ -206,26 +310,6 @@ TEST_CASE("a folder that others may write is refused, once, with what to do") {
   DiskCache file({folder.write("file", ""), kDefaultCacheBytes, "test"});
   CHECK(file.store("p", sample_image()).find("Not a directory") != std::string::npos);
 }
-
-// Root may write anywhere, so as root this becomes somebody else for a while.
-class Nobody {
- public:
-  explicit Nobody(const TemporaryFolder& folder) {
-    if (geteuid() != 0) return;
-    chmod(folder.path().c_str(), 0755);
-    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
-      REQUIRE(chown(entry.path().c_str(), kUser, kUser) == 0);
-    REQUIRE(seteuid(kUser) == 0);
-    changed_ = true;
-  }
-  ~Nobody() {
-    if (changed_ && seteuid(0) != 0) std::abort();
-  }
-
- private:
-  static constexpr uid_t kUser = 65534;
-  bool changed_ = false;
-};
 
 TEST_CASE("a folder that cannot be written costs one message; what is in it is still used") {
   TemporaryFolder folder;

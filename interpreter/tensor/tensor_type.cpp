@@ -26,6 +26,16 @@ Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) 
   return call(vm, *method, args);
 }
 
+// number / tensor is the reciprocal times the number, as in PyTorch: backward() needs the reciprocal, neither x nor
+// the result.
+Value divide_number(Vm& vm, const Value& number, const Value& x) {
+  const Value operands[] = {run_elementwise(vm, Op::reciprocal, {&x, 1}), number};
+  Scalar known;
+  number_of(number, &known);
+  if (known.as_float() == 1 && !self_of(operands[0])->needs_grad()) return operands[0];
+  return run_elementwise(vm, Op::mul, operands);
+}
+
 Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, bool reflected) {
   (void)reflected;
   OperatorPrimitive primitive = primitive_of(op);
@@ -35,6 +45,7 @@ Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, 
   for (const Value& v : operands)
     if (!as_tensor(state, v) && !number_of(v, &unused)) return vm.not_implemented();
   if (!primitive.exists) return call_library(vm, op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right});
+  if (op == BinaryOp::TrueDiv && !as_tensor(state, left)) return divide_number(vm, left, right);
   return run_elementwise(vm, primitive.op, operands);
 }
 

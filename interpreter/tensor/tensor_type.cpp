@@ -114,14 +114,20 @@ int64_t tensor_length(Vm& vm, const Value& self) {
   return x.size(0);
 }
 
+Scalar only_element(Vm& vm, const Value& self) {
+  const Tensor& x = self_of(self)->tensor;
+  if (x.numel() != 1) raise_value_error(vm, "only one element tensors can be converted to Python scalars");
+  return tensor_scalar(x);
+}
+
 Value tensor_to_int(Vm& vm, const Value& self) {
-  Scalar s = tensor_scalar(self_of(self)->tensor);
+  const Scalar s = only_element(vm, self);
   if (s.kind != Scalar::Kind::Float) return Value::integer(s.i);
   return Value::integer(float_to_int(vm, s.f));
 }
 
-Value tensor_to_float(Vm&, const Value& self) {
-  return Value::real(tensor_scalar(self_of(self)->tensor).as_float());
+Value tensor_to_float(Vm& vm, const Value& self) {
+  return Value::real(only_element(vm, self).as_float());
 }
 
 Value tensor_to_index(Vm& vm, const Value& self) {

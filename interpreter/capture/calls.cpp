@@ -68,7 +68,7 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
         if (!av.is_constant()) capture.break_here(BreakReason::unknown_object, "dtype");
         attributes.dtype = expect_dtype(capture.vm(), av.value, "dtype");
         break;
-      case PrimParameter::Descending: attributes.mode = capture.truth(av); break;
+      case PrimParameter::Mode: attributes.mode = capture.truth(av); break;
     }
   }
   if (op == Op::sort) {

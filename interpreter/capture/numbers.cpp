@@ -172,7 +172,13 @@ Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
   const Av operands[] = {left, right};
   if (tensor_of(left) || tensor_of(right)) {
     OperatorPrimitive primitive = primitive_of(op);
-    Av result = primitive.exists ? elementwise(primitive.op, operands) : Av();
+    Av result;
+    if (op == BinaryOp::TrueDiv && !tensor_of(left) && left.holds_number()) {  // tensor_type.cpp: divide_number
+      const Av product[] = {elementwise(Op::reciprocal, {&right, 1}), left};
+      result = elementwise(Op::mul, product);
+    } else if (primitive.exists) {
+      result = elementwise(primitive.op, operands);
+    }
     if (result.is_undefined()) break_here(BreakReason::unknown_object, "operand of a tensor operator");
     return result;
   }

@@ -56,7 +56,8 @@ PrimSignature prim_signature(Op op) {
     writer.add(name == "sizes" || name == "strides" ? PrimParameter::Sizes : PrimParameter::Number,
                name);
   if (row.dtype_rule == DTypeRule::Attribute) writer.add(PrimParameter::DType, "dtype");
-  if (op == Op::sort) writer.add(PrimParameter::Descending, "descending");
+  if (op == Op::sort) writer.add(PrimParameter::Mode, "descending");
+  if (op == Op::amax || op == Op::amin) writer.add(PrimParameter::Mode, "nans_share=False");
   return writer.signature;
 }
 

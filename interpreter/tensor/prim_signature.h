@@ -1,14 +1,14 @@
 #pragma once
 // The script signature of every primitive, derived from its row of the op table: which arguments
 // `_prims.<name>` takes, in which order. Capture reads the same list for its abstract arguments.
-//   order: tensors; axis or axes; scalars (a `sizes` scalar is one sequence argument); dtype; descending
+//   order: tensors; axis or axes; scalars (a `sizes` scalar is one sequence argument); dtype; mode
 #include <string>
 
 #include "runtime/ops/op.h"
 
 namespace tsc::interp {
 
-enum class PrimParameter : uint8_t { Tensor, TensorList, Axis, Axes, Number, Sizes, DType, Descending };
+enum class PrimParameter : uint8_t { Tensor, TensorList, Axis, Axes, Number, Sizes, DType, Mode };
 
 struct PrimSignature {
   SmallVector<PrimParameter, 8> parameters;

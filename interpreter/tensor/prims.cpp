@@ -44,7 +44,7 @@ PrimArguments parse_arguments(Vm& vm, const PrimSignature& signature, const Args
         for (int64_t size : expect_sizes(vm, v, "sizes")) out.scalars.push_back(Scalar::of_int(size));
         break;
       case PrimParameter::DType: out.attributes.dtype = expect_dtype(vm, v, "dtype"); break;
-      case PrimParameter::Descending: out.attributes.mode = truth(vm, v); break;
+      case PrimParameter::Mode: out.attributes.mode = truth(vm, v); break;
     }
   }
   return out;

@@ -26,6 +26,16 @@ Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) 
   return call(vm, *method, args);
 }
 
+// number / tensor is the reciprocal times the number, as in PyTorch: backward() needs the reciprocal, neither x nor
+// the result.
+Value divide_number(Vm& vm, const Value& number, const Value& x) {
+  const Value operands[] = {run_elementwise(vm, Op::reciprocal, {&x, 1}), number};
+  Scalar known;
+  number_of(number, &known);
+  if (known.as_float() == 1 && !self_of(operands[0])->needs_grad()) return operands[0];
+  return run_elementwise(vm, Op::mul, operands);
+}
+
 Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, bool reflected) {
   (void)reflected;
   OperatorPrimitive primitive = primitive_of(op);
@@ -35,6 +45,7 @@ Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, 
   for (const Value& v : operands)
     if (!as_tensor(state, v) && !number_of(v, &unused)) return vm.not_implemented();
   if (!primitive.exists) return call_library(vm, op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right});
+  if (op == BinaryOp::TrueDiv && !as_tensor(state, left)) return divide_number(vm, left, right);
   return run_elementwise(vm, primitive.op, operands);
 }
 
@@ -103,14 +114,20 @@ int64_t tensor_length(Vm& vm, const Value& self) {
   return x.size(0);
 }
 
+Scalar only_element(Vm& vm, const Value& self) {
+  const Tensor& x = self_of(self)->tensor;
+  if (x.numel() != 1) raise_value_error(vm, "only one element tensors can be converted to Python scalars");
+  return tensor_scalar(x);
+}
+
 Value tensor_to_int(Vm& vm, const Value& self) {
-  Scalar s = tensor_scalar(self_of(self)->tensor);
+  const Scalar s = only_element(vm, self);
   if (s.kind != Scalar::Kind::Float) return Value::integer(s.i);
   return Value::integer(float_to_int(vm, s.f));
 }
 
-Value tensor_to_float(Vm&, const Value& self) {
-  return Value::real(tensor_scalar(self_of(self)->tensor).as_float());
+Value tensor_to_float(Vm& vm, const Value& self) {
+  return Value::real(only_element(vm, self).as_float());
 }
 
 Value tensor_to_index(Vm& vm, const Value& self) {

@@ -49,9 +49,42 @@ ValueId product_of_others(Emit& e, ValueId x, int64_t axis) {
   return e.mul(e.slice(upward, axis, zero, size), e.slice(downward, axis, one, size));
 }
 
+// The product of all elements but one, for each of them: no division by the element, so it is exact where
+// elements are zero. The reduced axes become one last axis.
+ValueId others_over(Emit& e, ValueId x, const Sizes& axes) {
+  Sizes order;
+  Values kept, reduced;
+  size_t next = 0;
+  for (int64_t axis = 0; axis < e.b.rank(x); ++axis) {
+    if (next < axes.size() && axes[next] == axis) {
+      ++next;
+      reduced.push_back(e.b.size(x, static_cast<int>(axis)));
+    } else {
+      order.push_back(axis);
+      kept.push_back(e.b.size(x, static_cast<int>(axis)));
+    }
+  }
+  for (int64_t axis : axes) order.push_back(axis);
+  const ValueId moved = e.permute(x, order);
+  Values flat = kept;
+  flat.push_back(e.product(reduced));
+  const auto last = static_cast<int64_t>(kept.size());
+  const ValueId others = product_of_others(e, e.reshape(moved, flat), last);
+  Sizes inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int64_t>(i);
+  return e.permute(e.reshape(others, e.sizes(moved)), inverse);
+}
+
+Sizes all_axes(Emit& e, ValueId x) {
+  Sizes axes;
+  for (int64_t axis = 0; axis < e.b.rank(x); ++axis) axes.push_back(axis);
+  return axes;
+}
+
 }  // namespace
 
-// Exact where elements are zero: no division by the element. The reduced axes become one last axis.
+// PyTorch's: the product divided by the element where the whole tensor has no zero, otherwise the product of the
+// others. A reduction over everything with two zeros has no gradient, whatever the others are.
 void grad_prod(GradientCall& c) {
   Emit e(c.b);
   const Sizes& axes = c.attributes.axes;
@@ -59,35 +92,26 @@ void grad_prod(GradientCall& c) {
     c.out[0] = c.g();
     return;
   }
-  Sizes order;
-  Values kept, reduced;
-  size_t next = 0;
-  for (int64_t axis = 0; axis < c.b.rank(c.x()); ++axis) {
-    if (next < axes.size() && axes[next] == axis) {
-      ++next;
-      reduced.push_back(c.b.size(c.x(), static_cast<int>(axis)));
-    } else {
-      order.push_back(axis);
-      kept.push_back(c.b.size(c.x(), static_cast<int>(axis)));
-    }
+  const ValueId x = c.x();
+  const Sizes all = all_axes(e, x);
+  ValueId others = others_over(e, x, axes);
+  if (axes == all) {
+    const ValueId zeros = e.op(Op::sum, {e.cast(e.is_zero(x), DType::I64)}, {}, all);
+    const ValueId at_most_one = e.op(Op::le, {zeros, e.like(zeros, 1.0)});
+    others = e.select(e.expand_reduced(at_most_one, x, all), others, e.zeros(x));
   }
-  for (int64_t axis : axes) order.push_back(axis);
-  const ValueId moved = e.permute(c.x(), order);
-  Values flat = kept;
-  flat.push_back(e.product(reduced));
-  const auto last = static_cast<int64_t>(kept.size());
-  const ValueId others = product_of_others(e, e.reshape(moved, flat), last);
-  Sizes inverse(order.size());
-  for (size_t i = 0; i < order.size(); ++i) inverse[order[i]] = static_cast<int64_t>(i);
-  const ValueId back = e.permute(e.reshape(others, e.sizes(moved)), inverse);
-  c.out[0] = e.mul(e.expand_reduced(c.g(), c.x(), axes), back);
+  const ValueId no_zero = e.expand_reduced(e.op(Op::all, {x}, {}, all), x, all);
+  const ValueId divided = e.div(e.expand_reduced(c.r(), x, axes), x);
+  c.out[0] = e.mul(e.expand_reduced(c.g(), x, axes), e.select(no_zero, divided, others));
 }
 
-// Equal extrema share the gradient equally; a nan result gives nan.
+// Equal extrema share the gradient equally. Where the result is nan, nothing equals it: the gradients are
+// nan, or the nans share (mode 1).
 void grad_reduced_extremum(GradientCall& c) {
   Emit e(c.b);
   const Sizes& axes = c.attributes.axes;
-  const ValueId winner = e.op(Op::eq, {c.x(), e.expand_reduced(c.r(), c.x(), axes)});
+  ValueId winner = e.op(Op::eq, {c.x(), e.expand_reduced(c.r(), c.x(), axes)});
+  if (c.attributes.mode == 1) winner = e.op(Op::bitwise_or, {winner, e.op(Op::ne, {c.x(), c.x()})});
   const ValueId mask = e.cast(winner, c.b.dtype(c.g()));
   const ValueId share = e.div(c.g(), e.op(Op::sum, {mask}, {}, axes));
   c.out[0] = e.mul(e.expand_reduced(share, c.x(), axes), mask);
@@ -98,21 +122,21 @@ void grad_cumsum(GradientCall& c) {
 }
 
 // Before the first zero: the sum of g * r over what follows, divided by x. At the first zero: the
-// same sum with the products that leave it out. After it: every product holds a zero.
+// same sum with the products that leave it out, up to the second. After it: every product holds a zero.
 void grad_cumprod(GradientCall& c) {
   Emit e(c.b);
   const int64_t axis = c.attributes.axes[0];
   const ValueId is_zero = e.is_zero(c.x());
   const ValueId zeros_so_far = e.cumulate(Op::cumsum, e.cast(is_zero, DType::I64), axis);
   const ValueId before = e.is_zero(zeros_so_far);
-  const ValueId first = e.op(
-      Op::bitwise_and, {is_zero, e.op(Op::eq, {zeros_so_far, e.like(zeros_so_far, 1.0)})});
+  const ValueId one_so_far = e.op(Op::eq, {zeros_so_far, e.like(zeros_so_far, 1.0)});
+  const ValueId first = e.op(Op::bitwise_and, {is_zero, one_so_far});
   const ValueId nothing = e.zeros(c.g()), one = e.like(c.x(), 1.0);
   const ValueId head = e.select(before, e.mul(c.g(), c.r()), nothing);
   const ValueId at_head =
       e.div(e.reversed_cumsum(head, axis), e.select(is_zero, one, c.x()));
   const ValueId without = e.cumulate(Op::cumprod, e.select(first, one, c.x()), axis);
-  const ValueId tail = e.select(before, nothing, e.mul(c.g(), without));
+  const ValueId tail = e.select(one_so_far, e.mul(c.g(), without), nothing);
   const ValueId at_zero = e.select(first, e.reversed_cumsum(tail, axis), nothing);
   c.out[0] = e.select(before, at_head, at_zero);
 }

@@ -27,7 +27,8 @@ class MaskedWeights {
 
  private:
   //   t = select(mask, scores, fill); e = exp(t - amax(t)); result = e / sum(e), or e * reciprocal(sum(e))
-  // Where the mask is false and `fill` is -inf the result is 0, or nan as the whole row is.
+  // Where the mask is false and `fill` is -inf the result is 0, or nan as the whole row is; zeros instead of such
+  // rows are made with numbers in place of their amax and sum.
   bool is_softmax(ValueId result) {
     const auto [exponential, sum] = share(result);
     const Instruction* raised = maker(exponential, Op::exp);
@@ -80,6 +81,7 @@ class MaskedWeights {
   }
   bool reduces(ValueId value, Op reduction, ValueId of) const {
     const Instruction* made = maker_behind_views(value);
+    if (made && made->op == Op::select) made = maker_behind_views(made->operands[2]);
     return made && made->op == reduction && made->operands[0] == of;
   }
 

@@ -284,7 +284,7 @@ OpAttributes normal_attributes(Op op, const OpAttributes& attributes) {
   const Family family = op_row(op).family;
   if (!is_elementwise(op) && family != Family::Contract) normal.axes = attributes.axes;
   if (op_row(op).dtype_rule == DTypeRule::Attribute) normal.dtype = attributes.dtype;
-  if (family == Family::Sort) normal.mode = attributes.mode;
+  if (family == Family::Sort || op == Op::amax || op == Op::amin) normal.mode = attributes.mode;
   return normal;
 }
 

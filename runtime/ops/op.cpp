@@ -23,10 +23,10 @@ std::string join_dtypes(std::span<const DType> dtypes) {
   return text;
 }
 
-[[noreturn]] void refuse(const OpRow& row, const std::string& needs,
+// NotImplementedError: no tensors of these dtypes; RuntimeError: not these together.
+[[noreturn]] void refuse(ErrorKind kind, const OpRow& row, const std::string& needs,
                          std::span<const DType> operands) {
-  throw Error(ErrorKind::TypeError,
-              std::string(row.name) + ": " + needs + ", got " + join_dtypes(operands));
+  throw Error(kind, std::string(row.name) + ": " + needs + ", got " + join_dtypes(operands));
 }
 
 // The operands that must share one dtype start here: select's condition and nothing else stands before.
@@ -41,14 +41,14 @@ void check_operand_dtypes(const OpRow& row, std::span<const DType> operands) {
     throw Error(ErrorKind::RuntimeError,
                 std::string(row.name) + ": expected a non-empty list of tensors");
   if (row.op == Op::select && operands[0] != DType::Bool)
-    refuse(row, "the condition must be a bool tensor", operands);
+    refuse(ErrorKind::RuntimeError, row, "the condition must be a bool tensor", operands);
   bool indexed = row.family == Family::Index && row.tensors > 1;
   if (indexed && operands[1] != DType::I64)
-    refuse(row, "the index must be an int64 tensor", operands);
+    refuse(ErrorKind::RuntimeError, row, "the index must be an int64 tensor", operands);
   size_t first = first_value_operand(row.op);
   for (size_t i = first + 1; i < operands.size(); ++i)
     if (operands[i] != operands[first] && !(indexed && i == 1))
-      refuse(row, "the operands must have one dtype", operands);
+      refuse(ErrorKind::RuntimeError, row, "the operands must have one dtype", operands);
 }
 
 void check_attribute_dtype(const OpRow& row, std::span<const DType> operands, DType result) {
@@ -56,7 +56,7 @@ void check_attribute_dtype(const OpRow& row, std::span<const DType> operands, DT
     bool fits = dtype_size(operands[0]) == dtype_size(result) && operands[0] != DType::Bool &&
                 result != DType::Bool;
     if (operands[0] != result && !fits)
-      refuse(row, "needs two dtypes of one width, neither bool, and the result is " +
+      refuse(ErrorKind::RuntimeError, row, "needs two dtypes of one width, neither bool, and the result is " +
                       std::string(dtype_name(result)), operands);
   }
   if (row.op == Op::rng_bits && result != DType::I32 && result != DType::I64 &&
@@ -87,13 +87,13 @@ DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& at
     case DTypeRule::Same:
       return operand;
     case DTypeRule::Float:
-      if (!is_floating(operand)) refuse(row, "needs a floating dtype", operands);
+      if (!is_floating(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a floating dtype", operands);
       return operand;
     case DTypeRule::Number:
-      if (operand == DType::Bool) refuse(row, "does not take bool tensors", operands);
+      if (operand == DType::Bool) refuse(ErrorKind::NotImplementedError, row, "does not take bool tensors", operands);
       return operand;
     case DTypeRule::Integer:
-      if (is_floating(operand)) refuse(row, "needs a bool or integer dtype", operands);
+      if (is_floating(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a bool or integer dtype", operands);
       return operand;
     case DTypeRule::Bool:
       return DType::Bool;

@@ -51,7 +51,7 @@ struct OpRow {
 struct OpAttributes {
   Sizes axes;                   // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops
   DType dtype = DType::F32;     // ops with DTypeRule::Attribute
-  int64_t mode = 0;             // sort: 1 = descending
+  int64_t mode = 0;             // sort: 1 = descending; amax, amin: 1 = nans share the gradient
   bool operator==(const OpAttributes&) const = default;
 };
 

@@ -152,7 +152,7 @@ TEST_CASE("take and gather, and their bounds") {
             "IndexError: " + std::string(op_name(op)) + ": index " + std::to_string(bad) +
                 " is out of bounds for dimension 1 with size 3");
   CHECK(message_of([&] { run(Op::take, {x, x}, {}, with_axes({0})); }) ==
-        "TypeError: take: the index must be an int64 tensor, got float32 and float32");
+        "RuntimeError: take: the index must be an int64 tensor, got float32 and float32");
   CHECK(run(Op::take, {iota({0, 3}), i64_tensor({0}, {})}, {}, with_axes({0})).sizes() ==
         Sizes{0, 3});
 }

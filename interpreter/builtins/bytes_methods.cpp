@@ -317,12 +317,31 @@ Value isascii(Vm&, Args& a) {
   const std::string& data = self_of(a);
   return Value::boolean(std::all_of(data.begin(), data.end(), [](char c) { return c >= 0; }));
 }
+Value expandtabs(Vm& vm, Args& a) {
+  const int64_t size = to_index(vm, a[1]);
+  int64_t column = 0;
+  TextBuilder out(vm);
+  for (const char c : self_of(a)) {
+    if (c != '\t') {
+      out += c;
+      column = c == '\n' || c == '\r' ? 0 : column + 1;
+    } else if (size > 0) {
+      const int64_t end = column + size - column % size;
+      for (; column < end; ++column) out += ' ';
+    }
+  }
+  return out.bytes();
+}
 constexpr int64_t kLongest = int64_t{1} << 38;
 Value padded(Vm& vm, Args& a, int place) {
   const std::string& data = self_of(a);
-  std::string fill = a.has(2) ? bytes_argument(vm, a[2]) : " ";
-  if (fill.size() != 1)
-    raise_type_error(vm, "fill character must be a byte string of length 1, not bytes");
+  const auto* given = a.has(2) ? try_cast<BytesObject>(a[2]) : nullptr;
+  if (a.has(2) && (!given || given->data.size() != 1)) {
+    const char* name = place < 0 ? "ljust" : place > 0 ? "rjust" : "center";
+    raise_type_error(vm, std::string(name) + "() argument 2 must be a byte string of length 1, not " +
+                             type_name(vm, a[2]));
+  }
+  const std::string fill = given ? given->data : " ";
   int64_t missing = to_index(vm, a[1]) - static_cast<int64_t>(data.size());
   if (missing <= 0) return a[0];
   int64_t width = to_index(vm, a[1]);
@@ -414,6 +433,7 @@ void add_bytes_methods(TypeBuilder& type) {
       .method("rjust", "self, width, fillchar=?, /", pad<1>)
       .method("center", "self, width, fillchar=?, /", pad<0>)
       .method("zfill", "self, width, /", zfill)
+      .method("expandtabs", "self, tabsize=8", expandtabs)
       .method("translate", "self, table, /, delete=?", translate)
       .static_method("maketrans", "frm, to, /", maketrans)
       .static_method("fromhex", "string, /", fromhex);

@@ -77,11 +77,13 @@ Value str_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("object='', encoding=?, errors=?");
   std::vector<Value> v;
   kSignature.bind(vm, "str", args, v);
+  const std::string_view encoding = v[1] ? text_of(vm, v[1], "str() argument 'encoding'") : "utf-8";
+  const std::string_view errors = v[2] ? text_of(vm, v[2], "str() argument 'errors'") : "strict";
   std::string text;
-  if (is_kind(v[0], Kind::Bytes) && (v[1] || v[2]))
-    text = decode_bytes(vm, v[0], v[1] ? text_of(vm, v[1], "encoding") : "utf-8",
-                        v[2] ? text_of(vm, v[2], "errors") : "strict");
-  else if (v[1] || v[2]) raise_type_error(vm, "decoding str is not supported");
+  if (is_kind(v[0], Kind::Bytes) && (v[1] || v[2])) text = decode_bytes(vm, v[0], encoding, errors);
+  else if (is_kind(v[0], Kind::Str) && (v[1] || v[2])) raise_type_error(vm, "decoding str is not supported");
+  else if (v[1] || v[2])
+    raise_type_error(vm, "decoding to str: need a bytes-like object, " + type_name(vm, v[0]) + " found");
   else text = to_string(vm, v[0]);
   if (!(type->type_flags & kScriptClass)) return str_value(vm, text);
   const Local<StrObject> plain = make_str(vm, text);

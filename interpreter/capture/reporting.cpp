@@ -133,7 +133,7 @@ void Compiler::warn(const jit::Event& event) {
     if (!std::exchange(said, true)) vm_.write(Stream::Error, "warning: " + text + "\n");
   };
   if (event.kind == jit::EventKind::Fallback && event.id == jit::kNoCompiler && jit::is_built_with_llvm())
-    say(fallback_printed_, "nothing is compiled, the interpreter goes on: " + event.reason);
+    say(fallback_printed_, "nothing is compiled; the interpreter goes on (" + event.reason + ")");
   if (event.kind == jit::EventKind::Fallback && event.id == jit::kKernelFallback)
     say(fallback_printed_, "the compiler failed at the " + event.subject + "; the reference kernels go on (" +
                                event.reason + ")");

@@ -1,5 +1,6 @@
 // The one symbol that the shared module exports.
 #include <cstring>
+#include <new>
 
 #include "jit/cache/identity.h"
 #include "jit/codegen/compiler.h"
@@ -13,6 +14,9 @@ extern "C" [[gnu::visibility("default")]] tsc::jit::KernelCompiler* tsc_create_k
   }
   try {
     return tsc::jit::create_kernel_compiler().release();
+  } catch (const std::bad_alloc&) {
+    *error = "out of memory";
+    return nullptr;
   } catch (const std::exception& failure) {
     *error = failure.what();
     return nullptr;

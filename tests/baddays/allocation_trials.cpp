@@ -38,7 +38,8 @@ Ending run(tenscript::Engine& engine, const std::string& name, const std::string
 // A compilation that had no memory is told of in one line; no other fault of the compiler may be.
 std::string fault_of_warnings(const std::string& err) {
   if (err.empty()) return "";
-  const bool known = err.starts_with("warning: the compiler failed at ") &&
+  const bool known = (err.starts_with("warning: the compiler failed at ") ||
+                      err.starts_with("warning: nothing is compiled; ")) &&
                      err.ends_with("(out of memory)\n") &&
                      std::count(err.begin(), err.end(), '\n') == 1;
   return known ? "" : "on standard error:\n" + err;

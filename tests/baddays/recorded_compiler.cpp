@@ -90,6 +90,7 @@ extern "C" [[gnu::visibility("default")]] KernelCompiler* tsc_create_kernel_comp
   try {
     return new RecordedCompiler;
   } catch (const std::bad_alloc&) {
+    *error = "out of memory";
     return nullptr;
   }
 }

@@ -71,6 +71,7 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
       case PrimParameter::Mode: attributes.mode = capture.truth(av); break;
     }
   }
+  if (signature.fills && !capture.tensor_of(arguments[0])) capture.check_written(arguments[0], attributes.dtype);
   if (op == Op::sort) {
     auto [values, indices] = capture.emit_pair(op, tensors[0], attributes);
     return capture.make_tuple_av({values, indices});

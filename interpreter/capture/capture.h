@@ -197,6 +197,8 @@ class Capture {
   void store_free_cell(const Av& cell, const Av& value);
   void store_global(StrObject* name, const Av& value);
   ValueId fill_value(const Av& av, size_t position, Op op);
+  // Leaves where the interpreter refuses the number, or may.
+  void check_written(const Av& number, DType dtype);
   size_t frame_depth() const { return frames_.size() - 1; }
   AFrame& frame_at(size_t depth) { return frames_[depth]; }
 

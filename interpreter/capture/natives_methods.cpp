@@ -231,6 +231,7 @@ Av prim_tensor(Capture& capture, Arguments& arguments) {
                                                             : DType::I64;
   if (!dtype.is_none() && !dtype.is_undefined())
     attributes.dtype = expect_dtype(capture.vm(), dtype.value, "dtype");
+  capture.check_written(data, attributes.dtype);
   ValueId id = capture.number_id(data);
   return capture.emit(Op::full, {}, {&id, 1}, attributes);
 }

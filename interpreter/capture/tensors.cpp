@@ -266,6 +266,15 @@ jit::ValueKind number_kind(const Av& av) {
 
 }  // namespace
 
+void Capture::check_written(const Av& number, DType dtype) {
+  if (is_floating(dtype) || dtype == DType::Bool) return;
+  Scalar known;
+  if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
+                           : dtype == DType::I64 && number_kind(number) != jit::ValueKind::Float)
+    return;
+  break_here(BreakReason::raises, "a number beyond the dtype");
+}
+
 Av Capture::elementwise(Op op, std::span<const Av> operands) {
   SmallVector<ElementwiseOperand, 3> kinds;
   for (const Av& av : operands) {

@@ -147,6 +147,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, Wr
     source = cast_to(value, type.dtype);
   } else {
     if (!value.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
+    check_written(value, type.dtype);
     ValueId number = number_id(value);
     OpAttributes attributes;
     attributes.dtype = type.dtype;

@@ -1,6 +1,7 @@
 #include "interpreter/tensor/data.h"
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/elementwise.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -67,14 +68,15 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
 
 // Second pass: elements as f64 or i64 in row-major order.
 template <class T>
-void fill(Vm& vm, const Value& v, T*& out) {
+void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
   std::span<const Value> items;
   if (sequence_items(v, &items)) {
-    for (const Value& item : items) vm.hear_stop(), fill(vm, item, out);
+    for (const Value& item : items) vm.hear_stop(), fill(vm, item, wanted, out);
     return;
   }
   Scalar number;
   if (!number_of(v, &number)) number = tensor_scalar(cast<TensorObject>(v)->tensor);
+  check_number(wanted, number);
   if constexpr (std::is_floating_point_v<T>)
     *out++ = number.as_float();
   else
@@ -137,12 +139,12 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
   if (is_floating(found)) {
     Tensor out = Tensor::empty(DType::F64, shape.sizes);
     double* cursor = out.data_as<double>();
-    fill(vm, data, cursor);
+    fill(vm, data, wanted, cursor);
     return cast_tensor(out, wanted);
   }
   Tensor out = Tensor::empty(DType::I64, shape.sizes);
   int64_t* cursor = out.data_as<int64_t>();
-  fill(vm, data, cursor);
+  fill(vm, data, wanted, cursor);
   return cast_tensor(out, wanted);
 }
 

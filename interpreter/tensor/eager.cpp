@@ -359,6 +359,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
   if (TensorObject* t = as_tensor(state, value)) {
     source = Local<TensorObject>(t);
   } else if (number_of(value, &number)) {
+    check_number(x->tensor.dtype(), number);
     source = make_tensor(vm, scalar_tensor(number, x->tensor.dtype()));
   } else {
     raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");

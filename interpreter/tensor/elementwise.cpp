@@ -1,5 +1,6 @@
 #include "interpreter/tensor/elementwise.h"
 
+#include <cstdint>
 #include <optional>
 
 namespace tsc::interp {
@@ -39,6 +40,22 @@ DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType d
   }
   if (op == Op::abs && dtype == DType::Bool) *identity = true;
   return dtype;
+}
+
+bool fits_dtype(DType dtype, const Scalar& number) {
+  if (is_floating(dtype) || dtype == DType::Bool || number.kind == Scalar::Kind::Bool) return true;
+  const bool is_int = number.kind == Scalar::Kind::Int;
+  if (dtype == DType::I64) return is_int || (number.f >= -0x1p63 && number.f < 0x1p63);
+  const int64_t most = dtype == DType::U8 ? UINT8_MAX : INT32_MAX;
+  const int64_t least = dtype == DType::I32 ? INT32_MIN : is_int ? -most : 0;
+  if (is_int) return number.i >= least && number.i <= most;
+  return number.f >= static_cast<double>(least) && number.f <= static_cast<double>(most);
+}
+
+void check_number(DType dtype, const Scalar& number) {
+  if (!fits_dtype(dtype, number))
+    throw Error(ErrorKind::RuntimeError,
+                "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
 }
 
 OperatorPrimitive primitive_of(BinaryOp op) {

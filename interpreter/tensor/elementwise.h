@@ -24,6 +24,11 @@ DType result_dtype(std::span<const ElementwiseOperand> operands);
 DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype,
                     bool* identity);
 
+// Whether a script number can be written as an element of dtype: integers hold no nan and nothing beyond their
+// range; an unsigned one takes a negative int and wraps.
+bool fits_dtype(DType dtype, const Scalar& number);
+void check_number(DType dtype, const Scalar& number);  // RuntimeError where it cannot
+
 // Script operator -> primitive; empty where the operator is a library function (@, **).
 struct OperatorPrimitive {
   bool exists = false;

@@ -58,6 +58,7 @@ PrimSignature prim_signature(Op op) {
   if (row.dtype_rule == DTypeRule::Attribute) writer.add(PrimParameter::DType, "dtype");
   if (op == Op::sort) writer.add(PrimParameter::Mode, "descending");
   if (op == Op::amax || op == Op::amin) writer.add(PrimParameter::Mode, "nans_share=False");
+  writer.signature.fills = op == Op::full;
   return writer.signature;
 }
 

@@ -3,6 +3,7 @@
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/prim_signature.h"
 #include "runtime/device/device.h"
 
@@ -47,6 +48,7 @@ PrimArguments parse_arguments(Vm& vm, const PrimSignature& signature, const Args
       case PrimParameter::Mode: out.attributes.mode = truth(vm, v); break;
     }
   }
+  if (signature.fills) check_number(out.attributes.dtype, out.scalars[0]);
   return out;
 }
 

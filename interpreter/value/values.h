@@ -90,19 +90,22 @@ class Values {
     items_ = static_cast<Value*>(counted_reallocate(items_, capacity_ * sizeof(Value), capacity * sizeof(Value)));
     capacity_ = capacity;
   }
+  static void move(Value* to, const Value* from, size_t count) {
+    if (count) std::memmove(static_cast<void*>(to), from, count * sizeof(Value));
+  }
   // A gap of `count` items that hold nothing yet.
   Value* open(Value* at, size_t count) {
     const size_t place = static_cast<size_t>(at - items_);
     make_room(count);
     at = items_ + place;
-    std::memmove(static_cast<void*>(at + count), at, (size_ - place) * sizeof(Value));
+    move(at + count, at, size_ - place);
     size_ += count;
     return at;
   }
 
   // Closes a gap of items that hold nothing any more.
   void close(Value* begin, Value* end) {
-    std::memmove(static_cast<void*>(begin), end, static_cast<size_t>(items_ + size_ - end) * sizeof(Value));
+    move(begin, end, static_cast<size_t>(items_ + size_ - end));
     size_ -= static_cast<size_t>(end - begin);
   }
 

@@ -271,7 +271,8 @@ class Capture {
   bool assume_within(ValueId number, int64_t most);
   void check_overflow(jit::ScalarOp op, std::span<const ValueId> operands);
   bool assume_cropped(ValueId size, ValueId low, ValueId high);
-  bool are_sizes(Op op, std::span<const ValueId> scalars);
+  bool assume_index_fits(ValueId tensor, ValueId index, int64_t axis);
+  bool sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_nonnegative(ValueId size);
   bool assume_below(ValueId low, ValueId high);
   bool is_never_negative(ValueId number) const;

@@ -75,11 +75,26 @@ bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
          assume_nonnegative(sum(sum(size, low), high));
 }
 
-// Nothing but sizes of tensors, as those of most operations.
-bool Capture::are_sizes(Op op, std::span<const ValueId> scalars) {
+// Nothing but sizes of tensors, as those of most operations, that fit each other or that the builder compares.
+bool Capture::sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                        const OpAttributes& attributes) {
   if (op == Op::slice || op == Op::unfold || op == Op::pad) return false;
+  if (op == Op::gather || op == Op::scatter || op == Op::scatter_add) return false;
+  if (op_row(op).domain == Domain::NonEmpty) {
+    const jit::ValueList sizes = region_.type(tensors[0]).sizes;
+    for (int64_t axis : attributes.axes)
+      if (const std::optional<Scalar> now = hint(sizes[static_cast<size_t>(axis)]); now && now->i == 0) return false;
+  }
   const std::span<const ValueId> sizes = scalars.subspan(jit::free_scalars(op));
   return std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return is_never_negative(size); });
+}
+
+// Beside the axis that the index chooses from, the index is no larger.
+bool Capture::assume_index_fits(ValueId tensor, ValueId index, int64_t axis) {
+  const jit::ValueList sizes = region_.type(tensor).sizes, wanted = region_.type(index).sizes;
+  for (size_t i = 0; i < sizes.size() && i < wanted.size(); ++i)
+    if (static_cast<int64_t>(i) != axis && !assume_below(wanted[i], sizes[i])) return false;
+  return true;
 }
 
 bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
@@ -99,6 +114,9 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
       return hint(scalars[0]) && hint(scalars[1]) && assume_nonnegative(scalars[0]) && assume_below(scalars[0], axis_size()) &&
              assume_below(builder_.constant(int64_t{1}), scalars[1]);
     case Op::pad: return assume_cropped(axis_size(), scalars[1], scalars[2]);
+    case Op::gather:
+    case Op::scatter:
+    case Op::scatter_add: return assume_index_fits(tensors[0], tensors[1], attributes.axes[0]);
     default: return true;
   }
 }
@@ -142,7 +160,7 @@ void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
 // raises at this place.
 void Capture::check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                           const OpAttributes& attributes) {
-  if (scalars.empty() || is_elementwise(op) || are_sizes(op, scalars)) return;
+  if (is_elementwise(op) || sizes_fit(op, tensors, scalars, attributes)) return;
   std::vector<Sizes> operands;
   std::vector<Scalar> numbers;
   const auto number = [&](ValueId id) {

@@ -79,7 +79,7 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
   if (op == Op::broadcast)
     if (VTensor* tensor = capture.tensor_of(tensors[0]))
       if (scalars.size() >= capture.builder().region().type(tensor->id).sizes.size())
-        return capture.broadcast_to(tensors[0], scalars);
+        return capture.expand(tensors[0], scalars);
   return capture.emit(op, tensors, scalars, attributes);
 }
 

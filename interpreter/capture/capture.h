@@ -283,6 +283,7 @@ class Capture {
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
   void broadcast_together(std::vector<Av>& operands);
   Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
+  Av expand(const Av& av, const std::vector<ValueId>& sizes);
   Av cast_to(const Av& tensor, DType dtype);  // the tensor itself where it has that dtype
   // A contiguous copy that may share memory with the tensor if that is contiguous after all.
   Av copied(const Av& av);

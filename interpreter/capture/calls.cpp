@@ -111,7 +111,10 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
   if (constant && is_pure_native(function)) {
     std::vector<Value> values;
     for (const Av& av : arguments.positional) values.push_back(av.value);
-    return Av::constant(interp::call(vm_, Value(function), values));
+    const Value result = interp::call(vm_, Value(function), values);
+    if (is_plain_data(result)) return Av::constant(result);
+    if (is_kind(result, Kind::List)) return made_list(cast<ListObject>(result)->items);
+    break_here(BreakReason::unknown_call, function->name + "() makes a new object");
   }
   KnownHostCall known = known_host_call(function);
   if (!known.known)

@@ -303,6 +303,7 @@ class Capture {
   // Items of `source`: of a torch.Size they are one again.
   Av make_tuple_like(const Av& source, std::vector<Av> items);
   Av make_list_av(std::vector<Av> items);
+  Av made_list(std::span<const Value> items);
   // The items of a list, tuple, range, dict keys, iterator...; breaks when they are not known.
   std::vector<Av> items_of(const Av& iterable);
   Av iterate(const Av& iterable);

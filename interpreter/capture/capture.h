@@ -271,6 +271,7 @@ class Capture {
   bool assume_within(ValueId number, int64_t most);
   void check_overflow(jit::ScalarOp op, std::span<const ValueId> operands);
   bool assume_cropped(ValueId size, ValueId low, ValueId high);
+  std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);
   bool assume_index_fits(ValueId tensor, ValueId index, int64_t axis);
   bool sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_nonnegative(ValueId size);
@@ -287,6 +288,8 @@ class Capture {
   Av cast_to(const Av& tensor, DType dtype);  // the tensor itself where it has that dtype
   // A contiguous copy that may share memory with the tensor if that is contiguous after all.
   Av copied(const Av& av);
+  std::optional<bool> is_row_major(const VTensor& tensor);
+  bool is_row_major_now(const VTensor& tensor);
   // A reshape of `of` that shares its memory, whatever the layout.
   bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);

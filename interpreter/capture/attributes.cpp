@@ -119,7 +119,8 @@ Av Capture::host_attribute(const Av& object, StrObject* name) {
       if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
       bool type_itself = is_kind(object.value, Kind::Type);
       watch_attribute(vm_, object.value, name, site);
-      assume_unchanged(object.value.object(), Value(name));
+      const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
+      if (!is_text || !is_plain_data(object.value)) assume_unchanged(object.value.object(), Value(name));
       if (site.owner) assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (type_itself) return bind(site.value, object, true);

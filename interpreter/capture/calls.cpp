@@ -80,7 +80,7 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
   if (op == Op::broadcast)
     if (VTensor* tensor = capture.tensor_of(tensors[0]))
       if (scalars.size() >= capture.builder().region().type(tensor->id).sizes.size())
-        return capture.broadcast_to(tensors[0], scalars);
+        return capture.expand(tensors[0], scalars);
   return capture.emit(op, tensors, scalars, attributes);
 }
 
@@ -112,7 +112,10 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
   if (constant && is_pure_native(function)) {
     std::vector<Value> values;
     for (const Av& av : arguments.positional) values.push_back(av.value);
-    return Av::constant(interp::call(vm_, Value(function), values));
+    const Value result = interp::call(vm_, Value(function), values);
+    if (is_plain_data(result)) return Av::constant(result);
+    if (is_kind(result, Kind::List)) return made_list(cast<ListObject>(result)->items);
+    break_here(BreakReason::unknown_call, function->name + "() makes a new object");
   }
   KnownHostCall known = known_host_call(function);
   if (!known.known)

@@ -61,7 +61,8 @@ void Capture::enter_frame(const Frame& frame) {
   const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
     const Value& v = frame.registers[reg];
-    if (v.is_undefined() || (!live.contains(reg) && reg >= shown)) continue;
+    if (!live.contains(reg) && reg >= shown) continue;
+    if (v.is_undefined() && (frame.pc == 0 || reg >= frame.code->code->register_names.size())) continue;
     EntrySource source;
     source.form = EntrySource::Form::Register;
     source.index = reg;

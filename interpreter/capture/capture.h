@@ -273,7 +273,9 @@ class Capture {
   bool assume_within(ValueId number, int64_t most);
   void check_overflow(jit::ScalarOp op, std::span<const ValueId> operands);
   bool assume_cropped(ValueId size, ValueId low, ValueId high);
-  bool are_sizes(Op op, std::span<const ValueId> scalars);
+  std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);
+  bool assume_index_fits(ValueId tensor, ValueId index, int64_t axis);
+  bool sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
   bool assume_nonnegative(ValueId size);
   bool assume_below(ValueId low, ValueId high);
   bool is_never_negative(ValueId number) const;
@@ -284,9 +286,12 @@ class Capture {
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
   void broadcast_together(std::vector<Av>& operands);
   Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
+  Av expand(const Av& av, const std::vector<ValueId>& sizes);
   Av cast_to(const Av& tensor, DType dtype);  // the tensor itself where it has that dtype
   // A contiguous copy that may share memory with the tensor if that is contiguous after all.
   Av copied(const Av& av);
+  std::optional<bool> is_row_major(const VTensor& tensor);
+  bool is_row_major_now(const VTensor& tensor);
   // A reshape of `of` that shares its memory, whatever the layout.
   bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);
@@ -303,6 +308,7 @@ class Capture {
   // Items of `source`: of a torch.Size they are one again.
   Av make_tuple_like(const Av& source, std::vector<Av> items);
   Av make_list_av(std::vector<Av> items);
+  Av made_list(std::span<const Value> items);
   // The items of a list, tuple, range, dict keys, iterator...; breaks when they are not known.
   std::vector<Av> items_of(const Av& iterable);
   Av iterate(const Av& iterable);

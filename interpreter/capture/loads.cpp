@@ -129,7 +129,11 @@ Av Capture::text_input(uint32_t source) {
 Av Capture::load_value(const Value& v, EntrySource source) {
   if (v.is_int()) return add_input(add_source(std::move(source)), Check::Int, v);
   if (v.is_float()) return add_input(add_source(std::move(source)), Check::Float, v);
-  if (v.is_undefined()) return Av();
+  if (v.is_undefined()) {  // a variable that has a value at another entry is another one
+    source.check = Check::Same;
+    add_source(std::move(source));
+    return Av();
+  }
   uint32_t index = add_source(std::move(source));
   if (TensorObject* tensor = as_tensor(tensors_, v)) return tensor_input(tensor, index);
   if (is_kind(v, Kind::Tuple) && v.object()->type == vm_.types().tuple)

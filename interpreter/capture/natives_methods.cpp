@@ -270,10 +270,13 @@ Av list_index(Capture& capture, Arguments& arguments) {
   capture.break_here(BreakReason::raises, "ValueError: list.index");
 }
 
-// What is no view keeps its layout: a fresh copy, or the same tensor. Of a view only running can tell.
+// What is no view keeps its layout: a fresh copy, or the same tensor. Of some views only running can tell.
 Av prim_contiguous(Capture& capture, Arguments& arguments) {
   std::shared_ptr<VTensor> tensor = capture.share_tensor(at(arguments, 0));
-  return tensor->contiguous ? at(arguments, 0) : capture.copied(at(arguments, 0));
+  const std::optional<bool> row_major = capture.is_row_major(*tensor);
+  if (!row_major && capture.is_row_major_now(*tensor))
+    capture.break_here(BreakReason::unknown_call, "contiguous() of a view");
+  return row_major.value_or(false) ? at(arguments, 0) : capture.copied(at(arguments, 0));
 }
 
 Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {

@@ -246,7 +246,7 @@ class RegionNode : public jit::TapeNode {
     return jit::run_region_taped(split.backward, inputs, inspected);
   }
 
-  // An input that was saved is itself; what was made in the region is an output of this node.
+  // An input that was saved is itself; what was made in the region of inputs with a gradient is an output of this node.
   jit::TapeTensor with_history(size_t place) {
     jit::TapeTensor value{saved[place].tensor, {}, nullptr};
     if (!is_floating(history_->forward.type(split_->saved[place]).dtype)) return value;
@@ -257,8 +257,9 @@ class RegionNode : public jit::TapeNode {
     }
     const auto wrt = std::find(history_->wrt.begin(), history_->wrt.end(), split_->saved[place]);
     if (wrt == history_->wrt.end()) {
-      value.history = {Ref<jit::TapeNode>(this),
-                       static_cast<uint32_t>(history_->outputs.size() + place)};
+      const auto output = static_cast<uint32_t>(history_->outputs.size() + place);
+      for (size_t edge = 0; edge < edges.size(); ++edge)
+        if (edges[edge].wanted() && comes_from(output, edge)) value.history = {Ref<jit::TapeNode>(this), output};
       return value;
     }
     const auto number = static_cast<size_t>(wrt - history_->wrt.begin());

@@ -44,6 +44,9 @@ std::vector<Av> constants_of(std::span<const Value> items) {
 
 }  // namespace
 
+// Each run of the region makes one of its own.
+Av Capture::made_list(std::span<const Value> items) { return make_list_av(constants_of(items)); }
+
 void Capture::refuse_override(const Av& av, std::initializer_list<const char*> names) {
   Type* type = nullptr;
   if (av.is_constant() && av.value.is_object()) type = av.value.object()->type;

@@ -66,6 +66,58 @@ bool Capture::assume_inside(ValueId size, std::span<const ValueId> slice) {
   return assume_below(combined(ScalarOp::add, last, one), size);
 }
 
+// Whether axes in another order leave the elements where they are, as those of size 1 do.
+std::optional<bool> Capture::keeps_order(jit::ValueList sizes, const Sizes& order) {
+  const ValueId one = builder_.constant(int64_t{1}), two = builder_.constant(int64_t{2});
+  const auto size_at = [&](size_t i) { return sizes[static_cast<size_t>(order[i])]; };
+  std::vector<ValueId> ones;
+  for (size_t i = 0; i < order.size(); ++i)
+    for (size_t j = i + 1; j < order.size(); ++j) {
+      if (order[i] < order[j]) continue;
+      const std::optional<Scalar> a = hint(size_at(i)), b = hint(size_at(j));
+      if (!a || !b || a->i == 0 || b->i == 0) return std::nullopt;
+      if (a->i == 1) ones.push_back(size_at(i));
+      else if (b->i == 1) ones.push_back(size_at(j));
+      else if (assume_below(two, size_at(i)) && assume_below(two, size_at(j))) return false;
+      else return std::nullopt;
+    }
+  for (ValueId size : ones)
+    if (!assume_below(size, one)) return std::nullopt;
+  return true;
+}
+
+// Whether a tensor's elements are in row-major order, which is assumed of every entry; nothing where only running can tell.
+std::optional<bool> Capture::is_row_major(const VTensor& tensor) {
+  if (tensor.contiguous) return true;
+  if (!tensor.view) return false;
+  const VirtualView& view = *tensor.view;
+  if (!is_row_major(*view.parent).value_or(false)) return std::nullopt;
+  switch (view.op) {
+    case Op::detach:
+    case Op::save_for_backward: return true;
+    case Op::permute: return keeps_order(region_.type(view.parent->id).sizes, view.attributes.axes);
+    case Op::slice:
+      if (view.attributes.axes[0] == 0 && builder_.known_int(view.scalars[2]) == 1) return true;
+      return std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+// Whether a view of a tensor from outside is in row-major order in this call.
+bool Capture::is_row_major_now(const VTensor& tensor) {
+  const auto layout = [&](const VTensor& of, const auto& self) -> Tensor {
+    if (!of.view) return of.host.is_undefined() ? Tensor() : cast<TensorObject>(of.host)->tensor;
+    const Tensor parent = self(*of.view->parent, self);
+    std::vector<Scalar> numbers;
+    for (ValueId scalar : of.view->scalars)
+      if (const std::optional<Scalar> now = hint(scalar)) numbers.push_back(*now);
+    if (!parent.defined() || numbers.size() != of.view->scalars.size()) return {};
+    return run_op(of.view->op, {&parent, 1}, numbers, of.view->attributes).first;
+  };
+  const Tensor now = layout(tensor, layout);
+  return now.defined() && now.is_contiguous();
+}
+
 // What padding by negative numbers of elements leaves.
 bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
   const auto sum = [&](ValueId a, ValueId b) { return combined(ScalarOp::add, a, b); };
@@ -75,11 +127,26 @@ bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
          assume_nonnegative(sum(sum(size, low), high));
 }
 
-// Nothing but sizes of tensors, as those of most operations.
-bool Capture::are_sizes(Op op, std::span<const ValueId> scalars) {
+// Nothing but sizes of tensors, as those of most operations, that fit each other or that the builder compares.
+bool Capture::sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                        const OpAttributes& attributes) {
   if (op == Op::slice || op == Op::unfold || op == Op::pad) return false;
+  if (op == Op::gather || op == Op::scatter || op == Op::scatter_add) return false;
+  if (op_row(op).domain == Domain::NonEmpty) {
+    const jit::ValueList sizes = region_.type(tensors[0]).sizes;
+    for (int64_t axis : attributes.axes)
+      if (const std::optional<Scalar> now = hint(sizes[static_cast<size_t>(axis)]); now && now->i == 0) return false;
+  }
   const std::span<const ValueId> sizes = scalars.subspan(jit::free_scalars(op));
   return std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return is_never_negative(size); });
+}
+
+// Beside the axis that the index chooses from, the index is no larger.
+bool Capture::assume_index_fits(ValueId tensor, ValueId index, int64_t axis) {
+  const jit::ValueList sizes = region_.type(tensor).sizes, wanted = region_.type(index).sizes;
+  for (size_t i = 0; i < sizes.size() && i < wanted.size(); ++i)
+    if (static_cast<int64_t>(i) != axis && !assume_below(wanted[i], sizes[i])) return false;
+  return true;
 }
 
 bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
@@ -99,6 +166,9 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
       return hint(scalars[0]) && hint(scalars[1]) && assume_nonnegative(scalars[0]) && assume_below(scalars[0], axis_size()) &&
              assume_below(builder_.constant(int64_t{1}), scalars[1]);
     case Op::pad: return assume_cropped(axis_size(), scalars[1], scalars[2]);
+    case Op::gather:
+    case Op::scatter:
+    case Op::scatter_add: return assume_index_fits(tensors[0], tensors[1], attributes.axes[0]);
     default: return true;
   }
 }
@@ -142,7 +212,7 @@ void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
 // raises at this place.
 void Capture::check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                           const OpAttributes& attributes) {
-  if (scalars.empty() || is_elementwise(op) || are_sizes(op, scalars)) return;
+  if (is_elementwise(op) || sizes_fit(op, tensors, scalars, attributes)) return;
   std::vector<Sizes> operands;
   std::vector<Scalar> numbers;
   const auto number = [&](ValueId id) {

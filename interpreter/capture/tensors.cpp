@@ -380,7 +380,12 @@ Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
   const jit::ValueList own = region_.type(tensor_of(av)->id).sizes;
   bool same = own.size() == sizes.size();
   for (size_t i = 0; same && i < sizes.size(); ++i) same = builder_.known_equal(own[i], sizes[i]);
-  if (same) return av;
+  return same ? av : expand(av, sizes);
+}
+
+// A view, also where nothing is repeated.
+Av Capture::expand(const Av& av, const std::vector<ValueId>& sizes) {
+  const jit::ValueList own = region_.type(tensor_of(av)->id).sizes;
   size_t lead = sizes.size() - own.size();
   for (size_t i = 0; i < own.size(); ++i) {
     if (builder_.known_equal(own[i], sizes[lead + i]) || builder_.known_int(own[i]) == 1) continue;

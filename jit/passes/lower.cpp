@@ -416,13 +416,15 @@ std::vector<LoweredKernel> lower(const Region& region, const std::vector<KernelS
 
 namespace {
 
-// The only reads of `input` that a kernel writing its memory may do: its own elements, pointwise.
-bool reads_only_elements(const LoweredKernel& kernel, ValueId input) {
+// The only reads of `input` that a kernel writing its memory may do: its own elements, pointwise. A view of the input
+// has them in other places.
+bool reads_only_elements(const LoweredKernel& kernel, ValueId input, const ValueMap<ValueId>& bases) {
   if (kernel.shape.split >= 0 || kernel.product.left != kNoValue) return false;
-  for (size_t i = 0; i < kernel.bindings.size(); ++i)
-    if (kernel.bindings[i].value == input && kernel.bindings[i].space != KernelBinding::Space::Element)
-      return false;
-  return true;
+  return std::all_of(kernel.bindings.begin(), kernel.bindings.end(), [&](const KernelBinding& binding) {
+    const auto base = bases.find(binding.value);
+    if (base == bases.end() || base->second != input) return true;
+    return binding.value == input && binding.space == KernelBinding::Space::Element;
+  });
 }
 
 }  // namespace
@@ -469,7 +471,7 @@ void plan_in_place(const Region& region, std::vector<LoweredKernel>* kernels) {
     auto last = last_use.find(input);
     if (last != last_use.end() && last->second > maker->second) continue;
     LoweredKernel& kernel = (*kernels)[code[maker->second].id];
-    if (!reads_only_elements(kernel, input)) continue;
+    if (!reads_only_elements(kernel, input, bases)) continue;
     for (size_t i = 0; i < kernel.bindings.size(); ++i)
       if (kernel.bindings[i].value == write.operands[1] &&
           kernel.program.operands[i].kind == Operand::Kind::Output)

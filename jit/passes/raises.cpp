@@ -4,15 +4,21 @@
 
 namespace tsc::jit {
 
-void Raises::collect_safe_indices(const Block& block) {
+void Raises::collect_bounds(const Block& block) {
   for (const Instruction& instruction : block.instructions) {
-    for (const auto& inner : instruction.blocks) collect_safe_indices(*inner);
+    for (const auto& inner : instruction.blocks) collect_bounds(*inner);
     if (instruction.code != Code::Op) continue;
     const Op op = instruction.op;
     const bool view = op_row(op).flags & kView;
-    if (op == Op::argmax || op == Op::argmin) safe_.insert(instruction.results[0]);
-    if (op == Op::sort) safe_.insert(instruction.results[1]);
-    if (view && safe_.count(instruction.operands[0])) safe_.insert(instruction.results[0]);
+    const Sizes& axes = instruction.attributes.axes;
+    const auto size = [&] { return region_.type(instruction.operands[0]).sizes[axes[0]]; };
+    if ((op == Op::argmax || op == Op::argmin) && axes.size() == 1) below_[instruction.results[0]] = size();
+    if (op == Op::sort) below_[instruction.results[1]] = size();
+    if (!view) continue;
+    if (const auto known = below_.find(instruction.operands[0]); known != below_.end()) {
+      const ValueId bound = known->second;
+      below_[instruction.results[0]] = bound;
+    }
   }
 }
 
@@ -22,7 +28,11 @@ bool Raises::may_raise(const Instruction& instruction) const {
   if (instruction.code != Code::Op || !(row.flags & kMayRaise)) return false;
   const ValueList& operands = instruction.operands;
   if (is_elementwise(instruction.op)) return !is_floating(region_.type(operands[0]).dtype);
-  if (row.family == Family::Index) return !safe_.count(operands[1]);
+  if (row.family == Family::Index) {
+    const auto bound = below_.find(operands[1]);
+    return bound == below_.end() ||
+           !facts_.equal(bound->second, region_.type(operands[0]).sizes[instruction.attributes.axes[0]]);
+  }
   if (row.domain == Domain::NonEmpty) {
     for (int64_t axis : instruction.attributes.axes)
       if (facts_.constant(region_.type(operands[0]).sizes[axis]).value_or(0) == 0) return true;

@@ -11,7 +11,7 @@ class Raises {
  public:
   // Both stay as they are while this is asked.
   Raises(const Region& region, const EqualSizes& facts) : region_(region), facts_(facts) {
-    collect_safe_indices(region.body);
+    collect_bounds(region.body);
   }
 
   // An op on element values (an index, an integer divisor) or a scalar; false for effects and blocks.
@@ -23,12 +23,12 @@ class Raises {
   }
 
  private:
-  void collect_safe_indices(const Block& block);
+  void collect_bounds(const Block& block);
   bool is_raising_scalar(const Instruction& instruction) const;
 
   const Region& region_;
   const EqualSizes& facts_;
-  ValueSet safe_;  // indices that are in range by construction
+  ValueMap<ValueId> below_;  // indices that an operation found in an axis: its size
 };
 
 }  // namespace tsc::jit

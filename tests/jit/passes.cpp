@@ -37,9 +37,11 @@ TEST_CASE("dce drops what nobody uses and keeps what may raise") {
               "%13 = scalar mul %1, %1 : int\n%14 = quot %5, %5 : i64[%6]\n"
               "%15 = quot %0, %0 : f32[%1]\n%16 = take %0, %5 axes=[0] : f32[%6]\n"
               "%17 = argmax %2 axes=[1] : i64[%3]\n%18 = take %0, %17 axes=[0] : f32[%3]\n"
+              "%20 = take %2, %17 axes=[1] : f32[%3, %3]\n"
               "%19 = scalar floor_div %1, %3 : int\nexit #0(%12)\n"),
          wrap("%12 = exp %0 : f32[%1]\n%14 = quot %5, %5 : i64[%6]\n"
               "%16 = take %0, %5 axes=[0] : f32[%6]\n%17 = argmax %2 axes=[1] : i64[%3]\n"
+              "%18 = take %0, %17 axes=[0] : f32[%3]\n"
               "%19 = scalar floor_div %1, %3 : int\nexit #0(%12)\n"));
 }
 

@@ -84,7 +84,7 @@ bool reads_alike(const EntrySource& shared, const EntrySource& made) {
 std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
   std::string text;
   for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
-                      memory.apart.size(), memory.text.size(), memory.shared.size()})
+                      memory.apart.size(), memory.text.size(), memory.shared.size(), size_t{memory.has_effects}})
     text += std::to_string(size) + " ";
   std::vector<Value> entry;
   for (const EntrySource& source : plan.sources) {

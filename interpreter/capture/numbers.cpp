@@ -169,16 +169,10 @@ bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
 }
 
 Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
-  const Av operands[] = {left, right};
   if (tensor_of(left) || tensor_of(right)) {
-    OperatorPrimitive primitive = primitive_of(op);
-    Av result;
-    if (op == BinaryOp::TrueDiv && !tensor_of(left) && left.holds_number()) {  // tensor_type.cpp: divide_number
-      const Av product[] = {elementwise(Op::reciprocal, {&right, 1}), left};
-      result = elementwise(Op::mul, product);
-    } else if (primitive.exists) {
-      result = elementwise(primitive.op, operands);
-    }
+    const OperatorPrimitive primitive = primitive_of(op, !tensor_of(left));
+    const Av operands[] = {left, primitive.reciprocal ? elementwise(Op::reciprocal, {&right, 1}) : right};
+    const Av result = primitive.exists ? elementwise(primitive.op, operands) : Av();
     if (result.is_undefined()) break_here(BreakReason::unknown_object, "operand of a tensor operator");
     return result;
   }

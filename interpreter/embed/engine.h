@@ -168,8 +168,8 @@ class Entry {
 };
 
 // Around what may run script code. Before it: a stop that came between the calls raises LimitError. After it:
-// so does a stop that came too late for the script to hear, or that it swallowed (a `return` in a `finally`, an
-// __exit__ that returns True), and a time limit that is over. What ended so is not stopped again.
+// so does a stop that came too late for the script to hear, and a time limit that is over. What ended so is not stopped
+// again.
 void begin_run(tsc_engine& engine);
 void end_run(tsc_engine& engine);
 

@@ -284,7 +284,8 @@ void traverse_all(Object* object, Visitor& visit) {
   object->type->slots.traverse(object, visit);
 }
 
-// Steps of a collection, which may be given up: throws Stopped now and then when the program is to stop.
+// Steps of a collection, which may be given up: throws Stopped now and then when the program is to stop. (Patience would
+// raise an exception of the script, an object, which a collection must not make.)
 class Steps {
  public:
   explicit Steps(const StopFlag* stop) : stop_(stop) {}

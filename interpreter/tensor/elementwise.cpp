@@ -58,7 +58,8 @@ void check_number(DType dtype, const Scalar& number) {
                 "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
 }
 
-OperatorPrimitive primitive_of(BinaryOp op) {
+OperatorPrimitive primitive_of(BinaryOp op, bool number_on_left) {
+  if (op == BinaryOp::TrueDiv && number_on_left) return {true, Op::mul, false, true};
   static constexpr OperatorPrimitive kTable[] = {
       {true, Op::add},         {true, Op::sub},         {true, Op::mul},
       {true, Op::div},         {true, Op::floor_div},   {true, Op::remainder},

@@ -34,8 +34,11 @@ struct OperatorPrimitive {
   bool exists = false;
   Op op = Op::add;
   bool swapped = false;  // gt is lt with its operands swapped
+  bool reciprocal = false;  // the right operand's reciprocal takes its place
 };
-OperatorPrimitive primitive_of(BinaryOp op);
+// number / tensor is the number times the reciprocal, as in PyTorch: backward() needs the reciprocal, neither the tensor
+// nor the result.
+OperatorPrimitive primitive_of(BinaryOp op, bool number_on_left = false);
 OperatorPrimitive primitive_of(CompareOp op);
 
 }  // namespace tsc::interp

@@ -26,9 +26,7 @@ Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) 
   return call(vm, *method, args);
 }
 
-// number / tensor is the reciprocal times the number, as in PyTorch: backward() needs the reciprocal, neither x nor
-// the result.
-Value divide_number(Vm& vm, const Value& number, const Value& x) {
+Value times_reciprocal(Vm& vm, const Value& number, const Value& x) {
   const Value operands[] = {run_elementwise(vm, Op::reciprocal, {&x, 1}), number};
   Scalar known;
   number_of(number, &known);
@@ -38,14 +36,14 @@ Value divide_number(Vm& vm, const Value& number, const Value& x) {
 
 Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, bool reflected) {
   (void)reflected;
-  OperatorPrimitive primitive = primitive_of(op);
   const Value operands[] = {left, right};
   Scalar unused;
   TensorState& state = tensor_state(vm);
+  const OperatorPrimitive primitive = primitive_of(op, !as_tensor(state, left));
   for (const Value& v : operands)
     if (!as_tensor(state, v) && !number_of(v, &unused)) return vm.not_implemented();
   if (!primitive.exists) return call_library(vm, op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right});
-  if (op == BinaryOp::TrueDiv && !as_tensor(state, left)) return divide_number(vm, left, right);
+  if (primitive.reciprocal) return times_reciprocal(vm, left, right);
   return run_elementwise(vm, primitive.op, operands);
 }
 

@@ -21,6 +21,7 @@ struct Lanes<float> {
   using V = __m512;
   using Mask = __mmask16;
   static constexpr int kCount = 16;
+  static constexpr int kStepsPerTurn = 2;
   TSC_LANE Mask first(int n) { return static_cast<Mask>((1u << n) - 1u); }
   TSC_LANE V zero() { return _mm512_setzero_ps(); }
   TSC_LANE V load(const float* p) { return _mm512_loadu_ps(p); }
@@ -36,6 +37,7 @@ struct Lanes<double> {
   using V = __m512d;
   using Mask = __mmask8;
   static constexpr int kCount = 8;
+  static constexpr int kStepsPerTurn = 2;
   TSC_LANE Mask first(int n) { return static_cast<Mask>((1u << n) - 1u); }
   TSC_LANE V zero() { return _mm512_setzero_pd(); }
   TSC_LANE V load(const double* p) { return _mm512_loadu_pd(p); }
@@ -52,6 +54,7 @@ struct Lanes<float> {
   using V = __m256;
   using Mask = __m256i;
   static constexpr int kCount = 8;
+  static constexpr int kStepsPerTurn = 1;
   TSC_LANE Mask first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
@@ -69,6 +72,7 @@ struct Lanes<double> {
   using V = __m256d;
   using Mask = __m256i;
   static constexpr int kCount = 4;
+  static constexpr int kStepsPerTurn = 1;
   TSC_LANE Mask first(int n) {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
   }

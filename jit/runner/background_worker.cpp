@@ -64,27 +64,33 @@ bool BackgroundWorker::add(std::function<void()> job) {
   return true;
 }
 
+bool BackgroundWorker::help() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (jobs_.empty()) return false;
+  const std::function<void()> job = std::move(jobs_.front());
+  jobs_.pop_front();
+  ++busy_;
+  lock.unlock();
+  job();
+  lock.lock();
+  if (--busy_ == 0 && jobs_.empty()) done_.notify_all();
+  return true;
+}
+
 bool BackgroundWorker::wait_for(std::chrono::milliseconds time) {
   std::unique_lock<std::mutex> lock(mutex_);
-  return done_.wait_for(lock, time, [this] { return jobs_.empty() && !busy_; });
+  return done_.wait_for(lock, time, [this] { return jobs_.empty() && busy_ == 0; });
 }
 
 void BackgroundWorker::work() {
   lower_priority();
-  std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    wanted_.wait(lock, [this] { return leaving_ || !jobs_.empty(); });
-    if (leaving_) return;
     {
-      std::function<void()> job = std::move(jobs_.front());
-      jobs_.pop_front();
-      busy_ = true;
-      lock.unlock();
-      job();
+      std::unique_lock<std::mutex> lock(mutex_);
+      wanted_.wait(lock, [this] { return leaving_ || !jobs_.empty(); });
+      if (leaving_) return;
     }
-    lock.lock();
-    busy_ = false;
-    if (jobs_.empty()) done_.notify_all();
+    help();
   }
 }
 

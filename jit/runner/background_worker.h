@@ -19,6 +19,8 @@ class BackgroundWorker {
   BackgroundWorker(const BackgroundWorker&) = delete;
   // The job must not throw. False: the system refuses a thread, and the job was not taken.
   bool add(std::function<void()> job);
+  // Does the next job that has not begun on the calling thread. False: there was none.
+  bool help();
   // True when every job that was added is done; waits for that at most so long.
   bool wait_for(std::chrono::milliseconds time);
 
@@ -28,7 +30,8 @@ class BackgroundWorker {
   std::mutex mutex_;
   std::condition_variable wanted_, done_;
   std::deque<std::function<void()>> jobs_;
-  bool busy_ = false, leaving_ = false;
+  int busy_ = 0;  // jobs at work
+  bool leaving_ = false;
   std::thread thread_;
 };
 

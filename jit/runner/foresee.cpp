@@ -64,13 +64,24 @@ class Foresight {
   bool step_op(const Instruction& instruction) {
     const uint32_t flags = op_row(instruction.op).flags;
     if (flags & kDynamicSize) return false;
+    if (instruction.op == Op::reshape) return step_reshape(instruction);
     if (flags & kView) return step_view(instruction);
-    for (ValueId result : instruction.results) {
-      const Type& type = region_.type(result);
-      Sizes sizes;
-      for (ValueId size : type.sizes) sizes.push_back(registers_.scalars[size].i);
-      registers_.put(result, Tensor::empty(type.dtype, sizes));
-    }
+    for (ValueId result : instruction.results) registers_.put(result, empty(result));
+    return true;
+  }
+
+  Tensor empty(ValueId value) const { return Tensor::empty(region_.type(value).dtype, sizes_of(value)); }
+  Sizes sizes_of(ValueId value) const {
+    Sizes sizes;
+    for (ValueId size : region_.type(value).sizes) sizes.push_back(registers_.scalars[size].i);
+    return sizes;
+  }
+
+  // Where the layout demands a copy nothing is copied.
+  bool step_reshape(const Instruction& instruction) {
+    const ValueId result = instruction.results[0];
+    Tensor view = try_view_reshape(registers_.tensor(instruction.operands[0]), sizes_of(result));
+    registers_.put(result, view.defined() ? std::move(view) : empty(result));
     return true;
   }
 

@@ -146,43 +146,24 @@ Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string
   return kernel;
 }
 
-void KernelCache::prepare(std::span<const Wanted> wanted, Report& report) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::vector<const Wanted*> missing;
-  std::vector<std::string> texts;
-  for (const Wanted& one : wanted) {
-    std::string text = print(one.program);
-    const bool known = kernels_.count(hash_bytes(text)) != 0 ||
-                       std::find(texts.begin(), texts.end(), text) != texts.end();
-    if (known) continue;
-    if (auto ready = find_ready(text, report)) {
-      ready_[text] = std::move(*ready);
-      continue;
-    }
-    missing.push_back(&one);
-    texts.push_back(std::move(text));
-  }
-  if (missing.size() < 2 || !compiler(report)) return;
-  std::vector<std::optional<Ready>> made(missing.size());
+void KernelCache::complete() {
   const double start = now_ms();
-  parallel_for(static_cast<int64_t>(missing.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const auto at = static_cast<size_t>(i);
-      try {
-        made[at] = compile(missing[at]->program, missing[at]->symbol);
-      } catch (const std::exception&) {  // get() meets it again, and reports it
-      }
-    }
+  // The worker is one of the threads.
+  parallel_for(current_device().threads.count() - 1, 1, [&](int64_t, int64_t) {
+    while (worker_.help()) current_device().stop.poll();
   });
+  while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
   // The threads' times overlap; their sum is to be the time that passed.
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto each = [&](auto visit) {
+    for (size_t i = completed_; i < order_.size(); ++i)
+      if (const auto made = ready_.find(order_[i]); made != ready_.end()) visit(made->second.ms);
+  };
   double sum = 0;
-  for (const auto& one : made) sum += one ? one->ms : 0;
-  const double share = sum > 0 ? (now_ms() - start) / sum : 0;
-  for (size_t i = 0; i < made.size(); ++i) {
-    if (!made[i]) continue;
-    made[i]->ms *= share;
-    ready_[texts[i]] = std::move(*made[i]);
-  }
+  each([&](double ms) { sum += ms; });
+  const double share = sum > 0 ? std::min(1.0, (now_ms() - start) / sum) : 0;
+  each([&](double& ms) { ms *= share; });
+  completed_ = order_.size();
 }
 
 std::vector<std::string> KernelCache::prepare_later(std::span<const Wanted> wanted,

@@ -34,17 +34,18 @@ class KernelCache {
   Ref<CompiledKernel> get(const KernelProgram& program, const std::string& symbol, Report& report);
   // Another kernel has the program, of that title, of one that was handed out, and shares it.
   static void note_hit(const std::string& title, const std::string& symbol, Report& report);
-  // Kernels that will be asked for soon: what is not there yet is compiled now, on all threads of the
-  // device. Nothing is reported before get() hands a kernel out, so it is no harm when one is not
-  // asked for after all.
+  // A kernel that will be asked for soon.
   struct Wanted {
     KernelProgram program;
     std::string symbol;
   };
-  void prepare(std::span<const Wanted> wanted, Report& report);
-  // The same beside the program: returns at once, with the texts of the kernels that are still being
-  // compiled. get() hands out the others, or says what went wrong with them.
+  // What is not there yet is compiled beside the program: returns at once, with the texts of the kernels that
+  // are still being compiled. get() hands out the others, or says what went wrong with them; nothing is reported
+  // before, so it is no harm when one is not asked for after all.
   std::vector<std::string> prepare_later(std::span<const Wanted> wanted, Report& report);
+  // Waits for all that prepare_later() has begun, with all threads of the device: what the worker has not
+  // come to is compiled here.
+  void complete();
   // Whether none of these is being compiled any more.
   bool are_done(std::span<const std::string> texts);
   // Waits for all that prepare_later() has begun, and reports it as if it had been asked for: for
@@ -84,7 +85,7 @@ class KernelCache {
     bool done = false;
     std::exception_ptr fault;
   };
-  // From prepare(), artifacts or disk.
+  // Compiled for prepare_later(), or from artifacts or disk.
   std::optional<Ready> find_ready(const std::string& text, Report& report);
   KernelCompiler* open_compiler();
   bool queue(const Wanted& wanted, const std::string& text);
@@ -111,6 +112,7 @@ class KernelCache {
   std::unordered_map<std::string, CodeImage> artifacts_;  // by program, not asked for yet
   std::unordered_map<std::string, Queued> queued_;         // by program; entries stay
   std::vector<std::string> order_;                         // of queued_
+  size_t completed_ = 0;                                   // of these, by complete()
   BackgroundWorker worker_;  // the first to go: its jobs use all the rest
 };
 

@@ -160,22 +160,22 @@ bool CompiledKernels::is_being_compiled(std::span<const KernelCache::Wanted> wan
 }
 
 bool CompiledKernels::foresee(const Region& region, const Registers& bound) {
-  if (background_) cache_->prepare_later(foreseen(region, bound), report_);
-  else if (kernels_.size() > 1 && current_device().threads.count() > 1)
-    cache_->prepare(foreseen(region, bound), report_);
+  if (!background_ && (kernels_.size() < 2 || current_device().threads.count() < 2)) return true;
+  prepare_foreseen(region, bound);
+  if (!background_) cache_->complete();
   return true;
 }
 
-std::vector<KernelCache::Wanted> CompiledKernels::foreseen(const Region& region,
-                                                           const Registers& bound) {
-  std::vector<KernelCache::Wanted> wanted;
+// The first kernels are compiled while the others are being found.
+void CompiledKernels::prepare_foreseen(const Region& region, const Registers& bound) {
   std::set<std::pair<uint32_t, uint64_t>> forms;
   jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
     const LoweredKernel& lowered = kernels_[kernel.id];
     Launch launch;
     if (!plan_launch(lowered, registers, &launch)) return false;
     if (!wants_phases(lowered, launch) && forms.insert({lowered.program_number, launch.form()}).second)
-      wanted.push_back({program_of(kernel.id, launch), symbol_of(kernel.id)});
+      cache_->prepare_later(std::vector{KernelCache::Wanted{program_of(kernel.id, launch), symbol_of(kernel.id)}},
+                            report_);
     for (size_t o = 0; o < launch.operands.size(); ++o) {
       const OperandPlan& plan = launch.operands[o];
       if (!plan.output || plan.source == OperandPlan::Source::Strip) continue;
@@ -196,7 +196,6 @@ std::vector<KernelCache::Wanted> CompiledKernels::foreseen(const Region& region,
     }
     return true;
   });
-  return wanted;
 }
 
 bool CompiledKernels::run(const Instruction& kernel, Registers& registers) {

@@ -51,7 +51,7 @@ class CompiledKernels final : public KernelRunner {
   Launch* make(size_t number, const Registers& registers);
   CompiledKernel* variant(size_t number, const Launch& launch);
   const CompiledPhases* phased_variant(size_t number, const Launch& launch);
-  std::vector<KernelCache::Wanted> foreseen(const Region& region, const Registers& bound);
+  void prepare_foreseen(const Region& region, const Registers& bound);
   // Whether the background compiles one of them now; then they are in later_.
   bool is_being_compiled(std::span<const KernelCache::Wanted> wanted);
   // A launch of these sizes that waited for its kernels; null with `waits`: it still does.

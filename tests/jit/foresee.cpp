@@ -1,6 +1,8 @@
 // What foresee() tells of a run's kernels is what the run then shows them.
 #include "jit/runner/foresee.h"
 
+#include <sys/mman.h>
+
 #include "jit/passes/fuse.h"
 #include "support.h"
 
@@ -20,6 +22,19 @@ struct Seen {
 struct Log {
   std::vector<Seen> foreseen, ran;
 };
+
+// A kernel reads what its block does not make.
+Seen look(const Instruction& kernel, const Registers& registers) {
+  Seen seen{kernel.id, {}};
+  for (const Instruction& op : kernel.blocks[0]->instructions)
+    for (ValueId operand : op.operands) {
+      const Tensor& tensor = registers.tensor(operand);
+      if (!tensor.defined()) continue;
+      seen.layouts.push_back(tensor.sizes());
+      seen.layouts.push_back(tensor.strides());
+    }
+  return seen;
+}
 
 class Watcher final : public KernelRunner {
  public:
@@ -42,16 +57,6 @@ class Watcher final : public KernelRunner {
   }
 
  private:
-  static Seen look(const Instruction& kernel, const Registers& registers) {
-    Seen seen{kernel.id, {}};
-    for (ValueId operand : kernel.operands) {
-      const Tensor& tensor = registers.tensor(operand);
-      if (!tensor.defined()) continue;
-      seen.layouts.push_back(tensor.sizes());
-      seen.layouts.push_back(tensor.strides());
-    }
-    return seen;
-  }
   Log& log_;
 };
 
@@ -99,4 +104,33 @@ TEST_CASE("a run asks its kernels for what was foreseen, once") {
     CHECK(log.foreseen.size() * 2 == log.ran.size());
     CHECK(host.calls == 2);
   }
+}
+
+TEST_CASE("what is foreseen reads no element, also where a view would need a copy") {
+  Region region;
+  TrustingBuilder b(region);
+  const ValueId x = region.add_tensor_input(DType::F64, 2);
+  const ValueList sizes = region.type(x).sizes;
+  const ValueId turned = b.op(Op::permute, std::vector{x}, {}, axes({1, 0}));
+  const ValueId count = b.scalar(ScalarOp::mul, std::vector{sizes[0], sizes[1]});
+  const ValueId flat = b.op(Op::reshape, std::vector{turned}, std::vector{count}, {});
+  b.exit(0, std::vector<ValueId>{b.op(Op::exp, std::vector{flat}, {}, {})});
+  fuse(region);
+
+  // Whoever reads this memory is stopped by the processor.
+  constexpr int64_t kRows = 300, kColumns = 200, kBytes = kRows * kColumns * 8;
+  void* memory = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  const Tensor unreadable(Storage::borrow(memory, kBytes, [&] { munmap(memory, kBytes); }), DType::F64,
+                          {kRows, kColumns}, {kColumns, 1}, 0);
+  Registers bound(region);
+  bound.lend(x, unreadable);
+  bound.scalars[sizes[0]] = Scalar::of_int(kRows);
+  bound.scalars[sizes[1]] = Scalar::of_int(kColumns);
+  std::vector<Seen> seen;
+  foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
+    seen.push_back(look(kernel, registers));
+    return true;
+  });
+  CHECK(seen == std::vector<Seen>{{0, {{kRows * kColumns}, {1}}}});
 }

@@ -165,6 +165,7 @@ void init_bytes_type(Vm& vm) {
     vm.heap().release(static_cast<BytesObject*>(object)->data.size());
     destroy_as<BytesObject>(vm, object);
   };
+  s.release = [](Heap& heap, Object* o) { return heap.may_free(static_cast<BytesObject*>(o)->data.size()); };
   s.construct = bytes_construct;
   s.repr = bytes_repr;
   s.hash = bytes_hash;

@@ -389,6 +389,7 @@ void init_dict_views(Vm& vm) {
 void init_dict_type(Vm& vm) {
   TypeBuilder b = TypeBuilder::existing(vm, vm.types().dict);
   TypeSlots& s = b.slots();
+  s.release = [](Heap& heap, Object* o) { return release_entries(heap, static_cast<DictObject*>(o)->table); };
   s.traverse = dict_traverse;
   s.clear = dict_clear_slot;
   s.construct = dict_construct;

@@ -60,6 +60,11 @@ void list_traverse(Object* o, Visitor& visit) {
   for (const Value& v : static_cast<ListObject*>(o)->items) visit(v);
   traverse_instance(o, visit);
 }
+bool list_release(Heap& heap, Object* o) {
+  Values& items = static_cast<ListObject*>(o)->items;
+  while (!items.empty() && !heap.is_late()) items.pop_back();
+  return items.empty() && heap.may_free(items.capacity() * sizeof(Value));
+}
 void list_clear_slot(Vm& vm, Object* o) {
   const Values items = std::move(static_cast<ListObject*>(o)->items);
   clear_instance(vm, o);
@@ -390,6 +395,7 @@ void init_list_type(Vm& vm) {
   TypeBuilder b(vm, "list", Kind::List);
   TypeSlots& s = b.slots();
   s.destroy = destroy_as<ListObject>;
+  s.release = list_release;
   s.traverse = list_traverse;
   s.clear = list_clear_slot;
   s.construct = list_construct;

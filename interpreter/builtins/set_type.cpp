@@ -256,6 +256,7 @@ Value isdisjoint(Vm& vm, Args& a) {
 void add_common(TypeBuilder& b) {
   TypeSlots& s = b.slots();
   s.destroy = destroy_as<SetObject>;
+  s.release = [](Heap& heap, Object* o) { return release_entries(heap, static_cast<SetObject*>(o)->table); };
   s.traverse = set_traverse;
   s.clear = set_clear_slot;
   s.repr = set_repr;

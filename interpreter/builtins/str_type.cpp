@@ -455,6 +455,7 @@ void init_str_type(Vm& vm) {
   TypeBuilder b = TypeBuilder::existing(vm, vm.types().str);
   TypeSlots& s = b.slots();
   s.destroy = str_destroy;
+  s.release = [](Heap& heap, Object* o) { return heap.may_free(static_cast<StrObject*>(o)->size); };
   s.construct = str_construct;
   s.repr = str_repr;
   s.to_str = str_to_str;

@@ -21,6 +21,13 @@ void tuple_destroy(Vm& vm, Object* o) {
 
 namespace {
 
+bool tuple_release(Heap& heap, Object* o) {
+  auto* t = static_cast<TupleObject*>(o);
+  uint32_t left = t->size;
+  while (left > 0 && !heap.is_late()) t->items[--left] = Value();
+  return left == 0 && heap.may_free(t->size * sizeof(Value));
+}
+
 TupleObject* tuple_of(const Value& v) { return cast<TupleObject>(v); }
 
 void tuple_traverse(Object* o, Visitor& visit) {
@@ -265,6 +272,7 @@ void init_tuple_type(Vm& vm) {
   TypeBuilder b = TypeBuilder::existing(vm, vm.types().tuple);
   TypeSlots& s = b.slots();
   s.destroy = tuple_destroy;
+  s.release = tuple_release;
   s.traverse = tuple_traverse;
   s.construct = tuple_construct;
   s.repr = tuple_repr;

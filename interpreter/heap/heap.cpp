@@ -227,14 +227,56 @@ void Heap::destroy(Object* object) {
       // No memory to put it off: it goes now, deeper in the stack.
     }
   }
+  destroy_with_pending(object);
+}
+
+void Heap::destroy_with_pending(Object* object) {
   ++destroy_depth_;
-  object->type->slots.destroy(vm_, object);
+  destroy_now(object);
   while (destroy_depth_ == 1 && !pending_.empty()) {
     Object* next = pending_.back();
     pending_.pop_back();
-    next->type->slots.destroy(vm_, next);
+    if (!is_late() || !put_off(next)) destroy_now(next);
   }
   --destroy_depth_;
+}
+
+void Heap::destroy_now(Object* object) {
+  const auto release = object->type->slots.release;
+  if (until_ != kNoHurry && release && !release(*this, object) && put_off(object)) [[unlikely]] return;
+  object->type->slots.destroy(vm_, object);
+}
+
+// False: there is no memory for it.
+bool Heap::put_off(Object* object) noexcept {
+  try {
+    put_off_.push_back(object);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+void Heap::hurry() {
+  if (until_ == kNoHurry) until_ = steady_nanoseconds() + kFreeingNanoseconds;
+}
+
+void Heap::look_at_clock() {
+  const bool stopped = frees_large_ && vm_.stop_flag().requested() && !vm_.stop_flag().in_grace();
+  late_ = stopped || steady_nanoseconds() > until_;
+}
+
+void Heap::free_put_off(bool all) {
+  if (put_off_.empty() || until_ != kNoHurry || destroy_depth_ > 0) return;
+  until_ = all ? kNoHurry - 1 : steady_nanoseconds() + kFreeingNanoseconds;
+  frees_large_ = true;
+  while (!put_off_.empty() && !late_) {
+    Object* object = put_off_.back();
+    put_off_.pop_back();
+    destroy_with_pending(object);
+    look_at_clock();
+  }
+  relax();
 }
 
 void Heap::release_state(InstanceState& state) {
@@ -331,9 +373,10 @@ struct Mark final : Visitor {
 // For each object of a generation whether something reaches it from outside, other than by `ignored`. Throws Stopped.
 std::vector<bool> Heap::find_reachable(const std::vector<Object*>& objects, bool old,
                                        std::span<Object* const> ignored) const {
-  std::vector<int64_t> counts(objects.size());
-  for (size_t i = 0; i < objects.size(); ++i) counts[i] = objects[i]->reference_count;
   Steps steps(stop());
+  std::vector<int64_t> counts;
+  counts.reserve(objects.size());
+  for (Object* object : objects) steps.step(), counts.push_back(object->reference_count);
   Subtract subtract(counts, old, steps);
   for (Object* object : objects) steps.step(), traverse_all(object, subtract);
   for (Object* object : ignored) subtract.visit(object);
@@ -383,6 +426,7 @@ size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
 size_t Heap::collect(bool full) {
   if (collecting_ || destroy_depth_) return 0;
   Exempt exempt(*this);
+  free_put_off(true);
   collecting_ = true;
   size_t found = 0;
   try {
@@ -413,6 +457,12 @@ size_t Heap::collect_now(bool full) {
 // lists: every object that was there is held until all are empty.
 void Heap::clear_everything() {
   Exempt exempt(*this);
+  relax();
+  while (!put_off_.empty()) {
+    Object* object = put_off_.back();
+    put_off_.pop_back();
+    destroy_with_pending(object);
+  }
   enabled_ = false;
   collecting_ = true;
   const std::pair<std::vector<Object*>*, size_t> lists[] = {{&old_, old_.size()},

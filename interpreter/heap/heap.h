@@ -77,6 +77,22 @@ class Heap {
 
   // Called when a count falls to zero. Deep structures are freed in bounded C++ stack.
   void destroy(Object* object);
+  // A stop is on its way to the host, who must not wait for what the script held: from now on containers are freed for
+  // kFreeingNanoseconds, and what is left is put off until free_put_off().
+  void hurry();
+  void relax() noexcept {
+    until_ = kNoHurry;
+    late_ = frees_large_ = false;
+  }
+  // Frees what was put off: all, or for kFreeingNanoseconds. A stop ends it.
+  void free_put_off(bool all);
+  // For release slots: whether the time for freeing is over.
+  bool is_late() {
+    if (until_ != kNoHurry && !late_ && ++ticks_ % kTicks == 0) [[unlikely]] look_at_clock();
+    return late_;
+  }
+  // For release slots: whether there is time to give a block of this size back to the system.
+  bool may_free(size_t bytes) const { return until_ == kNoHurry || frees_large_ || bytes < kLargeBlock; }
   void release_state(InstanceState& state);
 
   // `make_room_to_track` comes first: it may throw, `track` does not.
@@ -135,6 +151,10 @@ class Heap {
   static constexpr size_t kLargestSmall = 512;
   static constexpr size_t kChunk = 64 << 10;
   static constexpr int kDestroyDepth = 48;
+  static constexpr int64_t kFreeingNanoseconds = 10'000'000;
+  static constexpr int64_t kNoHurry = INT64_MAX;
+  static constexpr uint32_t kTicks = 64;
+  static constexpr size_t kLargeBlock = 16 << 20;
   struct FreeBlock {
     FreeBlock* next;
   };
@@ -146,6 +166,10 @@ class Heap {
   bool charge_chunk();
   bool try_charge(size_t bytes);
   void release_type(Type* type);
+  void look_at_clock();
+  void destroy_now(Object* object);
+  bool put_off(Object* object) noexcept;
+  void destroy_with_pending(Object* object);
   std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old, std::span<Object* const> ignored) const;
   const StopFlag* stop() const;
   size_t collect_generation(std::vector<Object*>& objects, bool old);
@@ -164,7 +188,12 @@ class Heap {
   std::vector<Chunk> chunks_;
   Ref<MemoryBudget> budget_;
   int exempt_ = 0;
-  std::vector<Object*> young_, old_, pending_;
+  std::vector<Object*> young_, old_;
+  std::vector<Object*> pending_;  // die when the object that is being destroyed is gone
+  std::vector<Object*> put_off_;
+  int64_t until_ = kNoHurry;      // of steady_nanoseconds(): the end of the time for freeing
+  uint32_t ticks_ = 0;
+  bool late_ = false, frees_large_ = false;
   int destroy_depth_ = 0;
   bool enabled_ = true;
   bool collecting_ = false;

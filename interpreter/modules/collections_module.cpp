@@ -292,6 +292,11 @@ Value count_elements(Vm& vm, Args& a) {
 
 void set_deque_slots(TypeSlots& s) {
   s.destroy = destroy_as<Deque>;
+  s.release = [](Heap& heap, Object* o) {
+    std::deque<Value>& items = static_cast<Deque*>(o)->items;
+    while (!items.empty() && !heap.is_late()) items.pop_back();
+    return items.empty();
+  };
   s.traverse = deque_traverse;
   s.clear = deque_clear;
   s.construct = deque_construct;

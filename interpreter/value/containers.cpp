@@ -177,4 +177,10 @@ SliceRange resolve_slice(Vm& vm, const SliceObject* slice, int64_t length) {
   return r;
 }
 
+bool release_entries(Heap& heap, Table& table) {
+  bool more = true;
+  while (more && !heap.is_late()) more = table.drop_last();
+  return !more && heap.may_free(table.bytes());
+}
+
 }  // namespace tsc::interp

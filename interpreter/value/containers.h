@@ -101,4 +101,7 @@ struct SliceRange {
 };
 SliceRange resolve_slice(Vm& vm, const SliceObject* slice, int64_t length);
 
+// The release slot of what holds a table.
+bool release_entries(Heap& heap, Table& table);
+
 }  // namespace tsc::interp

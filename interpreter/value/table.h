@@ -49,6 +49,12 @@ class Table {
   // Gives up the empty places behind the last entry: taking the last one again and again costs the same each time.
   void drop_tail();
   void clear();
+  // Lets go of the last entry of a table that nobody will look into again; false: there is none.
+  bool drop_last() {
+    if (used_ == 0) return false;
+    entries_[--used_].~Entry();
+    return true;
+  }
   void copy_from(const Table& other);
   size_t bytes() const;
 

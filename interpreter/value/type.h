@@ -36,6 +36,9 @@ struct Visitor {
 struct TypeSlots {
   // Life cycle. `destroy` runs the C++ destructor and gives the memory back (Heap::free).
   void (*destroy)(Vm&, Object*) = nullptr;
+  // Lets go of what the object holds, one by one, while Heap::is_late() is false. True: what is left for `destroy`
+  // takes no time, also not for giving a large block back (Heap::may_free). Null: that is always so.
+  bool (*release)(Heap&, Object*) = nullptr;
   void (*traverse)(Object*, Visitor&) = nullptr;
   void (*clear)(Vm&, Object*) = nullptr;  // drop references to break a cycle
   // type(args): null means allocate an instance (only for script classes of plain layout).

@@ -49,12 +49,14 @@ Local<ExceptionObject> Vm::memory_error() noexcept {
 }
 
 void Vm::begin_entry() {
+  heap_.relax();
   fuel_ = config_.instruction_limit ? static_cast<int64_t>(config_.instruction_limit) : INT64_MAX;
 }
 
 void Vm::end_entry() {
   const bool was_full = stop_->cause() == StopCause::Memory;
   stop_->clear();
+  heap_.relax();
   interrupts_.fetch_and(~uint32_t{kInterruptStop});
   stack_.trim();
   if (was_full) {
@@ -67,6 +69,12 @@ void Vm::end_entry() {
 void Vm::begin_grace() {
   if (!stop_->requested()) stop(StopCause::Memory);  // the one limit that raises by itself
   if (stop_->grace_until() == 0) stop_->set_grace(steady_nanoseconds() + kGraceNanoseconds);
+  hurry();
+}
+
+// What a stop ends is freed from here on. After a memory limit freeing is what counts.
+void Vm::hurry() {
+  if (stop_->cause() != StopCause::Memory) heap_.hurry();
 }
 
 Local<ExceptionObject> Vm::limit_exception() noexcept {
@@ -141,7 +149,10 @@ void Vm::raise_stop() {
   const uint32_t pending = interrupts_.fetch_and(~uint32_t{kInterruptKeyboard});
   if (interrupts_.load(std::memory_order_relaxed) & kInterruptStop) {
     if (!stop_->requested()) interrupts_.fetch_and(~uint32_t{kInterruptStop});
-    else if (!stop_->in_grace()) throw ScriptException(limit_exception());
+    else if (!stop_->in_grace()) {
+      hurry();
+      throw ScriptException(limit_exception());
+    }
   }
   if (pending & kInterruptKeyboard)
     throw ScriptException(

@@ -242,6 +242,7 @@ class Vm {
   void relieve_pressure();
   void write_piece(Stream stream, std::string_view text);
   void raise_stop();
+  void hurry();
   void make_spare_errors();
   std::string limit_message();
   uint32_t pressure_skips_ = 0, next_pressure_skips_ = 1;

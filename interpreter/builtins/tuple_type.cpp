@@ -24,6 +24,7 @@ namespace {
 bool tuple_release(Heap& heap, Object* o) {
   auto* t = static_cast<TupleObject*>(o);
   uint32_t left = t->size;
+  while (left > 0 && !t->items[left - 1]) --left;  // let go of before
   while (left > 0 && !heap.is_late()) t->items[--left] = Value();
   return left == 0 && heap.may_free(t->size * sizeof(Value));
 }

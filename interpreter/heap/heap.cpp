@@ -242,9 +242,10 @@ void Heap::destroy_with_pending(Object* object) {
 }
 
 void Heap::destroy_now(Object* object) {
-  const auto release = object->type->slots.release;
-  if (until_ != kNoHurry && release && !release(*this, object) && put_off(object)) [[unlikely]] return;
-  object->type->slots.destroy(vm_, object);
+  const TypeSlots& slots = object->type->slots;
+  if (until_ != kNoHurry) [[unlikely]]
+    if (slots.release && !slots.release(*this, object) && put_off(object)) return;
+  slots.destroy(vm_, object);
 }
 
 // False: there is no memory for it.

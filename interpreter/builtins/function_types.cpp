@@ -344,13 +344,13 @@ void generator_clear(Vm&, Object* o) {
   auto* g = static_cast<GeneratorObject*>(o);
   if (g->state != GeneratorObject::State::Running) finish_generator(g);
 }
-// A suspended generator that dies runs its finally blocks, as close() does.
+// A suspended generator that dies runs its finally blocks, as close() does, but for what a stop left.
 void generator_destroy(Vm& vm, Object* o) {
   auto* g = static_cast<GeneratorObject*>(o);
   const bool suspended = g->state == GeneratorObject::State::Suspended;
   const bool delegates = suspended && g->frame.code->code->instructions[g->frame.pc].op == lang::Op::YieldFrom;
   bool protected_place = suspended && (delegates || lang::find_handler(*g->frame.code->code, g->frame.pc));
-  if (protected_place && !VmAccess::shutting_down(vm)) {
+  if (protected_place && !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off()) {
     g->reference_count += 2;  // alive while it runs
     g->flags &= static_cast<uint8_t>(~kBeingFreed);
     try {

@@ -23,8 +23,9 @@ namespace {
 
 bool tuple_release(Heap& heap, Object* o) {
   auto* t = static_cast<TupleObject*>(o);
-  uint32_t left = t->size;
-  while (left > 0 && !t->items[left - 1]) --left;  // let go of before
+  // What was let go of before stands at the end.
+  auto left = static_cast<uint32_t>(
+      std::partition_point(t->items, t->items + t->size, [](const Value& v) { return bool(v); }) - t->items);
   while (left > 0 && !heap.is_late()) t->items[--left] = Value();
   return left == 0 && heap.may_free(t->size * sizeof(Value));
 }

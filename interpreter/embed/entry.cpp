@@ -67,19 +67,17 @@ void begin(tsc_engine& engine) {
   engine.deadline = 0;
   engine.modes = interp::tensor_state(*engine.vm).modes;
   engine.vm->begin_entry();
+  engine.vm->heap().free_put_off();  // of a call that was stopped; not in this one's time
   if (engine.recovering) recover(engine);
   const int64_t limit = engine.time_limit.load(std::memory_order_relaxed);
-  if (limit > 0) {
-    engine.deadline = steady_nanoseconds() + limit;
-    try {
-      engine.watchdog.arm(engine.deadline);
-      engine.armed = true;
-    } catch (const std::exception&) {
-      engine.vm->stop(StopCause::Time);  // a limit that cannot be held is over at once
-    }
+  if (limit <= 0) return;
+  engine.deadline = steady_nanoseconds() + limit;
+  try {
+    engine.watchdog.arm(engine.deadline);
+    engine.armed = true;
+  } catch (const std::exception&) {
+    engine.vm->stop(StopCause::Time);  // a limit that cannot be held is over at once
   }
-  // What a stopped call left; where memory is limited all of it, as no allocation comes back to it.
-  engine.vm->heap().free_put_off(engine.device.budget->limit() != 0);
 }
 
 void publish_counts(tsc_engine& engine) {

@@ -236,7 +236,8 @@ void Heap::destroy_with_pending(Object* object) {
   while (destroy_depth_ == 1 && !pending_.empty()) {
     Object* next = pending_.back();
     pending_.pop_back();
-    if (!is_late() || !put_off(next)) destroy_now(next);
+    // Links of a long chain. (A class is known to its bases without being counted.)
+    if (next->kind != Kind::Instance || !is_late() || !put_off(next)) destroy_now(next);
   }
   --destroy_depth_;
 }
@@ -263,18 +264,23 @@ void Heap::hurry() {
 }
 
 void Heap::look_at_clock() {
-  const bool stopped = frees_large_ && vm_.stop_flag().requested() && !vm_.stop_flag().in_grace();
+  ticks_ = 0;
+  const bool stopped = frees_put_off_ && vm_.stop_flag().requested();
   late_ = stopped || steady_nanoseconds() > until_;
 }
 
-void Heap::free_put_off(bool all) {
+void Heap::free_last_put_off() {
+  Object* object = put_off_.back();
+  put_off_.pop_back();
+  destroy_with_pending(object);
+}
+
+void Heap::free_put_off() {
   if (put_off_.empty() || until_ != kNoHurry || destroy_depth_ > 0) return;
-  until_ = all ? kNoHurry - 1 : steady_nanoseconds() + kFreeingNanoseconds;
-  frees_large_ = true;
+  until_ = kNoHurry - 1;
+  frees_put_off_ = true;
   while (!put_off_.empty() && !late_) {
-    Object* object = put_off_.back();
-    put_off_.pop_back();
-    destroy_with_pending(object);
+    free_last_put_off();
     look_at_clock();
   }
   relax();
@@ -379,7 +385,11 @@ std::vector<bool> Heap::find_reachable(const std::vector<Object*>& objects, bool
   counts.reserve(objects.size());
   for (Object* object : objects) steps.step(), counts.push_back(object->reference_count);
   Subtract subtract(counts, old, steps);
-  for (Object* object : objects) steps.step(), traverse_all(object, subtract);
+  for (Object* object : objects) {
+    steps.step();
+    // What is put off still holds what it refers to.
+    if (!(object->flags & kBeingFreed)) traverse_all(object, subtract);
+  }
   for (Object* object : ignored) subtract.visit(object);
   std::vector<Object*> stack;
   Mark mark(counts, stack, old, steps);
@@ -427,7 +437,7 @@ size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
 size_t Heap::collect(bool full) {
   if (collecting_ || destroy_depth_) return 0;
   Exempt exempt(*this);
-  free_put_off(true);
+  free_put_off();
   collecting_ = true;
   size_t found = 0;
   try {
@@ -459,11 +469,7 @@ size_t Heap::collect_now(bool full) {
 void Heap::clear_everything() {
   Exempt exempt(*this);
   relax();
-  while (!put_off_.empty()) {
-    Object* object = put_off_.back();
-    put_off_.pop_back();
-    destroy_with_pending(object);
-  }
+  while (!put_off_.empty()) free_last_put_off();
   enabled_ = false;
   collecting_ = true;
   const std::pair<std::vector<Object*>*, size_t> lists[] = {{&old_, old_.size()},

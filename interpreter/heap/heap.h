@@ -1,10 +1,11 @@
 #pragma once
-// Memory of script objects: size-class free lists, reference counts that free at once, and a cycle
-// collector over container objects (two generations; internal references are subtracted, what keeps
+// Memory of script objects: size-class free lists, reference counts that free at once (after a stop: for ten
+// milliseconds; the rest is put off to the next call), and a cycle collector over container objects (two generations; internal references are subtracted, what keeps
 // a count is a root). Collections run only at safe points of the Vm, never inside native code.
 // Everything is charged to a memory budget: chunks of small objects, large blocks, and what containers
 // take through counted_memory.h. Knows: Object, Type. Must not know: what the objects mean (their slots
 // traverse and destroy them).
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,17 +83,22 @@ class Heap {
   void hurry();
   void relax() noexcept {
     until_ = kNoHurry;
-    late_ = frees_large_ = false;
+    late_ = frees_put_off_ = false;
   }
-  // Frees what was put off: all, or for kFreeingNanoseconds. A stop ends it.
-  void free_put_off(bool all);
+  // Frees what was put off. A stop ends it.
+  void free_put_off();
+  // What dies then has had its time: no code of the script runs for it.
+  bool frees_put_off() const { return frees_put_off_; }
   // For release slots: whether the time for freeing is over.
   bool is_late() {
-    if (until_ != kNoHurry && !late_ && ++ticks_ % kTicks == 0) [[unlikely]] look_at_clock();
+    if (until_ != kNoHurry && !late_ && ++ticks_ >= kTicks) [[unlikely]] look_at_clock();
     return late_;
   }
   // For release slots: whether there is time to give a block of this size back to the system.
-  bool may_free(size_t bytes) const { return until_ == kNoHurry || frees_large_ || bytes < kLargeBlock; }
+  bool may_free(size_t bytes) {
+    ticks_ += static_cast<uint32_t>(std::min(bytes, kLargeBlock) / kBytesPerTick);
+    return frees_put_off_ || bytes < kLargeBlock;
+  }
   void release_state(InstanceState& state);
 
   // `make_room_to_track` comes first: it may throw, `track` does not.
@@ -155,6 +161,7 @@ class Heap {
   static constexpr int64_t kNoHurry = INT64_MAX;
   static constexpr uint32_t kTicks = 64;
   static constexpr size_t kLargeBlock = 16 << 20;
+  static constexpr size_t kBytesPerTick = 128 << 10;
   struct FreeBlock {
     FreeBlock* next;
   };
@@ -169,6 +176,7 @@ class Heap {
   void look_at_clock();
   void destroy_now(Object* object);
   bool put_off(Object* object) noexcept;
+  void free_last_put_off();
   void destroy_with_pending(Object* object);
   std::vector<bool> find_reachable(const std::vector<Object*>& objects, bool old, std::span<Object* const> ignored) const;
   const StopFlag* stop() const;
@@ -193,7 +201,7 @@ class Heap {
   std::vector<Object*> put_off_;
   int64_t until_ = kNoHurry;      // of steady_nanoseconds(): the end of the time for freeing
   uint32_t ticks_ = 0;
-  bool late_ = false, frees_large_ = false;
+  bool late_ = false, frees_put_off_ = false;
   int destroy_depth_ = 0;
   bool enabled_ = true;
   bool collecting_ = false;

@@ -67,11 +67,13 @@ bool BackgroundWorker::add(std::function<void()> job) {
 bool BackgroundWorker::help() {
   std::unique_lock<std::mutex> lock(mutex_);
   if (jobs_.empty()) return false;
-  const std::function<void()> job = std::move(jobs_.front());
-  jobs_.pop_front();
-  ++busy_;
-  lock.unlock();
-  job();
+  {
+    const std::function<void()> job = std::move(jobs_.front());
+    jobs_.pop_front();
+    ++busy_;
+    lock.unlock();
+    job();
+  }
   lock.lock();
   if (--busy_ == 0 && jobs_.empty()) done_.notify_all();
   return true;

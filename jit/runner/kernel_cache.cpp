@@ -50,14 +50,14 @@ constexpr size_t kRoomToCompile = size_t{32} << 20;  // several times what a ker
 // Without memory for it the engine goes without.
 KernelCompiler* KernelCache::open_compiler() {
   opened_.call([this] {
-    const double start = now_ms();
+    open_began_ = now_ms();
     try {
       if (has_room(kRoomToOpen)) compiler_ = load_kernel_compiler(&open_error_);
       else open_error_ = "out of memory";
     } catch (const std::bad_alloc&) {
       open_error_ = "out of memory";
     }
-    open_ms_ = now_ms() - start;
+    open_ms_ = now_ms() - open_began_;
   });
   return compiler_.get();
 }
@@ -147,21 +147,30 @@ Ref<CompiledKernel> KernelCache::make(const std::string& text, const std::string
 }
 
 void KernelCache::complete() {
-  const double start = now_ms();
+  Device& device = current_device();
   // The worker is one of the threads.
-  parallel_for(current_device().threads.count() - 1, 1, [&](int64_t, int64_t) {
-    while (worker_.help()) current_device().stop.poll();
-  });
-  while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
-  // The threads' times overlap; their sum is to be the time that passed.
+  const auto help = [&](int64_t, int64_t) {
+    while (worker_.help()) device.stop.poll();
+  };
+  try {
+    parallel_for(device.threads.count() - 1, 1, help);
+    while (!worker_.wait_for(std::chrono::milliseconds(5))) device.stop.poll();
+  } catch (...) {  // a stop: the worker goes on, for the next call
+    std::lock_guard<std::mutex> lock(mutex_);
+    completed_ = order_.size();
+    throw;
+  }
+  // The threads' times overlap; their sum is to be the time that passed, but for opening the compiler.
   std::lock_guard<std::mutex> lock(mutex_);
+  const double opening = std::max(0.0, open_began_ + open_ms_ - std::max(open_began_, begun_));
+  const double passed = now_ms() - begun_ - opening;
   auto each = [&](auto visit) {
     for (size_t i = completed_; i < order_.size(); ++i)
       if (const auto made = ready_.find(order_[i]); made != ready_.end()) visit(made->second.ms);
   };
   double sum = 0;
   each([&](double ms) { sum += ms; });
-  const double share = sum > 0 ? std::min(1.0, (now_ms() - start) / sum) : 0;
+  const double share = sum > 0 ? std::clamp(passed / sum, 0.0, 1.0) : 0;
   each([&](double& ms) { ms *= share; });
   completed_ = order_.size();
 }
@@ -186,6 +195,7 @@ std::vector<std::string> KernelCache::prepare_later(std::span<const Wanted> want
 // False: there is no thread for it, or no memory; get() compiles it.
 bool KernelCache::queue(const Wanted& wanted, const std::string& text) {
   const size_t before = order_.size();
+  if (before == completed_) begun_ = now_ms();
   try {
     order_.push_back(text);
     queued_[text].symbol = wanted.symbol;
@@ -197,7 +207,7 @@ bool KernelCache::queue(const Wanted& wanted, const std::string& text) {
   return false;
 }
 
-// On the worker's thread. What is ready lies on disk before anybody asks for it: the next process has
+// On the worker's thread or that of who helps it. What is ready lies on disk before anybody asks for it: the next process has
 // it even if this one ends now.
 void KernelCache::compile_queued(const Wanted& wanted, const std::string& text) noexcept {
   std::optional<Ready> made;
@@ -230,9 +240,9 @@ bool KernelCache::are_done(std::span<const std::string> texts) {
 void KernelCache::finish(Report& report) {
   while (!worker_.wait_for(std::chrono::milliseconds(5))) current_device().stop.poll();
   std::lock_guard<std::mutex> lock(mutex_);
-  for (const std::string& text : order_)
-    if (kernels_.count(hash_bytes(text)) == 0)
-      make(text, queued_.at(text).symbol, nullptr, report);
+  for (size_t i = completed_; i < order_.size(); ++i)
+    if (kernels_.count(hash_bytes(order_[i])) == 0)
+      make(order_[i], queued_.at(order_[i]).symbol, nullptr, report);
 }
 
 std::optional<KernelCache::Ready> KernelCache::find_ready(const std::string& text,

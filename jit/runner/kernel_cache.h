@@ -44,7 +44,7 @@ class KernelCache {
   // before, so it is no harm when one is not asked for after all.
   std::vector<std::string> prepare_later(std::span<const Wanted> wanted, Report& report);
   // Waits for all that prepare_later() has begun, with all threads of the device: what the worker has not
-  // come to is compiled here.
+  // come to is compiled here. Throws Stopped; the worker goes on then.
   void complete();
   // Whether none of these is being compiled any more.
   bool are_done(std::span<const std::string> texts);
@@ -79,7 +79,7 @@ class KernelCache {
     bool stored = false;   // on disk already, or not because of
     Problem problem = {};  // this
   };
-  // A kernel that the worker compiles.
+  // A kernel that the worker compiles, or who helps it.
   struct Queued {
     std::string symbol;
     bool done = false;
@@ -104,7 +104,7 @@ class KernelCache {
   Once opened_;
   std::shared_ptr<KernelCompiler> compiler_;
   std::string open_error_;
-  double open_ms_ = 0;
+  double open_began_ = 0, open_ms_ = 0;
   bool open_reported_ = false;
   std::atomic<bool> opens_soon_ = false;
   std::unordered_map<Hash128, Known> kernels_;
@@ -113,6 +113,7 @@ class KernelCache {
   std::unordered_map<std::string, Queued> queued_;         // by program; entries stay
   std::vector<std::string> order_;                         // of queued_
   size_t completed_ = 0;                                   // of these, by complete()
+  double begun_ = 0;                                       // when the first of the others was queued
   BackgroundWorker worker_;  // the first to go: its jobs use all the rest
 };
 

@@ -1,7 +1,8 @@
 #pragma once
-// Memory of script objects: size-class free lists, reference counts that free at once (after a stop: for ten
-// milliseconds; the rest is put off to the next call), and a cycle collector over container objects (two generations; internal references are subtracted, what keeps
-// a count is a root). Collections run only at safe points of the Vm, never inside native code.
+// Memory of script objects: size-class free lists, reference counts that free at once (after a stop for
+// ten milliseconds; the rest is put off to the next call), and a cycle collector over container objects
+// (two generations; internal references are subtracted, what keeps a count is a root). Collections run
+// only at safe points of the Vm, never inside native code.
 // Everything is charged to a memory budget: chunks of small objects, large blocks, and what containers
 // take through counted_memory.h. Knows: Object, Type. Must not know: what the objects mean (their slots
 // traverse and destroy them).

@@ -318,6 +318,11 @@ void init_cache_type(Vm& vm) {
   TypeBuilder b(vm, "_lru_cache_wrapper", Kind::Native);
   TypeSlots& s = b.slots();
   s.destroy = destroy_as<CallCache>;
+  s.release = [](Heap& heap, Object* o) {
+    auto* cache = static_cast<CallCache*>(o);
+    while (!cache->nodes.empty() && !heap.is_late()) cache->nodes.pop_back();
+    return cache->nodes.empty() && release_entries(heap, cache->table);
+  };
   s.traverse = cache_traverse;
   s.call = cache_call;
   s.bind = [](Vm& vm, const Value& self, const Value& instance, Type*) {

@@ -178,9 +178,8 @@ SliceRange resolve_slice(Vm& vm, const SliceObject* slice, int64_t length) {
 }
 
 bool release_entries(Heap& heap, Table& table) {
-  bool more = true;
-  while (more && !heap.is_late()) more = table.drop_last();
-  return !more && heap.may_free(table.bytes());
+  while (table.used() > 0 && !heap.is_late()) table.drop_last();
+  return table.used() == 0 && heap.may_free(table.bytes());
 }
 
 }  // namespace tsc::interp

@@ -49,13 +49,8 @@ class Table {
   // Gives up the empty places behind the last entry: taking the last one again and again costs the same each time.
   void drop_tail();
   void clear();
-  // Lets go of the last entry of a table that nobody will look into again: the index goes on naming its place. False: there
-  // is none.
-  bool drop_last() {
-    if (used_ == 0) return false;
-    entries_[--used_].~Entry();
-    return true;
-  }
+  // Lets go of the last place of a table that nobody will look into again: the index goes on naming it.
+  void drop_last() { entries_[--used_].~Entry(); }
   void copy_from(const Table& other);
   size_t bytes() const;
 

@@ -187,7 +187,8 @@ class Vm {
 
   // --- limits: LimitError, which no script can catch -----------------------------------------------
   // Ends what runs: LimitError at the next safe point, and again until end_entry(). `finally` and
-  // __exit__ get kGraceNanoseconds, then they are skipped, as are those of generators that Heap puts off. Any thread, signal safe.
+  // __exit__ get kGraceNanoseconds, then they are skipped, as are those of generators that the heap puts off.
+  // Any thread, signal safe.
   void stop(StopCause cause) noexcept {
     stop_->request(cause);
     interrupts_.fetch_or(kInterruptStop);

@@ -22,6 +22,9 @@ const Hoard kHoards[] = {
     {"a dict of texts", "held = {-1: mark} | {i: str(i) for i in range(n)}"},
     {"a set of texts", "held = {mark}\n    held.update([str(i) for i in range(n)])"},
     {"a deque", "held = collections.deque([mark] + [[i] for i in range(n)])"},
+    {"a cache of calls",
+     "import functools\n    held = functools.lru_cache(None)(lambda i: str(i) if i else mark)\n"
+     "    for i in range(n):\n        held(i)"},
     {"a long chain", "held = mark\n    for i in range(n):\n        held = Link(held)"},
     {"lists in lists", "held = mark\n    for i in range(n):\n        held = [held, i]"},
     {"large texts", "held = ['x' * 40000000 + str(i) for i in range(4)]"},

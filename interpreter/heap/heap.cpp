@@ -276,7 +276,7 @@ void Heap::free_last_put_off() {
 }
 
 void Heap::free_put_off() {
-  if (put_off_.empty() || until_ != kNoHurry || destroy_depth_ > 0) return;
+  if (put_off_.empty()) return;
   until_ = kNoHurry - 1;
   frees_put_off_ = true;
   while (!put_off_.empty() && !late_) {
@@ -385,11 +385,7 @@ std::vector<bool> Heap::find_reachable(const std::vector<Object*>& objects, bool
   counts.reserve(objects.size());
   for (Object* object : objects) steps.step(), counts.push_back(object->reference_count);
   Subtract subtract(counts, old, steps);
-  for (Object* object : objects) {
-    steps.step();
-    // What is put off still holds what it refers to.
-    if (!(object->flags & kBeingFreed)) traverse_all(object, subtract);
-  }
+  for (Object* object : objects) steps.step(), traverse_all(object, subtract);
   for (Object* object : ignored) subtract.visit(object);
   std::vector<Object*> stack;
   Mark mark(counts, stack, old, steps);
@@ -437,7 +433,6 @@ size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
 size_t Heap::collect(bool full) {
   if (collecting_ || destroy_depth_) return 0;
   Exempt exempt(*this);
-  free_put_off();
   collecting_ = true;
   size_t found = 0;
   try {

@@ -86,7 +86,7 @@ class Heap {
     until_ = kNoHurry;
     late_ = frees_put_off_ = false;
   }
-  // Frees what was put off. A stop ends it.
+  // Frees what was put off, before a call begins. A stop ends it.
   void free_put_off();
   // What dies then has had its time: no code of the script runs for it.
   bool frees_put_off() const { return frees_put_off_; }

@@ -173,9 +173,10 @@ void CompiledKernels::prepare_foreseen(const Region& region, const Registers& bo
     const LoweredKernel& lowered = kernels_[kernel.id];
     Launch launch;
     if (!plan_launch(lowered, registers, &launch)) return false;
-    if (!wants_phases(lowered, launch) && forms.insert({lowered.program_number, launch.form()}).second)
-      cache_->prepare_later(std::vector{KernelCache::Wanted{program_of(kernel.id, launch), symbol_of(kernel.id)}},
-                            report_);
+    if (!wants_phases(lowered, launch) && forms.insert({lowered.program_number, launch.form()}).second) {
+      const KernelCache::Wanted wanted{program_of(kernel.id, launch), symbol_of(kernel.id)};
+      cache_->prepare_later({&wanted, 1}, report_);
+    }
     for (size_t o = 0; o < launch.operands.size(); ++o) {
       const OperandPlan& plan = launch.operands[o];
       if (!plan.output || plan.source == OperandPlan::Source::Strip) continue;

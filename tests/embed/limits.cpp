@@ -365,6 +365,55 @@ TEST_CASE("a memory limit counts objects, containers and tensors together") {
   }
 }
 
+namespace {
+
+// 60 products behind chains of functions, no two chains the same: a kernel each.
+std::string many_kernels() {
+  const char* ops[] = {"sin", "cos", "exp", "tanh", "sigmoid", "sqrt", "abs", "neg"};
+  std::string text = "import torch\ndef f(x, w):\n";
+  for (int i = 0; i < 60; ++i) {
+    text += "    x = x";
+    for (int digit = i + 64; digit; digit /= 8) text += std::string(".") + ops[digit % 8] + "()";
+    text += "\n    x = torch.softmax(x, -1) @ w\n";
+  }
+  return text + "    return x\nf = torch.compile(f)\nx, w = torch.ones(8, 8), torch.ones(8, 8)\n";
+}
+
+Engine compiling_on_four_threads() {
+  Options options;
+  options.background = false;
+  options.threads = 4;
+  Engine engine(options);
+  engine.run_source(many_kernels());
+  return engine;
+}
+
+}  // namespace
+
+TEST_CASE("a stop is heard between kernels by every thread that compiles them") {
+  Engine whole = compiling_on_four_threads();
+  const auto all = run(whole, "f(x, w)").taken;
+  if (whole.statistics().kernels < 50) {
+    WARN("there is no compiler here");
+    return;
+  }
+  // A busy machine may keep the stop itself waiting: once in time is enough.
+  bool in_time = false;
+  for (int attempt = 0; attempt < 4 && !in_time; ++attempt) {
+    Engine engine = compiling_on_four_threads();
+    std::thread stopper([&] {
+      std::this_thread::sleep_for(all / 4);
+      engine.stop();
+    });
+    const Outcome outcome = run(engine, "f(x, w)");
+    stopper.join();
+    in_time = outcome.limit == TSC_LIMIT_STOP && outcome.taken < all * 3 / 4;
+    engine.clear_stop();
+    check_alive(engine);
+  }
+  CHECK(in_time);
+}
+
 TEST_CASE("what is freed counts no more, cycles too") {
   Options options;
   options.memory_limit = 48 << 20;

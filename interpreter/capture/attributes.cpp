@@ -105,7 +105,7 @@ Av Capture::read_class_attribute(const Value& attribute, const Av& self) {
   return bind(attribute, self, false);
 }
 
-Av Capture::host_attribute(const Av& object, StrObject* name) {
+Av Capture::find_attribute(const Av& object, StrObject* name) {
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   switch (site.found) {
     case Found::Absent: break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));

@@ -221,6 +221,7 @@ static void write_values(Capture& capture, RecipeWriter& writer, HostAction& act
 }
 
 void Capture::host_action(HostAction action, std::vector<Av> values) {
+  spoil_record();
   if (action.form == HostAction::Form::Call) flush_writes();
   RecipeWriter writer(*this, action.materials);
   write_values(*this, writer, action, values);
@@ -232,6 +233,7 @@ void Capture::host_action(HostAction action, std::vector<Av> values) {
 }
 
 Av Capture::host_action_with_result(HostAction action, std::vector<Av> values) {
+  spoil_record();
   flush_writes();
   RecipeWriter writer(*this, action.materials);
   write_values(*this, writer, action, values);

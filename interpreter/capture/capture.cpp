@@ -1,5 +1,6 @@
 #include "interpreter/capture/capture.h"
 
+#include "interpreter/capture/call_record.h"
 #include "interpreter/capture/exits.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
@@ -22,13 +23,6 @@ constexpr BreakRow kBreakRows[] = {
 }  // namespace
 
 const BreakRow& break_row(BreakReason reason) { return kBreakRows[static_cast<int>(reason)]; }
-
-// Two sizes of inputs are compared when the inputs are bound (Capture::finish); others by a guard.
-bool CaptureBuilder::require_equal(ValueId a, ValueId b) {
-  if (capture_.are_input_sizes(a, b)) return capture_.hint(a)->i == capture_.hint(b)->i;
-  const ValueId operands[] = {a, b};
-  return capture_.assume_at_entry(scalar(jit::ScalarOp::eq, operands));
-}
 
 uint32_t CaptureBuilder::find_origin() { return capture_.origin_at(capture_.step_pc_); }
 
@@ -121,6 +115,10 @@ void Capture::step() {
 bool Capture::begins_statement(const AFrame& frame) const {
   int32_t index = lang::statement_at(*frame.code->code, frame.pc);
   return index >= 0 && frame.code->code->statements[static_cast<size_t>(index)].begin == frame.pc;
+}
+
+bool Capture::has_room_for(size_t instructions) const {
+  return region_.body.instructions.size() + instructions <= kMaxRegionInstructions;
 }
 
 void Capture::break_here(BreakReason reason, std::string detail) {
@@ -295,7 +293,14 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
     frame.code = function->code;
     frame.module = function->module;
     frame.host_function = Local<FunctionObject>(function);
-    return push_call(callee, std::move(frame), arguments, destination, discard_result);
+    prepare_code(vm_, frame.code);
+    const bool returns = !discard_result && !frame.code->code->is_generator;
+    SeenCall* seen = returns ? seen_call(function, arguments) : nullptr;
+    if (!seen) return push_call(callee, std::move(frame), arguments, destination, discard_result);
+    if (repeat_call(*seen, arguments, destination)) return;
+    std::unique_ptr<CallRecorder> recorder = recorder_for(*seen, arguments);
+    push_call(callee, std::move(frame), arguments, destination, discard_result);
+    return begin_call(*seen, std::move(recorder));
   }
   if (object->kind == Kind::NativeFunction) {
     Av result = call_native(cast<NativeFunction>(callee.value), arguments, destination);
@@ -310,6 +315,7 @@ void Capture::return_from(const Av& result) {
   AFrame finished = std::move(frames_.back());
   frames_.pop_back();
   origin_pc_ = ~0u;
+  if (finished.seen) end_call(finished, result);
   if (finished.generator) {
     nested_result_ = Av();
     return;
@@ -343,7 +349,7 @@ void Capture::leave_with_break(const BreakHere& reason) {
 
 // ---- conditions ----
 
-std::optional<Scalar> Capture::hint(ValueId id) {
+std::optional<Scalar> Capture::find_hint(ValueId id) {
   std::vector<jit::Instruction>& all = region_.body.instructions;
   for (; hints_seen_ < all.size(); ++hints_seen_) {
     const jit::Instruction& i = all[hints_seen_];
@@ -372,7 +378,7 @@ std::optional<Scalar> Capture::hint(ValueId id) {
   return found->second;
 }
 
-bool Capture::assume_at_entry(ValueId condition) {
+bool Capture::condition_holds(ValueId condition) {
   std::optional<Scalar> now = hint(condition);
   if (!now || now->i == 0) return false;
   if (!builder_.known(condition)) conditions_.insert(condition);

@@ -19,6 +19,8 @@
 
 namespace tsc::interp {
 
+class CallRecorder;
+
 // Ends the region in front of the current instruction.
 struct BreakHere {
   BreakReason reason;
@@ -53,6 +55,7 @@ struct CaptureMemory {
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
+  bool follows_calls = false;  // none is repeated (call_record.h): one was, and came out differently
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
@@ -69,6 +72,14 @@ bool holds_data(Vm& vm, const Value& v);
 inline constexpr uint16_t kNoDestination = 0xFFFF;
 inline constexpr uint16_t kNestedDestination = 0xFFFE;
 
+// Of the calls of one function with arguments of one form: see call_record.h.
+struct SeenCall {
+  std::vector<std::shared_ptr<const struct CallRecord>> records;
+  uint32_t steps = 0;   // that the last one took
+  uint32_t misses = 0;  // calls that no record fitted
+  bool spoiled = false;
+};
+
 struct AFrame {
   Av function;                    // constant function or VFunction; Undefined for the entered frame
   Local<CodeObject> code;
@@ -82,6 +93,9 @@ struct AFrame {
   Av constructed;
   uint32_t call_origin = 0;       // origin of the caller's call instruction
   VIterator* generator = nullptr; // whose body this is
+  SeenCall* seen = nullptr;       // of the call; null: it is not to be repeated
+  uint32_t begun = 0;             // when, in steps of the capture
+  bool recorded = false;
 };
 
 // The builder asks capture when two sizes must be equal; capture records an entry condition.
@@ -90,7 +104,16 @@ class CaptureBuilder final : public jit::RegionBuilder {
  public:
   CaptureBuilder(jit::Region& region, Capture& capture)
       : RegionBuilder(region), capture_(capture) {}
+  // What is asked of it and made with it is recorded (recorded.cpp).
+  ValueId op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+             const OpAttributes& attributes, int result = 0) override;
+  ValueId scalar(jit::ScalarOp op, std::span<const ValueId> operands) override;
+  std::optional<int64_t> known_int(ValueId scalar) const override;
+  std::optional<Scalar> known(ValueId scalar) const;
+  bool known_equal(ValueId a, ValueId b) const;
+  void assume_equal(ValueId a, ValueId b);
   bool require_equal(ValueId a, ValueId b) override;
+  ValueId read(ValueId tensor, jit::ValueKind kind);
 
  private:
   uint32_t find_origin() override;
@@ -199,6 +222,7 @@ class Capture {
   ValueId fill_value(const Av& av, size_t position, Op op);
   // Leaves where the interpreter refuses the number, or may.
   void check_written(const Av& number, DType dtype);
+  void spoil_record();  // what goes on now cannot be repeated (call_record.h)
   size_t frame_depth() const { return frames_.size() - 1; }
   AFrame& frame_at(size_t depth) { return frames_[depth]; }
 
@@ -295,7 +319,7 @@ class Capture {
   // A reshape of `of` that shares its memory, whatever the layout.
   bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);
-  ValueId rng_offset(ValueId* seed);
+  std::pair<ValueId, ValueId> rng_offset();  // seed, offset
 
   // Virtual objects.
   template <class T>
@@ -332,8 +356,10 @@ class Capture {
   void leave_with_return(const Av& result);
 
  private:
+  friend class CallRecorder;
   friend class CaptureBuilder;
   friend class ExitBuilder;
+  friend class Repetition;
   friend class RecipeWriter;
   struct OverlayKey {
     Object* holder;
@@ -341,6 +367,42 @@ class Capture {
     int64_t index;
     bool operator==(const OverlayKey&) const = default;
   };
+  // Calls that are followed once (call_record.h). `run` is part of the record as a whole, which `note` adds it to.
+  template <class Run, class Note>
+  auto recorded(Run&& run, Note&& note);
+  SeenCall* seen_call(const FunctionObject* function, const CallArguments& arguments);
+  bool repeat_call(SeenCall& seen, const CallArguments& arguments, uint16_t destination);
+  std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, const CallArguments& arguments);
+  void begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder);
+  void end_call(const AFrame& finished, const Av& result);
+  bool note_read(const Value& holder, const Value& key, bool by_lookup = false);
+  bool has_stored(const Value& holder, const Value& key) const;
+  bool is_dynamic(const Value& holder, const Value& key) const;
+  bool has_room_for(size_t instructions) const;
+  Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
+  std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
+  Av emit_elementwise(Op op, std::span<const Av> operands);
+  Av emit_copy(const Av& av);
+  Av emit_scalar(jit::ScalarOp op, std::vector<Av> operands);
+  void write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history);
+  Av find_gradient(VTensor& tensor);
+  void replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
+  Av find_attribute(const Av& object, StrObject* name);
+  Av find_attribute_cell(const Value& holder, StrObject* name, const Value& current);
+  Av find_cell(const Av& cell);
+  Av find_element(ListObject* list, int64_t index);
+  Av find_dict_entry(DictObject* dict, const Value& key);
+  bool finds_attribute(const Av& object, StrObject* name);
+  void watch(Object* holder, const Value& key);
+  bool condition_holds(ValueId condition);
+  bool is_nonnegative_at_entry(ValueId size);
+  std::optional<Scalar> find_hint(ValueId id);
+  Av find_int(ValueId id);
+  Av find_number(ValueId id);
+  void write_back_all();
+  void set_mode(bool grad_enabled);
+  void may_raise_here();
+  std::pair<ValueId, ValueId> advance_rng();
   Av bind(const Value& attribute, const Av& self, bool through_class);
   Av tensor_attribute(const Av& object, VTensor& tensor, StrObject* name);
   Av read_class_attribute(const Value& attribute, const Av& self);
@@ -413,6 +475,9 @@ class Capture {
   Av nested_result_;
   bool advanced_ = false;  // the instruction took items from an iterator
   uint32_t steps_ = 0;
+  std::unordered_map<uint64_t, SeenCall> seen_calls_;
+  std::unique_ptr<CallRecorder> recorder_;  // of the call that is recorded
+  uint32_t recorded_depth_ = 0;             // inside what is recorded as a whole
 
   struct OverlayHash {
     size_t operator()(const OverlayKey& k) const {

@@ -197,7 +197,9 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
     try {
       Capture capture(vm_, frame, memory);
       capture.break_everywhere = options_.break_everywhere;
-      return capture.run();
+      CaptureResult result = capture.run();
+      if (options_.strict && result.plan.repeats) check_repeats(frame, memory, result);
+      return result;
     } catch (const CaptureRestart&) {
     }
   }
@@ -234,7 +236,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   report_variant(*variant, frame);
   variant->capture = ++captures_;
   if (options_.strict) {
-    variant->captured = jit::print(captured->region);
+    variant->captured = text_of(captured->region);
     variant->captured_of = entry_numbers(variant->plan, frame, again.memory);
   }
   try {

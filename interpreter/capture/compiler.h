@@ -136,6 +136,8 @@ class Compiler : public CompilerHooks, public Watchers {
   bool enter_shared(Frame& frame, Site& site, EnterResult* outcome, Value& result);
   std::shared_ptr<Variant> share_variant(const Variant& old, Frame& frame, const Site& site);
   std::string entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const;
+  static std::string text_of(const jit::Region& region);
+  void check_repeats(const Frame& frame, const CaptureMemory& memory, const CaptureResult& repeated);
   std::string difference_to_capture(const Variant& variant, Frame& frame, const Site& site);
   void add_variant(Site& site, const std::shared_ptr<Variant>& variant);
   void drop_abandoned(Site& site);

@@ -2,7 +2,7 @@
 // next call may bring another container of the same form. So are instances of script classes, once a call
 // has brought another one. What the region stores into one is stored into the real object at its place in
 // program order, and into what capture knows of it.
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/call_record.h"
 
 namespace tsc::interp {
 
@@ -171,6 +171,7 @@ void Capture::keep_whole(Object* holder) {
 
 // An object known by identity whose content the region changes, or that it compares with others.
 void Capture::keep_apart_from(const Value& holder) {
+  spoil_record();
   keep_whole(holder.object());
   plan_.foreign.push_back(holder);
 }

@@ -33,9 +33,8 @@ uint32_t Capture::add_source(EntrySource source) {
   return static_cast<uint32_t>(plan_.sources.size() - 1);
 }
 
-void Capture::note_fact(std::string text) { plan_.facts.push_back(std::move(text)); }
 
-void Capture::assume_unchanged(Object* holder, const Value& key) {
+void Capture::watch(Object* holder, const Value& key) {
   keep_whole(holder);
   for (const Value& forbidden : forbidden_)
     if (forbidden.object() == holder && !is_kind(key, Kind::Str))
@@ -170,7 +169,7 @@ void Capture::read_anew(const Value& holder) {
 }
 
 // Own attribute `name` of a host object, or an entry of a namespace dict.
-Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
+Av Capture::find_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
   keep_whole(holder.object());
   OverlayKey key{holder.object(), name, 0};
   if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
@@ -219,7 +218,7 @@ Av Capture::load_global(StrObject* name) {
   return load_attribute_cell(Value(module->globals.get()), name, site.value);
 }
 
-Av Capture::load_cell(const Av& cell) {
+Av Capture::find_cell(const Av& cell) {
   if (VCell* virtual_cell = as<VCell>(cell)) return virtual_cell->content;
   if (!cell.is_constant() || !is_kind(cell.value, Kind::Cell))
     break_here(BreakReason::unknown_object, "closure cell");
@@ -249,7 +248,7 @@ Av Capture::load_cell(const Av& cell) {
   return result;
 }
 
-Av Capture::load_element(ListObject* list, int64_t index) {
+Av Capture::find_element(ListObject* list, int64_t index) {
   keep_whole(list);
   OverlayKey key{list, nullptr, index + 1};
   if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
@@ -278,7 +277,7 @@ Av Capture::load_element(ListObject* list, int64_t index) {
   return result;
 }
 
-Av Capture::load_dict_entry(DictObject* dict, const Value& key) {
+Av Capture::find_dict_entry(DictObject* dict, const Value& key) {
   keep_whole(dict);
   if (!is_kind(key, Kind::Str)) {
     Value now = dict_get(vm_, dict, key);
@@ -304,7 +303,7 @@ Av Capture::load_dict_entry(DictObject* dict, const Value& key) {
 }
 
 // `.grad` of a tensor: read at every entry, because every step makes a new one.
-Av Capture::load_gradient(VTensor& tensor) {
+Av Capture::find_gradient(VTensor& tensor) {
   if (tensor.has_grad_overlay) return tensor.grad;
   if (tensor.host.is_undefined()) return Av::none();
   TensorObject* host = cast<TensorObject>(tensor.host);

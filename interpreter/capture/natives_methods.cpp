@@ -156,8 +156,7 @@ Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
 Av prim_rng_bits(Capture& capture, Arguments& arguments) {
   OpAttributes attributes;
   attributes.dtype = expect_dtype(capture.vm(), at(arguments, 1).value, "dtype");
-  ValueId seed;
-  ValueId offset = capture.rng_offset(&seed);
+  const auto [seed, offset] = capture.rng_offset();
   std::vector<ValueId> scalars = {seed, offset};
   for (const Av& size : capture.items_of(at(arguments, 0))) scalars.push_back(capture.int_id(size));
   return capture.emit(Op::rng_bits, {}, scalars, attributes);
@@ -177,6 +176,7 @@ Av autocast_value(Capture& capture) {
 }
 
 Av prim_set_autocast(Capture& capture, Arguments& arguments) {
+  capture.spoil_record();
   Av before = autocast_value(capture);
   const Av& dtype = at(arguments, 0);
   if (dtype.is_none()) capture.modes.autocast.reset();

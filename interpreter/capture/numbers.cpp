@@ -71,7 +71,7 @@ ValueId Capture::int_id(const Av& av) {
 }
 
 // A constant when everything is known for ever, a register otherwise.
-Av Capture::scalar_av(ValueId id) {
+Av Capture::find_number(ValueId id) {
   ValueKind kind = region_.type(id).kind;
   if (std::optional<Scalar> known = builder_.known(id)) {
     if (kind == ValueKind::Bool) return Av::boolean(known->i != 0);
@@ -103,7 +103,7 @@ std::vector<ValueId> Capture::matched(std::span<const Av> operands, bool force_f
   return ids;
 }
 
-Av Capture::scalar(ScalarOp op, std::vector<Av> operands) {
+Av Capture::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   bool as_float = op == ScalarOp::pow || op >= ScalarOp::sqrt;
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
   const std::vector<ValueId> ids = matched(operands, as_float);
@@ -351,7 +351,10 @@ bool Capture::is_identical(const Av& a, const Av& b) {
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
     const uint32_t left = a.object->source, right = b.object->source;
     const bool came_in = left != Virtual::kMadeHere && right != Virtual::kMadeHere;
-    if (a.object != b.object && came_in) plan_.different.push_back({left, right});
+    if (a.object != b.object && came_in) {
+      spoil_record();
+      plan_.different.push_back({left, right});
+    }
     return a.object == b.object;
   }
   if (a.is_constant() && b.is_constant()) return a.value.is(b.value);

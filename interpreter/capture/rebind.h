@@ -8,8 +8,8 @@
 // Knows plans and script objects; must not know regions, variants or how a plan is run.
 #include <functional>
 #include <optional>
-#include <unordered_map>
 
+#include "interpreter/capture/counterparts.h"
 #include "interpreter/capture/plan.h"
 #include "interpreter/vm/vm.h"
 
@@ -26,18 +26,12 @@ struct EntryLook {
 
 class Rebinding {
  public:
-  Rebinding(Vm& vm, const RegionPlan& plan, EntryLook look) : vm_(vm), plan_(plan), look_(std::move(look)) {}
+  Rebinding(Vm& vm, const RegionPlan& plan, EntryLook look) : vm_(vm), plan_(plan), look_(std::move(look)), objects_(vm) {}
   // The plan for what the call brings; nothing when no object has another one in its place, or when capture
   // might find something else there.
   std::optional<RegionPlan> apply();
 
  private:
-  bool match(const Value& old, const Value& now);
-  bool have_one_form(const Value& old, const Value& now) const;
-  bool match_items(std::span<const Value> old, std::span<const Value> now);
-  bool match_content(const Value& old, const Value& now, const Value& key);
-  bool match_named(const Value& old, const Value& now, StrObject* name);
-  bool match_all(const Value& old, const Value& now);
   bool match_sources();
   bool match_watched();
   bool match_lookups();
@@ -47,9 +41,7 @@ class Rebinding {
   Vm& vm_;
   const RegionPlan& plan_;
   EntryLook look_;
-  std::unordered_map<Object*, Value> counterparts_;
-  std::unordered_map<Object*, Object*> origins_;  // the other way round
-  size_t moved_ = 0;                              // counterparts that are other objects
+  Counterparts objects_;
   bool others_stay_ = false;                      // an object without counterpart is its own
 };
 

@@ -36,7 +36,7 @@ Av Capture::call_pending_getter() {
   return Av();
 }
 
-bool Capture::has_attribute(const Av& object, StrObject* name) {
+bool Capture::finds_attribute(const Av& object, StrObject* name) {
   if (VInstance* instance = as<VInstance>(object)) {
     if (find_field(*instance, name)) return true;
     return class_attribute(instance->type.get(), name, nullptr) != nullptr;
@@ -145,6 +145,7 @@ void Capture::forget_history(ValueId loss) {
 }
 
 void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
+  spoil_record();
   std::shared_ptr<VTensor> root = share_tensor(loss);
   ValueId value = current(*root);
   if (!root->requires_grad || !modes.grad_enabled) break_here(BreakReason::raises, "backward()");

@@ -441,6 +441,7 @@ Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
 Av Capture::snapshot(const Av& av, int depth) {
   if (depth > 50) break_here(BreakReason::too_large, "text of a list that is too deep, or holds itself");
   if (VTensor* tensor = tensor_of(av)) {
+    spoil_record();
     ValueId id = current(*tensor);
     Av out = new_tensor(builder_.op(Op::copy, {&id, 1}, {}, {}), false);
     as<VTensor>(out)->requires_grad = tensor->requires_grad;

@@ -78,7 +78,41 @@ bool reads_alike(const EntrySource& shared, const EntrySource& made) {
          shared.check == made.check && shared.tensor_key == made.tensor_key;
 }
 
+bool leave_alike(const ExitPlan& a, const ExitPlan& b) {
+  const auto same_place = [](const ExitFrame& one, const ExitFrame& other) {
+    return one.pc == other.pc && one.registers.size() == other.registers.size();
+  };
+  return a.form == b.form && a.wrt_sources == b.wrt_sources && a.history_live == b.history_live &&
+         a.saved_live == b.saved_live && a.materials.objects.size() == b.materials.objects.size() &&
+         std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(), same_place);
+}
+
+// What differs. In `plan` more may be watched than has to be.
+std::string plan_difference(const RegionPlan& plan, const RegionPlan& made) {
+  const Cells needed = cells_read(made), read = cells_read(plan);
+  const auto alike = [&](const auto& input, const auto& its) {
+    return input.first == its.first && reads_alike(plan.sources[input.second], made.sources[its.second]);
+  };
+  const bool same = std::equal(plan.inputs.begin(), plan.inputs.end(), made.inputs.begin(), made.inputs.end(), alike) &&
+                    made.written_sources.size() == plan.written_sources.size() &&
+                    made.actions.size() == plan.actions.size() &&
+                    std::equal(plan.exits.begin(), plan.exits.end(), made.exits.begin(), made.exits.end(), leave_alike) &&
+                    std::includes(read.begin(), read.end(), needed.begin(), needed.end());
+  return same ? "" : "plan";
+}
+
 }  // namespace
+
+// Without the numbers of the places in the source, of which there are more where calls are followed.
+std::string Compiler::text_of(const jit::Region& region) {
+  const std::string whole = jit::print(region);
+  std::string text;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (whole.compare(i, 2, " @") == 0) i = whole.find_first_not_of("0123456789", i + 2);
+    text += whole[i];
+  }
+  return text;
+}
 
 // The numbers and sizes that come in, and how much is remembered of the place: they decide how capture goes on.
 std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
@@ -103,17 +137,18 @@ std::string Compiler::difference_to_capture(const Variant& variant, Frame& frame
   if (entry_numbers(variant.plan, frame, site.memory) != variant.captured_of) return "";
   CaptureMemory memory = site.memory;
   const std::optional<CaptureResult> again = capture_region(frame, memory);
-  if (!again) return "region";
-  const RegionPlan &made = again->plan, &plan = variant.plan;
-  if (jit::print(again->region) != variant.captured) return "region";
-  const Cells needed = cells_read(made), read = cells_read(plan);
-  const auto alike = [&](const auto& input, const auto& other) {
-    return input.first == other.first && reads_alike(plan.sources[input.second], made.sources[other.second]);
-  };
-  const bool same = std::equal(plan.inputs.begin(), plan.inputs.end(), made.inputs.begin(), made.inputs.end(), alike) &&
-                    made.written_sources.size() == plan.written_sources.size() &&
-                    std::includes(read.begin(), read.end(), needed.begin(), needed.end());
-  return same ? "" : "plan";
+  if (!again || text_of(again->region) != variant.captured) return "region";
+  return plan_difference(variant.plan, again->plan);
+}
+
+// What is captured where calls are repeated, and where all are followed.
+void Compiler::check_repeats(const Frame& frame, const CaptureMemory& memory, const CaptureResult& repeated) {
+  CaptureMemory following = memory;
+  following.follows_calls = true;
+  const std::optional<CaptureResult> again = capture_region(frame, following);
+  const bool same = again && text_of(again->region) == text_of(repeated.region);
+  const std::string found = same ? plan_difference(repeated.plan, again->plan) : "region";
+  TSC_CHECK(found.empty(), "the " + found + " of repeated calls is not the one of calls that are followed");
 }
 
 bool Compiler::enter_shared(Frame& frame, Site& site, EnterResult* outcome, Value& result) {

@@ -37,7 +37,7 @@ bool Capture::stays_nonnegative(const jit::Instruction& scalar) const {
 }
 
 // False: only running can tell.
-bool Capture::assume_nonnegative(ValueId size) {
+bool Capture::is_nonnegative_at_entry(ValueId size) {
   if (builder_.known_int(size)) return true;  // the builder looks at what is known
   if (!hint(size)) return false;
   if (nonnegative_.count(size)) return true;
@@ -105,6 +105,7 @@ std::optional<bool> Capture::is_row_major(const VTensor& tensor) {
 
 // Whether a view of a tensor from outside is in row-major order in this call.
 bool Capture::is_row_major_now(const VTensor& tensor) {
+  spoil_record();
   const auto layout = [&](const VTensor& of, const auto& self) -> Tensor {
     if (!of.view) return of.host.is_undefined() ? Tensor() : cast<TensorObject>(of.host)->tensor;
     const Tensor parent = self(*of.view->parent, self);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/call_record.h"
 #include "interpreter/tensor/elementwise.h"
 
 namespace tsc::interp {
@@ -17,6 +17,7 @@ VTensor* Capture::tensor_of(const Av& av) {
   if (av.is_constant() && as_tensor(tensors_, av.value)) {
     auto found = tensor_objects_.find(av.value.object());
     if (found != tensor_objects_.end()) return as<VTensor>(found->second);
+    spoil_record();
     EntrySource source;
     source.form = EntrySource::Form::Pinned;
     source.holder = av.value;
@@ -58,6 +59,7 @@ ValueId Capture::current(VTensor& tensor) {
 
 // From here on the tensor needs a gradient: what was computed of it before, its views among them, has no part in that.
 void Capture::begin_gradient(VTensor& tensor) {
+  spoil_record();
   current(tensor);
   tensor.id = builder_.op(Op::copy, {&tensor.id, 1}, {}, {});
   no_grad_values_.push_back(tensor.id);
@@ -94,8 +96,8 @@ Av Capture::new_tensor(ValueId id, bool requires_grad) {
   return Av::of(tensor);
 }
 
-Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
-                 const OpAttributes& attributes, int result) {
+Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+                    int result) {
   std::vector<ValueId> ids;
   bool any_grad = false;
   for (const Av& av : tensors) {
@@ -133,7 +135,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
   return out;
 }
 
-Av Capture::copied(const Av& av) {
+Av Capture::emit_copy(const Av& av) {
   std::shared_ptr<VTensor> tensor = share_tensor(av);
   Av out = emit(Op::copy, {&av, 1}, {}, {});
   if (tensor->view)
@@ -187,7 +189,7 @@ void Capture::remember_history(std::span<const Av> tensors, ValueId result) {
   }
 }
 
-std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
+std::pair<Av, Av> Capture::emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
   std::shared_ptr<VTensor> operand = share_tensor(tensor);
   ValueId id = current(*operand);
   std::vector<ValueId> ids = builder_.op_results(op, {&id, 1}, {}, attributes);
@@ -221,13 +223,18 @@ const Av* Capture::mode_of_region(const AFrame& frame, const lang::ExceptionEntr
 }
 
 bool Capture::is_protected() {
-  for (const AFrame& frame : frames_)
-    for (const lang::ExceptionEntry& entry : frame.code->code->exceptions)
-      if (entry.begin <= frame.pc && frame.pc < entry.end && !mode_of_region(frame, entry)) return true;
-  return false;
+  const auto protects = [&](const AFrame& frame) {
+    const auto& entries = frame.code->code->exceptions;
+    return std::any_of(entries.begin(), entries.end(), [&](const lang::ExceptionEntry& entry) {
+      return entry.begin <= frame.pc && frame.pc < entry.end && !mode_of_region(frame, entry);
+    });
+  };
+  const bool now = std::any_of(frames_.begin(), frames_.end(), protects);
+  if (recorder_ && now != recorder_->is_protected()) spoil_record();
+  return now;
 }
 
-void Capture::set_grad_enabled(bool enabled) {
+void Capture::set_mode(bool enabled) {
   modes.grad_enabled = set_grad_enabled_ = enabled;
   origin_pc_ = ~0u;  // the next origin is another one, though it be at the same place
 }
@@ -248,7 +255,7 @@ void Capture::effect_may_raise() {
   if (is_protected()) break_here(BreakReason::protected_raise);
 }
 
-void Capture::operation_may_raise() {
+void Capture::may_raise_here() {
   if (!is_protected()) return flush_writes();
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
   plan_.run_again = true;
@@ -275,7 +282,7 @@ void Capture::check_written(const Av& number, DType dtype) {
   break_here(BreakReason::raises, "a number beyond the dtype");
 }
 
-Av Capture::elementwise(Op op, std::span<const Av> operands) {
+Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
   SmallVector<ElementwiseOperand, 3> kinds;
   for (const Av& av : operands) {
     if (VTensor* tensor = tensor_of(av)) {
@@ -417,7 +424,7 @@ Av Capture::shape_of(VTensor& tensor) {
   return Av::of(tuple);
 }
 
-Av Capture::int_av(ValueId id) {
+Av Capture::find_int(ValueId id) {
   if (std::optional<int64_t> known = builder_.known_int(id)) return Av::integer(*known);
   std::optional<Scalar> now = hint(id);
   return Av::number(jit::ValueKind::Int, id, now ? Value::integer(now->i) : Value());
@@ -437,10 +444,6 @@ Av Capture::read_item(VTensor& tensor) {
   return Av::number(kind, builder_.read(current(tensor), kind), Value());
 }
 
-ValueId Capture::rng_offset(ValueId* seed) {
-  auto [seed_id, offset] = builder_.rng_advance(builder_.constant(int64_t{1}));
-  *seed = seed_id;
-  return offset;
-}
+std::pair<ValueId, ValueId> Capture::advance_rng() { return builder_.rng_advance(builder_.constant(int64_t{1})); }
 
 }  // namespace tsc::interp

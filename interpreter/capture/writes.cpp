@@ -137,7 +137,7 @@ void Capture::check_writable(const VTensor& root) {
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
 }
 
-void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
+void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
   check_writable(*root);
   current(*target);
@@ -201,6 +201,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, Wr
 // The place of a view in the history is right behind the write, as in the interpreter, and not where it is
 // needed first: the order in which gradients add up depends on it.
 void Capture::take_views_anew(VTensor& root) {
+  if (!root.views.empty()) spoil_record();
   std::vector<std::weak_ptr<VTensor>> alive;
   for (const std::weak_ptr<VTensor>& view : root.views) {
     const std::shared_ptr<VTensor> tensor = view.lock();
@@ -217,7 +218,7 @@ void Capture::add_written(uint32_t source) {
   plan_.written_sources.push_back(source);
 }
 
-void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+void Capture::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
   tensor->has_grad_overlay = true;
   tensor->grad = value;
   if (tensor->host.is_undefined() && !tensor->built) return;  // its recipe will name the gradient
@@ -227,7 +228,7 @@ void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& val
 }
 
 // Memory and `.grad` of host tensors are brought up to date; what follows may look at them.
-void Capture::flush_writes() {
+void Capture::write_back_all() {
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
     builder_.write_back(tensor->input, tensor->id);
     tensor->dirty = false;

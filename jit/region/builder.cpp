@@ -142,6 +142,8 @@ std::optional<int64_t> RegionBuilder::known_int(ValueId scalar) const {
   return tables_->equal.constant(scalar);
 }
 
+bool RegionBuilder::is_constant(ValueId scalar) const { return tables_->constants.count(scalar) != 0; }
+
 std::optional<Scalar> RegionBuilder::known(ValueId scalar) const {
   const auto found = tables_->constants.find(scalar);
   if (found != tables_->constants.end()) return found->second;

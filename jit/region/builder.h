@@ -55,6 +55,7 @@ class RegionBuilder : public OpBuilder {
   }
   DType dtype(ValueId tensor) const override { return region_.type(tensor).dtype; }
   std::optional<int64_t> known_int(ValueId scalar) const override;
+  bool is_constant(ValueId scalar) const;
   // The constant behind a scalar of any kind.
   std::optional<Scalar> known(ValueId scalar) const;
   // True when the two Int values are known to be equal (same value, equal constants, or assumed).

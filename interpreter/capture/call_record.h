@@ -1,0 +1,142 @@
+#pragma once
+// Calls that are followed once: the layers of a model and the parameters of an optimizer go through the same functions
+// again and again. While such a call is captured, it is recorded what it reads of the program and what it does to the
+// region and to tensors. A later call of the function whose arguments have the same form, and for which everything that was
+// read reads the same with each object exchanged for its counterpart, does the same to its own tensors, and no
+// bytecode is followed for it. Of a call that does anything else there is no record: spoil() says so.
+// First all is compared, which changes nothing; should the region then not take what is done as it did before (sizes
+// that are known to be equal, a condition that does not hold), capture starts again and follows every call.
+// Knows the interface of Capture that recorded.cpp defines; must not know instructions.
+#include <set>
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/counterparts.h"
+
+namespace tsc::interp {
+
+class Repetition;
+
+bool is_same(const std::optional<Scalar>& a, const std::optional<Scalar>& b);
+
+// What capture decides by, of a tensor.
+struct TensorForm {
+  DType dtype = DType::F32;
+  size_t rank = 0;
+  uint32_t facts = 0;
+  const Type* type = nullptr;
+  bool operator==(const TensorForm&) const = default;
+};
+
+// A value as it was when the call was recorded.
+struct RecordedValue {
+  Av::Kind kind = Av::Kind::Undefined;
+  VirtualKind form = VirtualKind::Tensor;
+  jit::ValueKind scalar_kind = jit::ValueKind::Int;
+  ValueId id = kNoValue;              // Number; of a tensor, what it was
+  uint32_t number = 0;                // Tensor
+  TensorForm state;
+  Value constant;
+  std::vector<RecordedValue> items;   // Tuple
+  Local<Type> type;
+};
+
+struct CallRecord {
+  struct Read {
+    Value holder, key;  // as in Watched
+    bool by_lookup;     // through the class as well
+  };
+  struct Step {
+    std::function<void(Repetition&)> run;
+    uint32_t origin;
+    std::vector<uint32_t> last;  // tensors that no later step needs
+  };
+  std::vector<RecordedValue> arguments;
+  std::vector<Read> reads;
+  std::vector<std::pair<ValueId, std::optional<Scalar>>> asked;
+  std::vector<Step> steps;
+  RecordedValue result;
+  Modes modes;
+  bool grad_after_raise = true, is_protected = false;
+  size_t depth = 0;
+  uint32_t call_origin = 0, first_origin = 0, origins = 0;
+  uint32_t instructions = 0, steps_taken = 0;
+  size_t region_size = 0;
+};
+
+// Of the call that is being followed.
+class CallRecorder {
+ public:
+  CallRecorder(Capture& capture, std::span<const Av> arguments);
+  // The call does what a record does not hold.
+  void spoil() { spoiled_ = true; }
+  bool spoiled() const { return spoiled_; }
+  bool is_protected() const { return record_->is_protected; }
+  // False: it has been read before.
+  bool read(const Value& holder, const Value& key, bool by_lookup);
+  void follow();  // its frame has been made
+  // What a step is given, and what it makes.
+  RecordedValue operand(const Av& av);
+  RecordedValue operand_tensor(const VTensor& tensor);
+  std::vector<RecordedValue> operands(std::span<const Av> avs);
+  ValueId operand(ValueId id);
+  std::vector<ValueId> operands(std::span<const ValueId> ids);
+  RecordedValue result(const Av& av);
+  ValueId result(ValueId id);
+  bool is_constant(ValueId id) const;
+  bool are_constants(std::span<const ValueId> ids) const;
+  void add(std::function<void(Repetition&)> step);
+  // What the number is now decided something.
+  bool asks_first(ValueId id, const std::optional<Scalar>& now);
+  // Null: spoiled.
+  std::shared_ptr<CallRecord> finish(const Av& result);
+
+ private:
+  RecordedValue describe(const Av& av, bool made);
+  void describe_object(const Av& av, bool made, RecordedValue& value);
+  void describe_tensor(const VTensor& tensor, bool made, RecordedValue& value);
+
+  Capture& capture_;
+  std::shared_ptr<CallRecord> record_;
+  bool spoiled_ = false;
+  std::unordered_set<ValueId> known_ids_, asked_;
+  std::unordered_map<uint32_t, size_t> last_use_;  // of the tensors that are known
+  std::set<std::tuple<Object*, Object*, int64_t, bool>> reads_;
+};
+
+// A call that is not followed.
+class Repetition {
+ public:
+  Repetition(Capture& capture, const CallRecord& record) : capture(capture), record_(record), objects_(capture.vm()) {}
+  // Whether it is one: nothing has been changed yet.
+  bool fits(std::span<const Av> arguments);
+  Av run();
+
+  Capture& capture;
+  Av value(const RecordedValue& old) const;
+  VTensor& tensor(const RecordedValue& old) const;
+  std::vector<Av> values(std::span<const RecordedValue> old) const;
+  ValueId id(ValueId old) const;
+  std::vector<ValueId> ids(std::span<const ValueId> old) const;
+  Value object(const Value& old) const;
+  bool has_moved(const Value& old) const { return !object(old).is(old); }
+  // What has been made must be of the form of the old.
+  void take(const RecordedValue& old, const Av& now);
+  void take(ValueId old, ValueId now);
+  void expect(bool holds) const;
+
+ private:
+  bool fits(const RecordedValue& old, const Av& now);
+  bool fits(const CallRecord::Read& read);
+  bool bind(const RecordedValue& old, const Av& now);
+  bool bind(ValueId old, ValueId now);
+  uint32_t copy_origins();
+
+  const CallRecord& record_;
+  Counterparts objects_;
+  std::unordered_map<uint32_t, Av> tensors_;
+  std::unordered_map<const Virtual*, uint32_t> taken_;
+  std::unordered_map<ValueId, ValueId> ids_;
+  std::unordered_map<ValueId, Av> numbers_;
+};
+
+}  // namespace tsc::interp

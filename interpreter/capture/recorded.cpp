@@ -1,0 +1,357 @@
+// What calls are recorded by (call_record.h): every way in which capture reads the program, asks what is known, makes
+// values and writes tensors. Here each of these is itself and, where a call is recorded, a step of the record; what one of
+// them does inside another is part of that one.
+#include <array>
+
+#include "interpreter/capture/call_record.h"
+#include "interpreter/tensor/eager.h"
+
+namespace tsc::interp {
+
+void Capture::spoil_record() {
+  if (recorder_) recorder_->spoil();
+}
+
+template <class Run, class Note>
+auto Capture::recorded(Run&& run, Note&& note) {
+  if (!recorder_ || recorder_->spoiled() || recorded_depth_) return run();
+  struct Inside {
+    explicit Inside(uint32_t& depth) : depth(depth) { ++depth; }
+    ~Inside() { --depth; }
+    uint32_t& depth;
+  };
+  const Inside inside(recorded_depth_);
+  if constexpr (std::is_void_v<decltype(run())>) {
+    run();
+    note(*recorder_);
+  } else {
+    auto made = run();
+    note(*recorder_, made);
+    return made;
+  }
+}
+
+// ---- reads ----
+
+bool Capture::has_stored(const Value& holder, const Value& key) const {
+  if (overlay_.empty()) return false;
+  if (is_kind(key, Kind::Str)) return overlay_.count({holder.object(), cast<StrObject>(key), 0}) != 0;
+  if (key.is_int()) return overlay_.count({holder.object(), nullptr, key.as_int() + 1}) != 0;
+  return std::any_of(overlay_.begin(), overlay_.end(),
+                     [&](const auto& entry) { return entry.first.holder == holder.object(); });
+}
+
+bool Capture::is_dynamic(const Value& holder, const Value& key) const {
+  if (memory_.dynamic.empty()) return false;
+  Object* name = is_kind(key, Kind::Str) ? key.object() : nullptr;
+  return memory_.is_dynamic({holder.object(), name, key.is_int() ? key.as_int() + 1 : 0});
+}
+
+namespace {
+
+// A tensor or a number is one of the region; anything else has been compared.
+template <class Load>
+void add_read(CallRecorder& r, const Value& holder, const Av& found, Load load) {
+  const RecordedValue value = r.result(found);
+  const bool counts = found.is_number() || is_virtual(found, VirtualKind::Tensor);
+  if (!counts && !Counterparts::may_move(holder)) return;
+  r.add([=](Repetition& again) {
+    if (counts || again.has_moved(holder)) again.take(value, load(again.capture, again.object(holder)));
+  });
+}
+
+}  // namespace
+
+// False: it has been read before.
+bool Capture::note_read(const Value& holder, const Value& key, bool by_lookup) {
+  if (has_stored(holder, key)) spoil_record();
+  return recorder_->read(holder, key, by_lookup);
+}
+
+Av Capture::host_attribute(const Av& object, StrObject* name) {
+  return recorded([&] { return find_attribute(object, name); }, [&](CallRecorder& r, const Av& found) {
+    if (!note_read(object.value, Value(name), true)) return;
+    add_read(r, object.value, found, [name = Local<StrObject>(name)](Capture& c, const Value& now) {
+      return c.host_attribute(Av::constant(now), name.get());
+    });
+  });
+}
+
+bool Capture::has_attribute(const Av& object, StrObject* name) {
+  return recorded([&] { return finds_attribute(object, name); }, [&](CallRecorder& r, bool found) {
+    if (!object.is_constant() || !object.value.is_object()) return;
+    if (!note_read(object.value, Value(name), true)) return;
+    r.add([=, holder = object.value, name = Local<StrObject>(name)](Repetition& again) {
+      if (again.has_moved(holder))
+        again.expect(again.capture.has_attribute(Av::constant(again.object(holder)), name.get()) == found);
+    });
+  });
+}
+
+Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
+  return recorded([&] { return find_attribute_cell(holder, name, current); }, [&](CallRecorder& r, const Av& found) {
+    if (!note_read(holder, Value(name))) return;
+    add_read(r, holder, found, [name = Local<StrObject>(name)](Capture& c, const Value& now) {
+      DictObject* dict = try_cast<DictObject>(now);
+      const Value value = dict ? dict_get(c.vm_, dict, name.value()) : get_own_attribute(c.vm_, now.object(), name.get());
+      return c.load_attribute_cell(now, name.get(), value);
+    });
+  });
+}
+
+Av Capture::load_cell(const Av& cell) {
+  return recorded([&] { return find_cell(cell); }, [&](CallRecorder& r, const Av& found) {
+    if (!cell.is_constant()) return;  // one of the call's own
+    if (!note_read(cell.value, Value())) return;
+    add_read(r, cell.value, found, [](Capture& c, const Value& now) { return c.load_cell(Av::constant(now)); });
+  });
+}
+
+Av Capture::load_element(ListObject* list, int64_t index) {
+  return recorded([&] { return find_element(list, index); }, [&](CallRecorder& r, const Av& found) {
+    if (!note_read(Value(list), Value::integer(index))) return;
+    add_read(r, Value(list), found,
+             [index](Capture& c, const Value& now) { return c.load_element(cast<ListObject>(now), index); });
+  });
+}
+
+Av Capture::load_dict_entry(DictObject* dict, const Value& key) {
+  return recorded([&] { return find_dict_entry(dict, key); }, [&](CallRecorder& r, const Av& found) {
+    if (!note_read(Value(dict), is_kind(key, Kind::Str) ? key : Value())) return;
+    add_read(r, Value(dict), found, [key](Capture& c, const Value& now) { return c.load_dict_entry(cast<DictObject>(now), key); });
+  });
+}
+
+void Capture::assume_unchanged(Object* holder, const Value& key) {
+  recorded([&] { watch(holder, key); }, [&](CallRecorder& r) {
+    if (!note_read(Value(holder), key) || !Counterparts::may_move(Value(holder))) return;
+    r.add([holder = Value(holder), key](Repetition& again) {
+      if (again.has_moved(holder)) again.capture.assume_unchanged(again.object(holder).object(), key);
+    });
+  });
+}
+
+Av Capture::load_gradient(VTensor& tensor) {
+  return recorded([&] { return find_gradient(tensor); }, [&](CallRecorder& r, const Av& found) {
+    const RecordedValue of = r.operand_tensor(tensor);
+    r.add([of, value = r.result(found)](Repetition& again) {
+      again.take(value, again.capture.load_gradient(again.tensor(of)));
+    });
+  });
+}
+
+void Capture::note_fact(std::string text) {
+  recorded([&] { plan_.facts.push_back(text); },
+           [&](CallRecorder& r) { r.add([text](Repetition& again) { again.capture.note_fact(text); }); });
+}
+
+// ---- tensors ----
+
+Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+                 int result) {
+  return recorded([&] { return emit_op(op, tensors, scalars, attributes, result); }, [&](CallRecorder& r, const Av& made) {
+    std::vector<RecordedValue> operands = r.operands(tensors);
+    std::vector<ValueId> numbers = r.operands(scalars);
+    r.add([=, operands = std::move(operands), numbers = std::move(numbers), out = r.result(made)](Repetition& again) {
+      again.take(out, again.capture.emit(op, again.values(operands), again.ids(numbers), attributes, result));
+    });
+  });
+}
+
+std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
+  return recorded([&] { return emit_op_pair(op, tensor, attributes); }, [&](CallRecorder& r, const std::pair<Av, Av>& made) {
+    const RecordedValue operand = r.operand(tensor), first = r.result(made.first), second = r.result(made.second);
+    r.add([=](Repetition& again) {
+      const auto [one, other] = again.capture.emit_pair(op, again.value(operand), attributes);
+      again.take(first, one);
+      again.take(second, other);
+    });
+  });
+}
+
+Av Capture::elementwise(Op op, std::span<const Av> operands) {
+  return recorded([&] { return emit_elementwise(op, operands); }, [&](CallRecorder& r, const Av& made) {
+    std::vector<RecordedValue> values = r.operands(operands);
+    r.add([=, values = std::move(values), out = r.result(made)](Repetition& again) {
+      again.take(out, again.capture.elementwise(op, again.values(values)));
+    });
+  });
+}
+
+Av Capture::copied(const Av& av) {
+  return recorded([&] { return emit_copy(av); }, [&](CallRecorder& r, const Av& made) {
+    const RecordedValue operand = r.operand(av);
+    r.add([operand, out = r.result(made)](Repetition& again) { again.take(out, again.capture.copied(again.value(operand))); });
+  });
+}
+
+void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
+  recorded([&] { write_elements(target, value, history); }, [&](CallRecorder& r) {
+    const RecordedValue to = r.operand(Av::of(target)), from = r.operand(value);
+    r.add([=](Repetition& again) {
+      again.capture.assign(again.capture.share_tensor(again.value(to)), again.value(from), history);
+    });
+  });
+}
+
+void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+  recorded([&] { replace_gradient(tensor, value); }, [&](CallRecorder& r) {
+    const RecordedValue to = r.operand(Av::of(tensor)), gradient = r.operand(value);
+    r.add([=](Repetition& again) {
+      again.capture.set_gradient(again.capture.share_tensor(again.value(to)), again.value(gradient));
+    });
+  });
+}
+
+std::pair<ValueId, ValueId> Capture::rng_offset() {
+  return recorded([&] { return advance_rng(); }, [&](CallRecorder& r, const std::pair<ValueId, ValueId>& made) {
+    r.add([seed = r.result(made.first), offset = r.result(made.second)](Repetition& again) {
+      const auto now = again.capture.rng_offset();
+      again.take(seed, now.first);
+      again.take(offset, now.second);
+    });
+  });
+}
+
+void Capture::set_grad_enabled(bool enabled) {
+  recorded([&] { set_mode(enabled); },
+           [&](CallRecorder& r) { r.add([enabled](Repetition& again) { again.capture.set_grad_enabled(enabled); }); });
+}
+
+void Capture::operation_may_raise() {
+  recorded([&] { may_raise_here(); },
+           [](CallRecorder& r) { r.add([](Repetition& again) { again.capture.operation_may_raise(); }); });
+}
+
+void Capture::flush_writes() {
+  recorded([&] { write_back_all(); },
+           [](CallRecorder& r) { r.add([](Repetition& again) { again.capture.flush_writes(); }); });
+}
+
+// ---- numbers, and what is known of them ----
+
+Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
+  return recorded([&] { return emit_scalar(op, operands); }, [&](CallRecorder& r, const Av& made) {
+    if (made.is_constant() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); })) return;
+    std::vector<RecordedValue> values = r.operands(operands);
+    r.add([=, values = std::move(values), out = r.result(made)](Repetition& again) {
+      again.take(out, again.capture.scalar(op, again.values(values)));
+    });
+  });
+}
+
+// A number that is not known for ever decides nothing but through conditions, whatever it is now.
+Av Capture::int_av(ValueId id) {
+  return recorded([&] { return find_int(id); }, [&](CallRecorder& r, const Av& found) {
+    if (r.is_constant(id)) return;
+    r.add([id = r.operand(id), value = r.result(found)](Repetition& again) {
+      again.take(value, again.capture.int_av(again.id(id)));
+    });
+  });
+}
+
+Av Capture::scalar_av(ValueId id) {
+  return recorded([&] { return find_number(id); }, [&](CallRecorder& r, const Av& found) {
+    if (r.is_constant(id)) return;
+    r.add([id = r.operand(id), value = r.result(found)](Repetition& again) {
+      again.take(value, again.capture.scalar_av(again.id(id)));
+    });
+  });
+}
+
+bool Capture::assume_at_entry(ValueId condition) {
+  return recorded([&] { return condition_holds(condition); }, [&](CallRecorder& r, bool holds) {
+    r.add([holds, condition = r.operand(condition)](Repetition& again) {
+      again.expect(again.capture.assume_at_entry(again.id(condition)) == holds);
+    });
+  });
+}
+
+bool Capture::assume_nonnegative(ValueId size) {
+  return recorded([&] { return is_nonnegative_at_entry(size); }, [&](CallRecorder& r, bool holds) {
+    r.add([holds, size = r.operand(size)](Repetition& again) {
+      again.expect(again.capture.assume_nonnegative(again.id(size)) == holds);
+    });
+  });
+}
+
+std::optional<Scalar> Capture::hint(ValueId id) {
+  return recorded([&] { return find_hint(id); }, [&](CallRecorder& r, const std::optional<Scalar>& found) {
+    if (!r.is_constant(id) && r.asks_first(r.operand(id), found))
+      r.add([found, id](Repetition& again) { again.expect(is_same(again.capture.hint(again.id(id)), found)); });
+  });
+}
+
+ValueId CaptureBuilder::op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
+                           const OpAttributes& attributes, int result) {
+  if (!capture_.recorded_depth_) capture_.spoil_record();
+  return RegionBuilder::op(op, tensors, scalars, attributes, result);
+}
+
+ValueId CaptureBuilder::read(ValueId tensor, jit::ValueKind kind) {
+  capture_.spoil_record();
+  return RegionBuilder::read(tensor, kind);
+}
+
+ValueId CaptureBuilder::scalar(jit::ScalarOp op, std::span<const ValueId> operands) {
+  return capture_.recorded([&] { return RegionBuilder::scalar(op, operands); }, [&](CallRecorder& r, ValueId made) {
+    std::vector<ValueId> numbers = r.operands(operands);
+    if (r.are_constants(numbers)) return;
+    r.add([op, numbers = std::move(numbers), made = r.result(made)](Repetition& again) {
+      again.take(made, again.capture.builder().scalar(op, again.ids(numbers)));
+    });
+  });
+}
+
+std::optional<int64_t> CaptureBuilder::known_int(ValueId scalar) const {
+  return capture_.recorded([&] { return RegionBuilder::known_int(scalar); },
+                           [&](CallRecorder& r, const std::optional<int64_t>& found) {
+                             if (r.is_constant(scalar)) return;
+                             r.add([found, id = r.operand(scalar)](Repetition& again) {
+                               again.expect(again.capture.builder().known_int(again.id(id)) == found);
+                             });
+                           });
+}
+
+std::optional<Scalar> CaptureBuilder::known(ValueId scalar) const {
+  return capture_.recorded(
+      [&] { return RegionBuilder::known(scalar); }, [&](CallRecorder& r, const std::optional<Scalar>& found) {
+        if (r.is_constant(scalar)) return;
+        r.add([found, id = r.operand(scalar)](Repetition& again) {
+          again.expect(is_same(again.capture.builder().known(again.id(id)), found));
+        });
+      });
+}
+
+bool CaptureBuilder::known_equal(ValueId a, ValueId b) const {
+  return capture_.recorded([&] { return RegionBuilder::known_equal(a, b); }, [&](CallRecorder& r, bool found) {
+    if (a == b || r.are_constants(std::array{a, b})) return;
+    r.add([found, a = r.operand(a), b = r.operand(b)](Repetition& again) {
+      again.expect(again.capture.builder().known_equal(again.id(a), again.id(b)) == found);
+    });
+  });
+}
+
+void CaptureBuilder::assume_equal(ValueId a, ValueId b) {
+  capture_.recorded([&] { RegionBuilder::assume_equal(a, b); }, [&](CallRecorder& r) {
+    r.add([a = r.operand(a), b = r.operand(b)](Repetition& again) {
+      again.capture.builder().assume_equal(again.id(a), again.id(b));
+    });
+  });
+}
+
+// Two sizes of inputs are compared when the inputs are bound (Capture::finish); others by a guard.
+bool CaptureBuilder::require_equal(ValueId a, ValueId b) {
+  const auto holds = [&] {
+    if (capture_.are_input_sizes(a, b)) return capture_.hint(a)->i == capture_.hint(b)->i;
+    const ValueId operands[] = {a, b};
+    return capture_.assume_at_entry(scalar(jit::ScalarOp::eq, operands));
+  };
+  return capture_.recorded(holds, [&](CallRecorder& r, bool found) {
+    r.add([found, a = r.operand(a), b = r.operand(b)](Repetition& again) {
+      again.expect(again.capture.builder().require_equal(again.id(a), again.id(b)) == found);
+    });
+  });
+}
+
+}  // namespace tsc::interp

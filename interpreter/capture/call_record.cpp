@@ -58,8 +58,9 @@ bool is_same(const std::optional<Scalar>& a, const std::optional<Scalar>& b) {
 
 // ---- the call that is followed ----
 
-CallRecorder::CallRecorder(Capture& capture, std::span<const Av> arguments)
+CallRecorder::CallRecorder(Capture& capture, FunctionObject* function, std::span<const Av> arguments)
     : capture_(capture), record_(std::make_shared<CallRecord>()) {
+  record_->function = Local<FunctionObject>(function);
   for (const Av& av : arguments) {
     record_->arguments.push_back(result(av));
     // Its elements are those of another tensor, of which the record knows nothing.
@@ -297,6 +298,11 @@ std::vector<Av> Repetition::values(std::span<const RecordedValue> old) const {
   return all;
 }
 
+bool Repetition::are_the_same(std::span<const RecordedValue> numbers) const {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [&](const RecordedValue& one) { return one.kind == Av::Kind::Constant || id(one.id) == one.id; });
+}
+
 ValueId Repetition::id(ValueId old) const {
   const auto found = ids_.find(old);
   return found == ids_.end() ? old : found->second;
@@ -310,7 +316,8 @@ std::vector<ValueId> Repetition::ids(std::span<const ValueId> old) const {
 
 void Repetition::expect(bool holds) const {
   if (holds) return;
-  capture.memory_.follows_calls = true;
+  capture.memory_.followed.insert(record_.function.get());
+  capture.memory_.keep_alive.push_back(record_.function.value());
   throw CaptureRestart{};
 }
 
@@ -361,7 +368,7 @@ Av Repetition::run() {
 
 // Null: never worth it.
 SeenCall* Capture::seen_call(const FunctionObject* function, const CallArguments& arguments) {
-  if (memory_.follows_calls || !arguments.keywords.empty()) return nullptr;
+  if (memory_.follows_calls || !arguments.keywords.empty() || memory_.followed.count(function)) return nullptr;
   uint64_t form = reinterpret_cast<uint64_t>(function);
   for (const Av& av : arguments.positional) form = hash_mix(form, form_of(av, region_));
   return &seen_calls_[form];
@@ -372,9 +379,8 @@ bool Capture::repeat_call(SeenCall& seen, const CallArguments& arguments, uint16
   for (const std::shared_ptr<const CallRecord>& record : seen.records) {
     Repetition again(*this, *record);
     if (!again.fits(arguments.positional)) continue;
-    plan_.repeats = true;
-    Av result = again.run();
-    write(destination, std::move(result));
+    ++plan_.repeats;
+    write(destination, again.run());
     return true;
   }
   seen.misses += !seen.records.empty();
@@ -391,9 +397,10 @@ void Capture::begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder)
   recorder_->follow();
 }
 
-std::unique_ptr<CallRecorder> Capture::recorder_for(const SeenCall& seen, const CallArguments& arguments) {
+std::unique_ptr<CallRecorder> Capture::recorder_for(const SeenCall& seen, FunctionObject* function,
+                                                    const CallArguments& arguments) {
   if (recorder_ || seen.steps < kWorthRepeating || seen.records.size() >= kMostRecords || seen.spoiled) return nullptr;
-  return std::make_unique<CallRecorder>(*this, arguments.positional);
+  return std::make_unique<CallRecorder>(*this, function, arguments.positional);
 }
 
 void Capture::end_call(const AFrame& finished, const Av& result) {

@@ -50,6 +50,7 @@ struct CallRecord {
     uint32_t origin;
     std::vector<uint32_t> last;  // tensors that no later step needs
   };
+  Local<FunctionObject> function;
   std::vector<RecordedValue> arguments;
   std::vector<Read> reads;
   std::vector<std::pair<ValueId, std::optional<Scalar>>> asked;
@@ -66,7 +67,7 @@ struct CallRecord {
 // Of the call that is being followed.
 class CallRecorder {
  public:
-  CallRecorder(Capture& capture, std::span<const Av> arguments);
+  CallRecorder(Capture& capture, FunctionObject* function, std::span<const Av> arguments);
   // The call does what a record does not hold.
   void spoil() { spoiled_ = true; }
   bool spoiled() const { return spoiled_; }
@@ -119,6 +120,7 @@ class Repetition {
   std::vector<ValueId> ids(std::span<const ValueId> old) const;
   Value object(const Value& old) const;
   bool has_moved(const Value& old) const { return !object(old).is(old); }
+  bool are_the_same(std::span<const RecordedValue> numbers) const;
   // What has been made must be of the form of the old.
   void take(const RecordedValue& old, const Av& now);
   void take(ValueId old, ValueId now);

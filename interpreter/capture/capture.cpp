@@ -298,7 +298,7 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
     SeenCall* seen = returns ? seen_call(function, arguments) : nullptr;
     if (!seen) return push_call(callee, std::move(frame), arguments, destination, discard_result);
     if (repeat_call(*seen, arguments, destination)) return;
-    std::unique_ptr<CallRecorder> recorder = recorder_for(*seen, arguments);
+    std::unique_ptr<CallRecorder> recorder = recorder_for(*seen, function, arguments);
     push_call(callee, std::move(frame), arguments, destination, discard_result);
     return begin_call(*seen, std::move(recorder));
   }

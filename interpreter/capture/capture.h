@@ -55,7 +55,9 @@ struct CaptureMemory {
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
-  bool follows_calls = false;  // none is repeated (call_record.h): one was, and came out differently
+  // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
+  std::unordered_set<const Object*> followed;
+  bool follows_calls = false;
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
@@ -372,7 +374,7 @@ class Capture {
   auto recorded(Run&& run, Note&& note);
   SeenCall* seen_call(const FunctionObject* function, const CallArguments& arguments);
   bool repeat_call(SeenCall& seen, const CallArguments& arguments, uint16_t destination);
-  std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, const CallArguments& arguments);
+  std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, FunctionObject* function, const CallArguments& arguments);
   void begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder);
   void end_call(const AFrame& finished, const Av& result);
   bool note_read(const Value& holder, const Value& key, bool by_lookup = false);

@@ -350,12 +350,15 @@ int64_t Capture::concrete_int(const Av& av) {
 bool Capture::is_identical(const Av& a, const Av& b) {
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
     const uint32_t left = a.object->source, right = b.object->source;
+    if (a.object == b.object) return true;
+    // Two that are known by identity stay two.
+    const auto is_known = [&](uint32_t source) { return plan_.sources[source].form == EntrySource::Form::Pinned; };
     const bool came_in = left != Virtual::kMadeHere && right != Virtual::kMadeHere;
-    if (a.object != b.object && came_in) {
+    if (came_in && !(is_known(left) && is_known(right))) {
       spoil_record();
       plan_.different.push_back({left, right});
     }
-    return a.object == b.object;
+    return false;
   }
   if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
   const Av& other = a.is_constant() ? b : a;

@@ -209,7 +209,7 @@ struct RegionPlan {
   uint32_t entry_pc = 0;
   Modes modes;
   bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
-  bool repeats = false;         // some calls were not followed, but done as one before (call_record.h)
+  uint32_t repeats = 0;         // calls that were not followed, but done as one before (call_record.h)
   uint32_t instructions = 0;    // bytecode instructions captured
   uint32_t object_count = 0;    // numbers of its objects are at most this
 };

@@ -5,6 +5,7 @@
 
 #include "interpreter/capture/call_record.h"
 #include "interpreter/tensor/eager.h"
+#include "jit/region/scalar_eval.h"
 
 namespace tsc::interp {
 
@@ -234,8 +235,11 @@ Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
   return recorded([&] { return emit_scalar(op, operands); }, [&](CallRecorder& r, const Av& made) {
     if (made.is_constant() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); })) return;
     std::vector<RecordedValue> values = r.operands(operands);
+    // Of the same numbers it is the same one, unless it writes tensors back in front of what may raise.
+    const bool writes = made.scalar_kind != jit::ValueKind::Float || jit::scalar_may_raise(op, jit::ValueKind::Float);
     r.add([=, values = std::move(values), out = r.result(made)](Repetition& again) {
-      again.take(out, again.capture.scalar(op, again.values(values)));
+      if (!writes && again.are_the_same(values)) again.take(out, made);
+      else again.take(out, again.capture.scalar(op, again.values(values)));
     });
   });
 }

@@ -32,6 +32,7 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
   region.id = "region";
   region.place = place_text(frame.code, frame.pc);
   region.subject = std::to_string(plan.instructions) + " instructions";
+  if (plan.repeats) region.subject += ", " + std::to_string(plan.repeats) + " calls as ones before";
   report_.add(region);
   for (const HostAction& action : plan.actions) {
     // Stores are operations of the region, not statements that the interpreter runs.

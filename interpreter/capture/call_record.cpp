@@ -357,6 +357,9 @@ Av Repetition::run() {
   } catch (const ScriptException&) {
     expect(false);
   }
+  // Those that do nothing when they are repeated; whoever repeats the outer call compares them as well.
+  if (is_recorded())
+    for (const CallRecord::Read& read : record_.reads) capture.note_read(object(read.holder), read.key, read.by_lookup);
   capture.plan_.instructions += record_.instructions;
   capture.steps_ += record_.steps_taken;
   origin = jit::RegionBuilder::kAskOrigin;

@@ -119,7 +119,10 @@ class Repetition {
   ValueId id(ValueId old) const;
   std::vector<ValueId> ids(std::span<const ValueId> old) const;
   Value object(const Value& old) const;
-  bool has_moved(const Value& old) const { return !object(old).is(old); }
+  // Inside a call that is recorded, of whose record all of this is a part.
+  bool is_recorded() const { return capture.recorder_ != nullptr; }
+  // What is read of an object that stays is known since the call that was followed.
+  bool must_read(const Value& old) const { return is_recorded() || !object(old).is(old); }
   bool are_the_same(std::span<const RecordedValue> numbers) const;
   // What has been made must be of the form of the old.
   void take(const RecordedValue& old, const Av& now);

@@ -479,6 +479,7 @@ class Capture {
   uint32_t steps_ = 0;
   std::unordered_map<uint64_t, SeenCall> seen_calls_;
   std::unique_ptr<CallRecorder> recorder_;  // of the call that is recorded
+  uint32_t raises_ = 0;                     // places at which the region may raise, or brings memory up to date
   uint32_t recorded_depth_ = 0;             // inside what is recorded as a whole
 
   struct OverlayHash {

@@ -5,7 +5,6 @@
 
 #include "interpreter/capture/call_record.h"
 #include "interpreter/tensor/eager.h"
-#include "jit/region/scalar_eval.h"
 
 namespace tsc::interp {
 
@@ -57,7 +56,7 @@ void add_read(CallRecorder& r, const Value& holder, const Av& found, Load load) 
   const bool counts = found.is_number() || is_virtual(found, VirtualKind::Tensor);
   if (!counts && !Counterparts::may_move(holder)) return;
   r.add([=](Repetition& again) {
-    if (counts || again.has_moved(holder)) again.take(value, load(again.capture, again.object(holder)));
+    if (counts || again.must_read(holder)) again.take(value, load(again.capture, again.object(holder)));
   });
 }
 
@@ -83,7 +82,7 @@ bool Capture::has_attribute(const Av& object, StrObject* name) {
     if (!object.is_constant() || !object.value.is_object()) return;
     if (!note_read(object.value, Value(name), true)) return;
     r.add([=, holder = object.value, name = Local<StrObject>(name)](Repetition& again) {
-      if (again.has_moved(holder))
+      if (again.must_read(holder))
         again.expect(again.capture.has_attribute(Av::constant(again.object(holder)), name.get()) == found);
     });
   });
@@ -127,7 +126,7 @@ void Capture::assume_unchanged(Object* holder, const Value& key) {
   recorded([&] { watch(holder, key); }, [&](CallRecorder& r) {
     if (!note_read(Value(holder), key) || !Counterparts::may_move(Value(holder))) return;
     r.add([holder = Value(holder), key](Repetition& again) {
-      if (again.has_moved(holder)) again.capture.assume_unchanged(again.object(holder).object(), key);
+      if (again.must_read(holder)) again.capture.assume_unchanged(again.object(holder).object(), key);
     });
   });
 }
@@ -220,11 +219,13 @@ void Capture::set_grad_enabled(bool enabled) {
 }
 
 void Capture::operation_may_raise() {
+  ++raises_;
   recorded([&] { may_raise_here(); },
            [](CallRecorder& r) { r.add([](Repetition& again) { again.capture.operation_may_raise(); }); });
 }
 
 void Capture::flush_writes() {
+  ++raises_;
   recorded([&] { write_back_all(); },
            [](CallRecorder& r) { r.add([](Repetition& again) { again.capture.flush_writes(); }); });
 }
@@ -232,13 +233,14 @@ void Capture::flush_writes() {
 // ---- numbers, and what is known of them ----
 
 Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
+  const uint32_t before = raises_;
   return recorded([&] { return emit_scalar(op, operands); }, [&](CallRecorder& r, const Av& made) {
     if (made.is_constant() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); })) return;
     std::vector<RecordedValue> values = r.operands(operands);
-    // Of the same numbers it is the same one, unless it writes tensors back in front of what may raise.
-    const bool writes = made.scalar_kind != jit::ValueKind::Float || jit::scalar_may_raise(op, jit::ValueKind::Float);
+    // Of the same numbers it is the same one, unless what may raise has tensors written back.
+    const bool writes = raises_ != before;
     r.add([=, values = std::move(values), out = r.result(made)](Repetition& again) {
-      if (!writes && again.are_the_same(values)) again.take(out, made);
+      if (!writes && !again.is_recorded() && again.are_the_same(values)) again.take(out, made);
       else again.take(out, again.capture.scalar(op, again.values(values)));
     });
   });

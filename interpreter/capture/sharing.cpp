@@ -78,12 +78,29 @@ bool reads_alike(const EntrySource& shared, const EntrySource& made) {
          shared.check == made.check && shared.tensor_key == made.tensor_key;
 }
 
+// Texts and tuples may have been made while capturing.
+bool builds_alike(const Recipe& a, const Recipe& b) {
+  const Value &one = a.constant, &other = b.constant;
+  const bool known_by_identity = is_kind(one, Kind::Instance) || is_kind(one, Kind::List) || is_kind(one, Kind::Dict);
+  return a.form == b.form && (one.is(other) || (one.is_object() && other.is_object() && !known_by_identity));
+}
+
 bool leave_alike(const ExitPlan& a, const ExitPlan& b) {
-  const auto same_place = [](const ExitFrame& one, const ExitFrame& other) {
-    return one.pc == other.pc && one.registers.size() == other.registers.size();
+  const auto same_register = [](const auto& one, const auto& other) {
+    return one.first == other.first && builds_alike(one.second, other.second);
   };
-  return a.form == b.form && a.wrt_sources == b.wrt_sources && a.history_live == b.history_live &&
-         a.saved_live == b.saved_live && a.materials.objects.size() == b.materials.objects.size() &&
+  const auto same_place = [&](const ExitFrame& one, const ExitFrame& other) {
+    return one.pc == other.pc && std::equal(one.registers.begin(), one.registers.end(), other.registers.begin(),
+                                            other.registers.end(), same_register);
+  };
+  const auto same_object = [](const ObjectRecipe& one, const ObjectRecipe& other) {
+    return one.kind == other.kind &&
+           std::equal(one.parts.begin(), one.parts.end(), other.parts.begin(), other.parts.end(), builds_alike);
+  };
+  return a.form == b.form && builds_alike(a.result, b.result) && a.wrt_sources == b.wrt_sources && a.history_live == b.history_live &&
+         a.saved_live == b.saved_live &&
+         std::equal(a.materials.objects.begin(), a.materials.objects.end(), b.materials.objects.begin(),
+                    b.materials.objects.end(), same_object) &&
          std::equal(a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(), same_place);
 }
 

@@ -20,19 +20,16 @@ bool has_own_attributes(const Value& tensor) {
   return state && state->slots;
 }
 
-TensorForm state_of(const VTensor& tensor, const jit::Region& region) {
+TensorForm form_of(const VTensor& tensor, const jit::Region& region) {
   const bool facts[] = {tensor.requires_grad,     tensor.hooked, tensor.leaf,
                         tensor.in_history,        tensor.unrecorded, tensor.contiguous,
                         tensor.dirty,             tensor.view != nullptr, tensor.input != kNoValue,
                         tensor.has_grad_overlay,  tensor.built, !tensor.host.is_undefined(),
                         tensor.has_ambiguous()};
-  TensorForm state;
   const jit::Type& type = region.type(tensor.id);
-  state.dtype = type.dtype;
-  state.rank = type.sizes.size();
-  for (const bool fact : facts) state.facts = state.facts * 2 + fact;
-  if (!tensor.host.is_undefined()) state.type = tensor.host.object()->type;
-  return state;
+  TensorForm form{type.dtype, type.sizes.size(), 0, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
+  for (const bool fact : facts) form.facts = form.facts * 2 + fact;
+  return form;
 }
 
 // Calls whose arguments differ in this are never compared.
@@ -46,8 +43,8 @@ uint64_t form_of(const Av& av, const jit::Region& region) {
   if (av.kind != Av::Kind::Virtual) return hash_mix(form, static_cast<uint64_t>(av.scalar_kind));
   form = hash_mix(form, static_cast<uint64_t>(av.object->kind));
   if (av.object->kind != VirtualKind::Tensor) return form;
-  const TensorForm state = state_of(tensor_in(av), region);
-  return hash_mix(form, hash_mix(static_cast<uint64_t>(state.dtype) << 8 | state.rank, state.facts));
+  const TensorForm tensor = form_of(tensor_in(av), region);
+  return hash_mix(form, hash_mix(static_cast<uint64_t>(tensor.dtype) << 8 | tensor.rank, tensor.facts));
 }
 
 }  // namespace
@@ -75,10 +72,7 @@ CallRecorder::CallRecorder(Capture& capture, FunctionObject* function, std::span
   record_->region_size = capture.region_.body.instructions.size();
 }
 
-void CallRecorder::follow() {
-  record_->call_origin = capture_.frames_.back().call_origin;
-  record_->first_origin = static_cast<uint32_t>(capture_.plan_.origins.size());
-}
+void CallRecorder::follow() { record_->first_origin = static_cast<uint32_t>(capture_.plan_.origins.size()); }
 
 bool CallRecorder::read(const Value& holder, const Value& key, bool by_lookup) {
   Object* name = key.is_object() ? key.object() : nullptr;
@@ -127,8 +121,8 @@ void CallRecorder::describe_tensor(const VTensor& tensor, bool made, RecordedVal
   value.number = tensor.number;
   value.id = tensor.id;
   value.constant = tensor.host;
-  value.state = state_of(tensor, capture_.region_);
   if (made) {
+    value.tensor = form_of(tensor, capture_.region_);
     known_ids_.insert(tensor.id);
     for (ValueId size : capture_.region_.type(tensor.id).sizes) known_ids_.insert(size);
   } else if (!last_use_.count(tensor.number)) {
@@ -213,13 +207,15 @@ bool Repetition::bind(ValueId old, ValueId now) {
 
 bool Repetition::bind(const RecordedValue& old, const Av& now) {
   const VTensor& tensor = tensor_in(now);
-  if (state_of(tensor, capture.region_) != old.state || has_own_attributes(tensor.host)) return false;
+  if (form_of(tensor, capture.region_) != old.tensor || has_own_attributes(tensor.host)) return false;
   if (tensor.host.is_object() && !objects_.match(old.constant, tensor.host)) return false;
   const jit::ValueList before = capture.region_.type(old.id).sizes, sizes = capture.region_.type(tensor.id).sizes;
   bool good = bind(old.id, tensor.id);
   for (size_t i = 0; good && i < sizes.size(); ++i) good = bind(before[i], sizes[i]);
-  tensors_[old.number] = now;
-  return good && taken_.emplace(&tensor, old.number).first->second == old.number;
+  // One tensor for one.
+  const bool is_one = tensors_.emplace(old.number, now).first->second.object == now.object &&
+                      taken_.emplace(&tensor, old.number).first->second == old.number;
+  return good && is_one;
 }
 
 bool Repetition::fits(const RecordedValue& old, const Av& now) {

@@ -4,8 +4,9 @@
 // region and to tensors. A later call of the function whose arguments have the same form, and for which everything that was
 // read reads the same with each object exchanged for its counterpart, does the same to its own tensors, and no
 // bytecode is followed for it. Of a call that does anything else there is no record: spoil() says so.
-// First all is compared, which changes nothing; should the region then not take what is done as it did before (sizes
-// that are known to be equal, a condition that does not hold), capture starts again and follows every call.
+// First all is compared, which changes nothing; should something then come out otherwise than in the recorded call (a
+// condition that does not hold, a tensor that another one has written), capture starts again and follows all calls of
+// that function.
 // Knows the interface of Capture that recorded.cpp defines; must not know instructions.
 #include <set>
 
@@ -30,16 +31,17 @@ struct TensorForm {
 // A value as it was when the call was recorded.
 struct RecordedValue {
   Av::Kind kind = Av::Kind::Undefined;
-  VirtualKind form = VirtualKind::Tensor;
+  VirtualKind form = VirtualKind::Tensor;  // Virtual
   jit::ValueKind scalar_kind = jit::ValueKind::Int;
   ValueId id = kNoValue;              // Number; of a tensor, what it was
   uint32_t number = 0;                // Tensor
-  TensorForm state;
-  Value constant;
+  TensorForm tensor;                  // of what a step made
+  Value constant;                     // Constant; the script tensor behind an input
   std::vector<RecordedValue> items;   // Tuple
   Local<Type> type;
 };
 
+// Counts are of the recorded call alone.
 struct CallRecord {
   struct Read {
     Value holder, key;  // as in Watched
@@ -47,19 +49,19 @@ struct CallRecord {
   };
   struct Step {
     std::function<void(Repetition&)> run;
-    uint32_t origin;
+    uint32_t origin;             // of the instructions that it appended
     std::vector<uint32_t> last;  // tensors that no later step needs
   };
   Local<FunctionObject> function;
   std::vector<RecordedValue> arguments;
   std::vector<Read> reads;
-  std::vector<std::pair<ValueId, std::optional<Scalar>>> asked;
+  std::vector<std::pair<ValueId, std::optional<Scalar>>> asked;  // numbers whose value decided something
   std::vector<Step> steps;
   RecordedValue result;
   Modes modes;
   bool grad_after_raise = true, is_protected = false;
   size_t depth = 0;
-  uint32_t call_origin = 0, first_origin = 0, origins = 0;
+  uint32_t first_origin = 0, origins = 0;
   uint32_t instructions = 0, steps_taken = 0;
   size_t region_size = 0;
 };

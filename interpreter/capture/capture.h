@@ -381,6 +381,7 @@ class Capture {
   bool has_stored(const Value& holder, const Value& key) const;
   bool is_dynamic(const Value& holder, const Value& key) const;
   bool has_room_for(size_t instructions) const;
+  // What the functions above do that are recorded.
   Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av emit_elementwise(Op op, std::span<const Av> operands);

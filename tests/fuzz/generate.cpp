@@ -92,6 +92,7 @@ class Generator {
       arguments_.push_back({"x" + std::to_string(i), shape()});
       parameters += ", " + arguments_.back().name;
     }
+    if (random_.chance(60)) repeated_function();
     line("@torch.compile");
     line("def f(" + parameters + "):");
     variables_ = arguments_;
@@ -162,6 +163,62 @@ class Generator {
     has_helper_ = true;
   }
 
+  // A function of two tensors like the first argument, long enough that the compiler follows it once for all calls of
+  // one form; what it reads of its object may differ from call to call.
+  void repeated_function() {
+    out_ +=
+        "class Part:\n"
+        "    def __init__(self, scale, flag):\n"
+        "        self.scale = scale\n"
+        "        self.flag = flag\n"
+        "        self.bias = torch.ones(1) * scale\n"
+        "        self.steps = [scale, 2]\n\n"
+        "parts = [Part(s, f) for s, f in [(2, True), (2, True), (2, True), (2, False), (3, True), (2, True), (0.5, True)]]\n"
+        "parts.append(parts[1])\n\n";
+    const Shape& shape = arguments_[0].shape;
+    line("def work(part, k, log, a, b):");
+    ++indent_;
+    variables_ = {{"a", shape}, {"b", shape}};
+    line("c = a * part.scale + part.bias if part.flag else b - a");
+    line("for n in range(5):");
+    line("    for s in part.steps:");
+    line("        c = c * 0.5 + b * s - n");
+    variables_.push_back({"c", shape});
+    const int count = 1 + random_.below(6);
+    for (int i = 0; i < count; ++i) statement(1);
+    std::vector<std::string> fitting;
+    for (const Variable& v : variables_)
+      if (v.shape == shape) fitting.push_back(v.name);
+    line("return " + random_.pick(fitting));
+    --indent_;
+    line("");
+    has_repeated_ = true;
+  }
+
+  // Calls of it, one on the results of the other or on the same tensors.
+  void call_repeated() {
+    if (!has_repeated_ || indent_ == 0 || variables_[0].name == "a") return elementwise();
+    const Shape& shape = arguments_[0].shape;
+    std::vector<std::string> names;
+    for (const Variable& v : variables_)
+      if (v.shape == shape) names.push_back(v.name);
+    if (names.empty()) return elementwise();
+    const std::string own = "w" + std::to_string(made_++);
+    line(own + " = " + random_.pick(names) + " * 1.5");
+    std::string other = random_.pick(names);
+    if (random_.chance(60)) {
+      line("for part in parts" + std::string(random_.chance(50) ? "" : "[1:6]") + ":");
+      line("    " + own + " = work(part, k, log, " + own + ", " + other + ")");
+    } else {
+      const int count = 3 + random_.below(4);
+      for (int i = 0; i < count; ++i) {
+        if (random_.chance(30)) other = random_.chance(30) ? own : random_.pick(names);
+        line(own + " = work(parts[" + std::to_string(random_.below(8)) + "], k, log, " + own + ", " + other + ")");
+      }
+    }
+    variables_.push_back({own, shape});
+  }
+
   // What leaves the compiler, and a second compiled function, which makes the history one of two calls.
   void helpers_of_history() {
     out_ +=
@@ -178,6 +235,7 @@ class Generator {
   }
 
   void statement(int depth) {
+    if (depth == 0 && random_.chance(20)) return call_repeated();
     switch (random_.below(depth < 2 ? 20 : 14)) {
       case 0:
       case 1:
@@ -460,7 +518,7 @@ class Generator {
   Random random_;
   std::string out_;
   int indent_ = 0, made_ = 0, returns_ = 1;
-  bool has_helper_ = false, gradients_ = false;
+  bool has_helper_ = false, has_repeated_ = false, gradients_ = false;
   std::vector<Variable> arguments_, variables_;
 };
 

@@ -126,6 +126,8 @@ struct VTensor : Virtual {
   // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
   // these. Capture::current gives it a place of its own.
   bool unrecorded = false;
+  Local<CodeObject> copied_in;  // a contiguous copy that may be the tensor itself: the instruction that made it
+  uint32_t copied_at = 0;
   bool contiguous = true;      // its layout is row-major (of inputs: checked at entry)
   // Reshapes of it that may or may not share its memory: while one is alive it must not be written.
   std::vector<std::weak_ptr<VTensor>> ambiguous;
@@ -141,6 +143,15 @@ struct VTensor : Virtual {
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first
   bool has_grad_overlay = false;
   Av grad;                     // valid if has_grad_overlay
+
+  void come_in(TensorObject& tensor, ValueId as) {
+    id = input = as;
+    requires_grad = tensor.needs_grad();
+    hooked = tensor.hooks != nullptr;
+    leaf = !tensor.history.node;
+    contiguous = tensor.tensor.is_contiguous();
+    host = Value(&tensor);
+  }
 };
 
 // The tensor whose memory a view looks at; a tensor that is no view: itself.

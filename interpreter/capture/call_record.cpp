@@ -12,6 +12,7 @@ constexpr uint32_t kWorthRepeating = 40;
 // Of calls with arguments of one form: what they read may have several.
 constexpr size_t kMostRecords = 4;
 constexpr uint32_t kMostMisses = 16;
+constexpr size_t kMostRestarts = 4;
 
 VTensor& tensor_in(const Av& av) { return static_cast<VTensor&>(*av.object); }
 
@@ -20,20 +21,19 @@ bool has_own_attributes(const Value& tensor) {
   return state && state->slots;
 }
 
-TensorForm form_of(const VTensor& tensor, const jit::Region& region) {
-  const bool facts[] = {tensor.requires_grad,     tensor.hooked, tensor.leaf,
-                        tensor.in_history,        tensor.unrecorded, tensor.contiguous,
-                        tensor.dirty,             tensor.view != nullptr, tensor.input != kNoValue,
-                        tensor.has_grad_overlay,  tensor.built, !tensor.host.is_undefined(),
-                        tensor.has_ambiguous()};
-  const jit::Type& type = region.type(tensor.id);
-  TensorForm form{type.dtype, type.sizes.size(), 0, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
+TensorForm form_of(const VTensor& tensor, DType dtype, size_t rank, bool is_pinned) {
+  const bool facts[] = {tensor.requires_grad,    tensor.hooked,          tensor.leaf,
+                        tensor.in_history,       tensor.unrecorded,      tensor.contiguous,
+                        tensor.dirty,            tensor.view != nullptr, tensor.input != kNoValue,
+                        tensor.has_grad_overlay, tensor.built,           !tensor.host.is_undefined(),
+                        tensor.has_ambiguous(),  tensor.copied_in.get() != nullptr, !tensor.views.empty()};
+  TensorForm form{dtype, rank, 0, is_pinned, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
   for (const bool fact : facts) form.facts = form.facts * 2 + fact;
   return form;
 }
 
 // Calls whose arguments differ in this are never compared.
-uint64_t form_of(const Av& av, const jit::Region& region) {
+uint64_t hash_form(const Av& av, const Capture& capture) {
   uint64_t form = static_cast<uint64_t>(av.kind) + 1;
   if (av.is_constant()) {
     const Value& v = av.value;
@@ -43,11 +43,27 @@ uint64_t form_of(const Av& av, const jit::Region& region) {
   if (av.kind != Av::Kind::Virtual) return hash_mix(form, static_cast<uint64_t>(av.scalar_kind));
   form = hash_mix(form, static_cast<uint64_t>(av.object->kind));
   if (av.object->kind != VirtualKind::Tensor) return form;
-  const TensorForm tensor = form_of(tensor_in(av), region);
+  const TensorForm tensor = capture.form_of(tensor_in(av));
   return hash_mix(form, hash_mix(static_cast<uint64_t>(tensor.dtype) << 8 | tensor.rank, tensor.facts));
 }
 
 }  // namespace
+
+TensorForm Capture::form_of(const VTensor& tensor) const {
+  const jit::Type& type = region_.type(tensor.id);
+  const bool is_pinned = tensor.source != Virtual::kMadeHere && plan_.sources[tensor.source].form == EntrySource::Form::Pinned;
+  return interp::form_of(tensor, type.dtype, type.sizes.size(), is_pinned);
+}
+
+// Of a script tensor, which may not have come in yet.
+TensorForm Capture::form_of_host(const Value& host, bool is_pinned) const {
+  if (const auto found = tensor_objects_.find(host.object()); found != tensor_objects_.end())
+    return form_of(tensor_in(found->second));
+  TensorObject& object = *cast<TensorObject>(host);
+  VTensor input;
+  input.come_in(object, 0);
+  return interp::form_of(input, object.tensor.dtype(), static_cast<size_t>(object.tensor.rank()), is_pinned);
+}
 
 bool is_same(const std::optional<Scalar>& a, const std::optional<Scalar>& b) {
   return a.has_value() == b.has_value() && (!a || (a->kind == b->kind && a->i == b->i));
@@ -58,31 +74,49 @@ bool is_same(const std::optional<Scalar>& a, const std::optional<Scalar>& b) {
 CallRecorder::CallRecorder(Capture& capture, FunctionObject* function, std::span<const Av> arguments)
     : capture_(capture), record_(std::make_shared<CallRecord>()) {
   record_->function = Local<FunctionObject>(function);
+  read(Value(function), Value(), Question::Unchanged);  // its defaults
   for (const Av& av : arguments) {
-    record_->arguments.push_back(result(av));
-    // Its elements are those of another tensor, of which the record knows nothing.
-    if (is_virtual(av, VirtualKind::Tensor) && tensor_in(av).view) spoil();
+    record_->arguments.push_back(made(av));
+    refuse_parts(av);
   }
   record_->modes = capture.modes;
   record_->grad_after_raise = capture.grad_enabled_after_raise();
   record_->is_protected = capture.is_protected();
-  record_->depth = capture.frames_.size();
+  record_->deepest = capture.frames_.size();
   record_->instructions = capture.plan_.instructions;
   record_->steps_taken = capture.steps_;
   record_->region_size = capture.region_.body.instructions.size();
 }
 
+// A method, of which nothing has been read; a view, whose elements are those of a tensor that the record does not know.
+void CallRecorder::refuse_parts(const Av& argument) {
+  if (argument.kind != Av::Kind::Virtual) return;
+  const VirtualKind form = argument.object->kind;
+  if (form == VirtualKind::BoundMethod || (form == VirtualKind::Tensor && tensor_in(argument).view)) spoil();
+  if (form != VirtualKind::Tuple) return;
+  tuples_.insert(argument.object->number);
+  for (const Av& item : static_cast<const VTuple&>(*argument.object).items) refuse_parts(item);
+}
+
 void CallRecorder::follow() { record_->first_origin = static_cast<uint32_t>(capture_.plan_.origins.size()); }
 
-bool CallRecorder::read(const Value& holder, const Value& key, bool by_lookup) {
+bool CallRecorder::read(const Value& holder, const Value& key, Question question) {
   Object* name = key.is_object() ? key.object() : nullptr;
   const int64_t index = key.is_int() ? key.as_int() : -1;
-  if (!reads_.insert({holder.object(), name, index, by_lookup}).second) return false;
-  record_->reads.push_back({holder, key, by_lookup});
+  if (!reads_.insert({holder.object(), name, index, question}).second) return false;
+  record_->reads.push_back({holder, key, question});
   return true;
 }
 
-// With `made` it is known from here on; otherwise it has to be.
+RecordedValue CallRecorder::found(const Av& av) {
+  RecordedValue value = made(av);
+  if (!is_virtual(av, VirtualKind::Tensor)) return value;
+  if (tensor_in(av).view) spoil();
+  record_->reads.back().form = value.tensor;
+  record_->reads.back().tensor = value.constant;
+  return value;
+}
+
 RecordedValue CallRecorder::describe(const Av& av, bool made) {
   RecordedValue value;
   value.kind = av.kind;
@@ -94,7 +128,7 @@ RecordedValue CallRecorder::describe(const Av& av, bool made) {
       break;
     case Av::Kind::Number:
       value.scalar_kind = av.scalar_kind;
-      value.id = made ? result(av.id) : operand(av.id);
+      value.id = made ? this->made(av.id) : given(av.id);
       break;
     case Av::Kind::Opaque: spoil(); break;
     case Av::Kind::Virtual: describe_object(av, made, value); break;
@@ -104,16 +138,14 @@ RecordedValue CallRecorder::describe(const Av& av, bool made) {
 
 void CallRecorder::describe_object(const Av& av, bool made, RecordedValue& value) {
   value.form = av.object->kind;
-  if (value.form == VirtualKind::Tuple && av.object->source == Virtual::kMadeHere) {
-    const VTuple& tuple = static_cast<const VTuple&>(*av.object);
-    value.type = tuple.type;
-    for (const Av& item : tuple.items) value.items.push_back(describe(item, made));
-    return;
-  }
-  // The function and the object of a method have been read.
-  if (value.form == VirtualKind::BoundMethod && made) return;
-  if (value.form != VirtualKind::Tensor) return spoil();
-  describe_tensor(tensor_in(av), made, value);
+  if (value.form == VirtualKind::Tensor) return describe_tensor(tensor_in(av), made, value);
+  if (value.form == VirtualKind::BoundMethod && made) return;  // both its parts have been read
+  const bool is_own = av.object->source == Virtual::kMadeHere && (made || !tuples_.count(av.object->number));
+  if (value.form != VirtualKind::Tuple || !is_own) return spoil();
+  const VTuple& tuple = static_cast<const VTuple&>(*av.object);
+  value.number = tuple.number;
+  value.type = tuple.type;
+  for (const Av& item : tuple.items) value.items.push_back(describe(item, made));
 }
 
 void CallRecorder::describe_tensor(const VTensor& tensor, bool made, RecordedValue& value) {
@@ -122,7 +154,7 @@ void CallRecorder::describe_tensor(const VTensor& tensor, bool made, RecordedVal
   value.id = tensor.id;
   value.constant = tensor.host;
   if (made) {
-    value.tensor = form_of(tensor, capture_.region_);
+    value.tensor = capture_.form_of(tensor);
     known_ids_.insert(tensor.id);
     for (ValueId size : capture_.region_.type(tensor.id).sizes) known_ids_.insert(size);
   } else if (!last_use_.count(tensor.number)) {
@@ -131,32 +163,34 @@ void CallRecorder::describe_tensor(const VTensor& tensor, bool made, RecordedVal
   last_use_[tensor.number] = record_->steps.size();
 }
 
-RecordedValue CallRecorder::operand(const Av& av) { return describe(av, false); }
-RecordedValue CallRecorder::result(const Av& av) { return describe(av, true); }
-
-RecordedValue CallRecorder::operand_tensor(const VTensor& tensor) {
+RecordedValue CallRecorder::given_tensor(const VTensor& tensor) {
   RecordedValue value;
   value.kind = Av::Kind::Virtual;
   describe_tensor(tensor, false, value);
   return value;
 }
 
-std::vector<RecordedValue> CallRecorder::operands(std::span<const Av> avs) {
+std::vector<RecordedValue> CallRecorder::given(std::span<const Av> avs) {
   std::vector<RecordedValue> values;
-  for (const Av& av : avs) values.push_back(operand(av));
+  for (const Av& av : avs) values.push_back(given(av));
   return values;
 }
 
 // A number that the call has not been given, read or computed is a constant.
-ValueId CallRecorder::operand(ValueId id) {
+ValueId CallRecorder::given(ValueId id) {
   if (!known_ids_.count(id) && !is_constant(id)) spoil();
   return id;
 }
 
-std::vector<ValueId> CallRecorder::operands(std::span<const ValueId> ids) {
+std::vector<ValueId> CallRecorder::given(std::span<const ValueId> ids) {
   std::vector<ValueId> all;
-  for (ValueId id : ids) all.push_back(operand(id));
+  for (ValueId id : ids) all.push_back(given(id));
   return all;
+}
+
+ValueId CallRecorder::made(ValueId id) {
+  known_ids_.insert(id);
+  return id;
 }
 
 bool CallRecorder::is_constant(ValueId id) const { return capture_.builder_.is_constant(id); }
@@ -165,23 +199,19 @@ bool CallRecorder::are_constants(std::span<const ValueId> ids) const {
   return std::all_of(ids.begin(), ids.end(), [&](ValueId id) { return is_constant(id); });
 }
 
-ValueId CallRecorder::result(ValueId id) {
-  known_ids_.insert(id);
-  return id;
-}
-
 bool CallRecorder::asks_first(ValueId id, const std::optional<Scalar>& now) {
   if (!asked_.insert(id).second) return false;
   record_->asked.push_back({id, now});
   return true;
 }
 
+// Also of one that appended nothing, since the same numbers were there: it may have to, and to raise, when it is repeated.
 void CallRecorder::add(std::function<void(Repetition&)> step) {
-  record_->steps.push_back({std::move(step), capture_.builder_.origin, {}});
+  record_->steps.push_back({std::move(step), capture_.builder_.known_origin(), {}});
 }
 
 std::shared_ptr<CallRecord> CallRecorder::finish(const Av& result) {
-  record_->result = operand(result);
+  record_->result = given(result);
   if (spoiled_ || !(record_->modes == capture_.modes)) return nullptr;
   for (const auto& [number, step] : last_use_)
     if (step < record_->steps.size()) record_->steps[step].last.push_back(number);
@@ -207,7 +237,7 @@ bool Repetition::bind(ValueId old, ValueId now) {
 
 bool Repetition::bind(const RecordedValue& old, const Av& now) {
   const VTensor& tensor = tensor_in(now);
-  if (form_of(tensor, capture.region_) != old.tensor || has_own_attributes(tensor.host)) return false;
+  if (capture.form_of(tensor) != old.tensor || has_own_attributes(tensor.host)) return false;
   if (tensor.host.is_object() && !objects_.match(old.constant, tensor.host)) return false;
   const jit::ValueList before = capture.region_.type(old.id).sizes, sizes = capture.region_.type(tensor.id).sizes;
   bool good = bind(old.id, tensor.id);
@@ -238,6 +268,11 @@ bool Repetition::fits(const RecordedValue& old, const Av& now) {
 }
 
 bool Repetition::fits(const CallRecord::Read& read) {
+  if (!reads_alike(read)) return false;
+  return !read.form || capture.form_of_host(object(read.tensor), read.form->is_pinned) == *read.form;
+}
+
+bool Repetition::reads_alike(const CallRecord::Read& read) {
   Value now = objects_.of(read.holder);
   if (now.is_undefined()) {
     if (!objects_.match(read.holder, read.holder)) return false;
@@ -246,28 +281,30 @@ bool Repetition::fits(const CallRecord::Read& read) {
   if (capture.has_stored(now, read.key)) return false;
   const bool moved = !now.is(read.holder);
   if (moved && capture.is_dynamic(now, read.key) != capture.is_dynamic(read.holder, read.key)) return false;
-  if (!read.by_lookup) return objects_.match_content(read.holder, now, read.key);
+  if (read.question == Question::Content || read.question == Question::Unchanged)
+    return objects_.match_content(read.holder, now, read.key);
   StrObject* name = cast<StrObject>(read.key);
   const AttributeSite before = inspect_attribute(capture.vm(), read.holder, name);
   const AttributeSite site = moved ? inspect_attribute(capture.vm(), now, name) : before;
   return before.found == site.found && before.owner == site.owner && objects_.match(before.value, site.value);
 }
 
-bool Repetition::fits(std::span<const Av> arguments) {
-  if (arguments.size() != record_.arguments.size() || !(record_.modes == capture.modes) ||
-      record_.depth < capture.frames_.size() || record_.is_protected != capture.is_protected() ||
-      record_.grad_after_raise != capture.grad_enabled_after_raise() || !capture.has_room_for(record_.region_size))
+bool Repetition::fits(const FunctionObject* function, std::span<const Av> arguments) {
+  if (record_.function.get() != function || arguments.size() != record_.arguments.size() ||
+      !(record_.modes == capture.modes) || record_.deepest < capture.frames_.size() ||
+      record_.is_protected != capture.is_protected() ||
+      record_.grad_after_raise != capture.grad_enabled_after_raise() ||
+      !capture.has_room_for(record_.region_size, record_.steps_taken))
     return false;
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!fits(record_.arguments[i], arguments[i])) return false;
-  const auto reads_alike = [&](const CallRecord::Read& read) { return fits(read); };
   // Of numbers that the call computes it shows later.
   const auto is_as_before = [&](const auto& asked) {
     const auto found = ids_.find(asked.first);
     return found == ids_.end() || is_same(capture.find_hint(found->second), asked.second);
   };
   return std::all_of(record_.asked.begin(), record_.asked.end(), is_as_before) &&
-         std::all_of(record_.reads.begin(), record_.reads.end(), reads_alike);
+         std::all_of(record_.reads.begin(), record_.reads.end(), [&](const CallRecord::Read& read) { return fits(read); });
 }
 
 Av Repetition::value(const RecordedValue& old) const {
@@ -312,8 +349,10 @@ std::vector<ValueId> Repetition::ids(std::span<const ValueId> old) const {
 
 void Repetition::expect(bool holds) const {
   if (holds) return;
-  capture.memory_.followed.insert(record_.function.get());
-  capture.memory_.keep_alive.push_back(record_.function.value());
+  CaptureMemory& memory = capture.memory_;
+  memory.followed.insert(record_.function.get());
+  memory.keep_alive.push_back(record_.function.value());
+  memory.follows_calls = memory.followed.size() >= kMostRestarts;
   throw CaptureRestart{};
 }
 
@@ -355,7 +394,7 @@ Av Repetition::run() {
   }
   // Those that do nothing when they are repeated; whoever repeats the outer call compares them as well.
   if (is_recorded())
-    for (const CallRecord::Read& read : record_.reads) capture.note_read(object(read.holder), read.key, read.by_lookup);
+    for (const CallRecord::Read& read : record_.reads) capture.note_read(object(read.holder), read.key, read.question);
   capture.plan_.instructions += record_.instructions;
   capture.steps_ += record_.steps_taken;
   origin = jit::RegionBuilder::kAskOrigin;
@@ -369,15 +408,16 @@ Av Repetition::run() {
 SeenCall* Capture::seen_call(const FunctionObject* function, const CallArguments& arguments) {
   if (memory_.follows_calls || !arguments.keywords.empty() || memory_.followed.count(function)) return nullptr;
   uint64_t form = reinterpret_cast<uint64_t>(function);
-  for (const Av& av : arguments.positional) form = hash_mix(form, form_of(av, region_));
+  for (const Av& av : arguments.positional) form = hash_mix(form, hash_form(av, *this));
   return &seen_calls_[form];
 }
 
-bool Capture::repeat_call(SeenCall& seen, const CallArguments& arguments, uint16_t destination) {
+bool Capture::repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments,
+                          uint16_t destination) {
   if (seen.misses >= kMostMisses) return false;
   for (const std::shared_ptr<const CallRecord>& record : seen.records) {
     Repetition again(*this, *record);
-    if (!again.fits(arguments.positional)) continue;
+    if (!again.fits(function, arguments.positional)) continue;
     ++plan_.repeats;
     write(destination, again.run());
     return true;

@@ -24,9 +24,13 @@ struct TensorForm {
   DType dtype = DType::F32;
   size_t rank = 0;
   uint32_t facts = 0;
+  bool is_pinned = false;
   const Type* type = nullptr;
   bool operator==(const TensorForm&) const = default;
 };
+
+// How a holder was asked for what a key names.
+enum class Question : uint8_t { Content, Attribute, HasAttribute, Unchanged };
 
 // A value as it was when the call was recorded.
 struct RecordedValue {
@@ -34,9 +38,9 @@ struct RecordedValue {
   VirtualKind form = VirtualKind::Tensor;  // Virtual
   jit::ValueKind scalar_kind = jit::ValueKind::Int;
   ValueId id = kNoValue;              // Number; of a tensor, what it was
-  uint32_t number = 0;                // Tensor
+  uint32_t number = 0;                // Tensor, Tuple
   TensorForm tensor;                  // of what a step made
-  Value constant;                     // Constant; the script tensor behind an input
+  Value constant;                     // Constant; the script tensor behind an input; what the number was
   std::vector<RecordedValue> items;   // Tuple
   Local<Type> type;
 };
@@ -45,12 +49,14 @@ struct RecordedValue {
 struct CallRecord {
   struct Read {
     Value holder, key;  // as in Watched
-    bool by_lookup;     // through the class as well
+    Question question;
+    std::optional<TensorForm> form{};  // of a tensor that was found, and the script tensor
+    Value tensor{};
   };
   struct Step {
     std::function<void(Repetition&)> run;
     uint32_t origin;             // of the instructions that it appended
-    std::vector<uint32_t> last;  // tensors that no later step needs
+    std::vector<uint32_t> last;  // tensors that no later step is given
   };
   Local<FunctionObject> function;
   std::vector<RecordedValue> arguments;
@@ -60,7 +66,7 @@ struct CallRecord {
   RecordedValue result;
   Modes modes;
   bool grad_after_raise = true, is_protected = false;
-  size_t depth = 0;
+  size_t deepest = 0;  // with fewer frames below it the call has room
   uint32_t first_origin = 0, origins = 0;
   uint32_t instructions = 0, steps_taken = 0;
   size_t region_size = 0;
@@ -74,17 +80,19 @@ class CallRecorder {
   void spoil() { spoiled_ = true; }
   bool spoiled() const { return spoiled_; }
   bool is_protected() const { return record_->is_protected; }
-  // False: it has been read before.
-  bool read(const Value& holder, const Value& key, bool by_lookup);
   void follow();  // its frame has been made
+  // False: it has been asked before.
+  bool read(const Value& holder, const Value& key, Question question);
+  // What has just been read.
+  RecordedValue found(const Av& av);
   // What a step is given, and what it makes.
-  RecordedValue operand(const Av& av);
-  RecordedValue operand_tensor(const VTensor& tensor);
-  std::vector<RecordedValue> operands(std::span<const Av> avs);
-  ValueId operand(ValueId id);
-  std::vector<ValueId> operands(std::span<const ValueId> ids);
-  RecordedValue result(const Av& av);
-  ValueId result(ValueId id);
+  RecordedValue given(const Av& av) { return describe(av, false); }
+  RecordedValue given_tensor(const VTensor& tensor);
+  std::vector<RecordedValue> given(std::span<const Av> avs);
+  ValueId given(ValueId id);
+  std::vector<ValueId> given(std::span<const ValueId> ids);
+  RecordedValue made(const Av& av) { return describe(av, true); }
+  ValueId made(ValueId id);
   bool is_constant(ValueId id) const;
   bool are_constants(std::span<const ValueId> ids) const;
   void add(std::function<void(Repetition&)> step);
@@ -94,24 +102,27 @@ class CallRecorder {
   std::shared_ptr<CallRecord> finish(const Av& result);
 
  private:
+  // What is made is known from here on; what is given has to be.
   RecordedValue describe(const Av& av, bool made);
   void describe_object(const Av& av, bool made, RecordedValue& value);
   void describe_tensor(const VTensor& tensor, bool made, RecordedValue& value);
+  void refuse_parts(const Av& argument);
 
   Capture& capture_;
   std::shared_ptr<CallRecord> record_;
   bool spoiled_ = false;
   std::unordered_set<ValueId> known_ids_, asked_;
+  std::unordered_set<uint32_t> tuples_;            // arguments
   std::unordered_map<uint32_t, size_t> last_use_;  // of the tensors that are known
-  std::set<std::tuple<Object*, Object*, int64_t, bool>> reads_;
+  std::set<std::tuple<Object*, Object*, int64_t, Question>> reads_;
 };
 
 // A call that is not followed.
 class Repetition {
  public:
   Repetition(Capture& capture, const CallRecord& record) : capture(capture), record_(record), objects_(capture.vm()) {}
-  // Whether it is one: nothing has been changed yet.
-  bool fits(std::span<const Av> arguments);
+  // Whether it is one. The capture has not been changed then.
+  bool fits(const FunctionObject* function, std::span<const Av> arguments);
   Av run();
 
   Capture& capture;
@@ -134,6 +145,7 @@ class Repetition {
  private:
   bool fits(const RecordedValue& old, const Av& now);
   bool fits(const CallRecord::Read& read);
+  bool reads_alike(const CallRecord::Read& read);
   bool bind(const RecordedValue& old, const Av& now);
   bool bind(ValueId old, ValueId now);
   uint32_t copy_origins();

@@ -117,8 +117,8 @@ bool Capture::begins_statement(const AFrame& frame) const {
   return index >= 0 && frame.code->code->statements[static_cast<size_t>(index)].begin == frame.pc;
 }
 
-bool Capture::has_room_for(size_t instructions) const {
-  return region_.body.instructions.size() + instructions <= kMaxRegionInstructions;
+bool Capture::has_room_for(size_t instructions, uint32_t steps) const {
+  return region_.body.instructions.size() + instructions <= kMaxRegionInstructions && steps_ + steps <= kMaxSteps;
 }
 
 void Capture::break_here(BreakReason reason, std::string detail) {
@@ -297,7 +297,7 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
     const bool returns = !discard_result && !frame.code->code->is_generator;
     SeenCall* seen = returns ? seen_call(function, arguments) : nullptr;
     if (!seen) return push_call(callee, std::move(frame), arguments, destination, discard_result);
-    if (repeat_call(*seen, arguments, destination)) return;
+    if (repeat_call(*seen, function, arguments, destination)) return;
     std::unique_ptr<CallRecorder> recorder = recorder_for(*seen, function, arguments);
     push_call(callee, std::move(frame), arguments, destination, discard_result);
     return begin_call(*seen, std::move(recorder));

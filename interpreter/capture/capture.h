@@ -20,6 +20,8 @@
 namespace tsc::interp {
 
 class CallRecorder;
+enum class Question : uint8_t;
+struct TensorForm;
 
 // Ends the region in front of the current instruction.
 struct BreakHere {
@@ -225,6 +227,7 @@ class Capture {
   // Leaves where the interpreter refuses the number, or may.
   void check_written(const Av& number, DType dtype);
   void spoil_record();  // what goes on now cannot be repeated (call_record.h)
+  TensorForm form_of(const VTensor& tensor) const;
   size_t frame_depth() const { return frames_.size() - 1; }
   AFrame& frame_at(size_t depth) { return frames_[depth]; }
 
@@ -373,14 +376,15 @@ class Capture {
   template <class Run, class Note>
   auto recorded(Run&& run, Note&& note);
   SeenCall* seen_call(const FunctionObject* function, const CallArguments& arguments);
-  bool repeat_call(SeenCall& seen, const CallArguments& arguments, uint16_t destination);
+  bool repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments, uint16_t destination);
   std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, FunctionObject* function, const CallArguments& arguments);
   void begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder);
   void end_call(const AFrame& finished, const Av& result);
-  bool note_read(const Value& holder, const Value& key, bool by_lookup = false);
+  bool note_read(const Value& holder, const Value& key, Question question);
+  TensorForm form_of_host(const Value& host, bool is_pinned) const;
   bool has_stored(const Value& holder, const Value& key) const;
   bool is_dynamic(const Value& holder, const Value& key) const;
-  bool has_room_for(size_t instructions) const;
+  bool has_room_for(size_t instructions, uint32_t steps) const;
   // What the functions above do that are recorded.
   Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);

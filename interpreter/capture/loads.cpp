@@ -78,14 +78,8 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
     nonnegative_.insert(size);
   }
   auto object = make<VTensor>();
-  object->id = id;
-  object->input = id;
+  object->come_in(*tensor, id);
   object->source = source;
-  object->requires_grad = tensor->needs_grad();
-  object->hooked = tensor->hooks != nullptr;
-  object->leaf = !tensor->history.node;
-  object->contiguous = tensor->tensor.is_contiguous();
-  object->host = Value(tensor);
   inputs_.push_back(object);
   Av av = Av::of(object);
   tensor_objects_[tensor] = av;
@@ -206,7 +200,10 @@ Av Capture::find_attribute_cell(const Value& holder, StrObject* name, const Valu
 Av Capture::load_global(StrObject* name) {
   ModuleObject* module = frame().module.get();
   OverlayKey key{module->globals.get(), name, 0};
-  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (auto found = overlay_.find(key); found != overlay_.end()) {
+    spoil_record();
+    return found->second;
+  }
   AttributeSite site = inspect_global(vm_, module, name);
   if (site.found == Found::Absent) break_here(BreakReason::raises, "NameError");
   if (site.found == Found::BuiltinGlobal) {

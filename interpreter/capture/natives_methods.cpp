@@ -276,7 +276,8 @@ Av prim_contiguous(Capture& capture, Arguments& arguments) {
   const std::optional<bool> row_major = capture.is_row_major(*tensor);
   if (!row_major && capture.is_row_major_now(*tensor))
     capture.break_here(BreakReason::unknown_call, "contiguous() of a view");
-  return row_major.value_or(false) ? at(arguments, 0) : capture.copied(at(arguments, 0));
+  if (row_major.value_or(false)) return at(arguments, 0);
+  return row_major ? capture.emit(Op::copy, {&arguments.positional[0], 1}, {}, {}) : capture.copied(at(arguments, 0));
 }
 
 Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {

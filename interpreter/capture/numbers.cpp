@@ -349,6 +349,7 @@ int64_t Capture::concrete_int(const Av& av) {
 
 bool Capture::is_identical(const Av& a, const Av& b) {
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
+    if (a.object->kind != VirtualKind::Tensor) spoil_record();  // what a record makes anew may have been one
     const uint32_t left = a.object->source, right = b.object->source;
     if (a.object == b.object) return true;
     // Two that are known by identity stay two.

@@ -35,6 +35,7 @@ auto Capture::recorded(Run&& run, Note&& note) {
 
 bool Capture::has_stored(const Value& holder, const Value& key) const {
   if (overlay_.empty()) return false;
+  if (is_kind(holder, Kind::Module)) return has_stored(Value(cast<ModuleObject>(holder)->globals.get()), key);
   if (is_kind(key, Kind::Str)) return overlay_.count({holder.object(), cast<StrObject>(key), 0}) != 0;
   if (key.is_int()) return overlay_.count({holder.object(), nullptr, key.as_int() + 1}) != 0;
   return std::any_of(overlay_.begin(), overlay_.end(),
@@ -43,6 +44,7 @@ bool Capture::has_stored(const Value& holder, const Value& key) const {
 
 bool Capture::is_dynamic(const Value& holder, const Value& key) const {
   if (memory_.dynamic.empty()) return false;
+  if (is_kind(holder, Kind::Module)) return is_dynamic(Value(cast<ModuleObject>(holder)->globals.get()), key);
   Object* name = is_kind(key, Kind::Str) ? key.object() : nullptr;
   return memory_.is_dynamic({holder.object(), name, key.is_int() ? key.as_int() + 1 : 0});
 }
@@ -52,7 +54,7 @@ namespace {
 // A tensor or a number is one of the region; anything else has been compared.
 template <class Load>
 void add_read(CallRecorder& r, const Value& holder, const Av& found, Load load) {
-  const RecordedValue value = r.result(found);
+  const RecordedValue value = r.found(found);
   const bool counts = found.is_number() || is_virtual(found, VirtualKind::Tensor);
   if (!counts && !Counterparts::may_move(holder)) return;
   r.add([=](Repetition& again) {
@@ -63,14 +65,14 @@ void add_read(CallRecorder& r, const Value& holder, const Av& found, Load load) 
 }  // namespace
 
 // False: it has been read before.
-bool Capture::note_read(const Value& holder, const Value& key, bool by_lookup) {
+bool Capture::note_read(const Value& holder, const Value& key, Question question) {
   if (has_stored(holder, key)) spoil_record();
-  return recorder_->read(holder, key, by_lookup);
+  return recorder_->read(holder, key, question);
 }
 
 Av Capture::host_attribute(const Av& object, StrObject* name) {
   return recorded([&] { return find_attribute(object, name); }, [&](CallRecorder& r, const Av& found) {
-    if (!note_read(object.value, Value(name), true)) return;
+    if (!note_read(object.value, Value(name), Question::Attribute)) return;
     add_read(r, object.value, found, [name = Local<StrObject>(name)](Capture& c, const Value& now) {
       return c.host_attribute(Av::constant(now), name.get());
     });
@@ -80,7 +82,7 @@ Av Capture::host_attribute(const Av& object, StrObject* name) {
 bool Capture::has_attribute(const Av& object, StrObject* name) {
   return recorded([&] { return finds_attribute(object, name); }, [&](CallRecorder& r, bool found) {
     if (!object.is_constant() || !object.value.is_object()) return;
-    if (!note_read(object.value, Value(name), true)) return;
+    if (!note_read(object.value, Value(name), Question::HasAttribute)) return;
     r.add([=, holder = object.value, name = Local<StrObject>(name)](Repetition& again) {
       if (again.must_read(holder))
         again.expect(again.capture.has_attribute(Av::constant(again.object(holder)), name.get()) == found);
@@ -90,7 +92,7 @@ bool Capture::has_attribute(const Av& object, StrObject* name) {
 
 Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
   return recorded([&] { return find_attribute_cell(holder, name, current); }, [&](CallRecorder& r, const Av& found) {
-    if (!note_read(holder, Value(name))) return;
+    if (!note_read(holder, Value(name), Question::Content)) return;
     add_read(r, holder, found, [name = Local<StrObject>(name)](Capture& c, const Value& now) {
       DictObject* dict = try_cast<DictObject>(now);
       const Value value = dict ? dict_get(c.vm_, dict, name.value()) : get_own_attribute(c.vm_, now.object(), name.get());
@@ -102,14 +104,14 @@ Av Capture::load_attribute_cell(const Value& holder, StrObject* name, const Valu
 Av Capture::load_cell(const Av& cell) {
   return recorded([&] { return find_cell(cell); }, [&](CallRecorder& r, const Av& found) {
     if (!cell.is_constant()) return;  // one of the call's own
-    if (!note_read(cell.value, Value())) return;
+    if (!note_read(cell.value, Value(), Question::Content)) return;
     add_read(r, cell.value, found, [](Capture& c, const Value& now) { return c.load_cell(Av::constant(now)); });
   });
 }
 
 Av Capture::load_element(ListObject* list, int64_t index) {
   return recorded([&] { return find_element(list, index); }, [&](CallRecorder& r, const Av& found) {
-    if (!note_read(Value(list), Value::integer(index))) return;
+    if (!note_read(Value(list), Value::integer(index), Question::Content)) return;
     add_read(r, Value(list), found,
              [index](Capture& c, const Value& now) { return c.load_element(cast<ListObject>(now), index); });
   });
@@ -117,14 +119,14 @@ Av Capture::load_element(ListObject* list, int64_t index) {
 
 Av Capture::load_dict_entry(DictObject* dict, const Value& key) {
   return recorded([&] { return find_dict_entry(dict, key); }, [&](CallRecorder& r, const Av& found) {
-    if (!note_read(Value(dict), is_kind(key, Kind::Str) ? key : Value())) return;
+    if (!note_read(Value(dict), is_kind(key, Kind::Str) ? key : Value(), Question::Content)) return;
     add_read(r, Value(dict), found, [key](Capture& c, const Value& now) { return c.load_dict_entry(cast<DictObject>(now), key); });
   });
 }
 
 void Capture::assume_unchanged(Object* holder, const Value& key) {
   recorded([&] { watch(holder, key); }, [&](CallRecorder& r) {
-    if (!note_read(Value(holder), key) || !Counterparts::may_move(Value(holder))) return;
+    if (!note_read(Value(holder), key, Question::Unchanged) || !Counterparts::may_move(Value(holder))) return;
     r.add([holder = Value(holder), key](Repetition& again) {
       if (again.must_read(holder)) again.capture.assume_unchanged(again.object(holder).object(), key);
     });
@@ -133,8 +135,9 @@ void Capture::assume_unchanged(Object* holder, const Value& key) {
 
 Av Capture::load_gradient(VTensor& tensor) {
   return recorded([&] { return find_gradient(tensor); }, [&](CallRecorder& r, const Av& found) {
-    const RecordedValue of = r.operand_tensor(tensor);
-    r.add([of, value = r.result(found)](Repetition& again) {
+    const RecordedValue of = r.given_tensor(tensor);
+    if (is_virtual(found, VirtualKind::Tensor) && static_cast<VTensor&>(*found.object).view) r.spoil();
+    r.add([of, value = r.made(found)](Repetition& again) {
       again.take(value, again.capture.load_gradient(again.tensor(of)));
     });
   });
@@ -150,9 +153,9 @@ void Capture::note_fact(std::string text) {
 Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
                  int result) {
   return recorded([&] { return emit_op(op, tensors, scalars, attributes, result); }, [&](CallRecorder& r, const Av& made) {
-    std::vector<RecordedValue> operands = r.operands(tensors);
-    std::vector<ValueId> numbers = r.operands(scalars);
-    r.add([=, operands = std::move(operands), numbers = std::move(numbers), out = r.result(made)](Repetition& again) {
+    std::vector<RecordedValue> operands = r.given(tensors);
+    std::vector<ValueId> numbers = r.given(scalars);
+    r.add([=, operands = std::move(operands), numbers = std::move(numbers), out = r.made(made)](Repetition& again) {
       again.take(out, again.capture.emit(op, again.values(operands), again.ids(numbers), attributes, result));
     });
   });
@@ -160,7 +163,7 @@ Av Capture::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> sc
 
 std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
   return recorded([&] { return emit_op_pair(op, tensor, attributes); }, [&](CallRecorder& r, const std::pair<Av, Av>& made) {
-    const RecordedValue operand = r.operand(tensor), first = r.result(made.first), second = r.result(made.second);
+    const RecordedValue operand = r.given(tensor), first = r.made(made.first), second = r.made(made.second);
     r.add([=](Repetition& again) {
       const auto [one, other] = again.capture.emit_pair(op, again.value(operand), attributes);
       again.take(first, one);
@@ -171,8 +174,8 @@ std::pair<Av, Av> Capture::emit_pair(Op op, const Av& tensor, const OpAttributes
 
 Av Capture::elementwise(Op op, std::span<const Av> operands) {
   return recorded([&] { return emit_elementwise(op, operands); }, [&](CallRecorder& r, const Av& made) {
-    std::vector<RecordedValue> values = r.operands(operands);
-    r.add([=, values = std::move(values), out = r.result(made)](Repetition& again) {
+    std::vector<RecordedValue> values = r.given(operands);
+    r.add([=, values = std::move(values), out = r.made(made)](Repetition& again) {
       again.take(out, again.capture.elementwise(op, again.values(values)));
     });
   });
@@ -180,14 +183,14 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
 
 Av Capture::copied(const Av& av) {
   return recorded([&] { return emit_copy(av); }, [&](CallRecorder& r, const Av& made) {
-    const RecordedValue operand = r.operand(av);
-    r.add([operand, out = r.result(made)](Repetition& again) { again.take(out, again.capture.copied(again.value(operand))); });
+    const RecordedValue operand = r.given(av);
+    r.add([operand, out = r.made(made)](Repetition& again) { again.take(out, again.capture.copied(again.value(operand))); });
   });
 }
 
 void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   recorded([&] { write_elements(target, value, history); }, [&](CallRecorder& r) {
-    const RecordedValue to = r.operand(Av::of(target)), from = r.operand(value);
+    const RecordedValue to = r.given(Av::of(target)), from = r.given(value);
     r.add([=](Repetition& again) {
       again.capture.assign(again.capture.share_tensor(again.value(to)), again.value(from), history);
     });
@@ -196,7 +199,7 @@ void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, Wr
 
 void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
   recorded([&] { replace_gradient(tensor, value); }, [&](CallRecorder& r) {
-    const RecordedValue to = r.operand(Av::of(tensor)), gradient = r.operand(value);
+    const RecordedValue to = r.given(Av::of(tensor)), gradient = r.given(value);
     r.add([=](Repetition& again) {
       again.capture.set_gradient(again.capture.share_tensor(again.value(to)), again.value(gradient));
     });
@@ -205,7 +208,7 @@ void Capture::set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& val
 
 std::pair<ValueId, ValueId> Capture::rng_offset() {
   return recorded([&] { return advance_rng(); }, [&](CallRecorder& r, const std::pair<ValueId, ValueId>& made) {
-    r.add([seed = r.result(made.first), offset = r.result(made.second)](Repetition& again) {
+    r.add([seed = r.made(made.first), offset = r.made(made.second)](Repetition& again) {
       const auto now = again.capture.rng_offset();
       again.take(seed, now.first);
       again.take(offset, now.second);
@@ -236,10 +239,10 @@ Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
   const uint32_t before = raises_;
   return recorded([&] { return emit_scalar(op, operands); }, [&](CallRecorder& r, const Av& made) {
     if (made.is_constant() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); })) return;
-    std::vector<RecordedValue> values = r.operands(operands);
+    std::vector<RecordedValue> values = r.given(operands);
     // Of the same numbers it is the same one, unless what may raise has tensors written back.
     const bool writes = raises_ != before;
-    r.add([=, values = std::move(values), out = r.result(made)](Repetition& again) {
+    r.add([=, values = std::move(values), out = r.made(made)](Repetition& again) {
       if (!writes && !again.is_recorded() && again.are_the_same(values)) again.take(out, made);
       else again.take(out, again.capture.scalar(op, again.values(values)));
     });
@@ -250,7 +253,7 @@ Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
 Av Capture::int_av(ValueId id) {
   return recorded([&] { return find_int(id); }, [&](CallRecorder& r, const Av& found) {
     if (r.is_constant(id)) return;
-    r.add([id = r.operand(id), value = r.result(found)](Repetition& again) {
+    r.add([id = r.given(id), value = r.made(found)](Repetition& again) {
       again.take(value, again.capture.int_av(again.id(id)));
     });
   });
@@ -259,7 +262,7 @@ Av Capture::int_av(ValueId id) {
 Av Capture::scalar_av(ValueId id) {
   return recorded([&] { return find_number(id); }, [&](CallRecorder& r, const Av& found) {
     if (r.is_constant(id)) return;
-    r.add([id = r.operand(id), value = r.result(found)](Repetition& again) {
+    r.add([id = r.given(id), value = r.made(found)](Repetition& again) {
       again.take(value, again.capture.scalar_av(again.id(id)));
     });
   });
@@ -267,7 +270,7 @@ Av Capture::scalar_av(ValueId id) {
 
 bool Capture::assume_at_entry(ValueId condition) {
   return recorded([&] { return condition_holds(condition); }, [&](CallRecorder& r, bool holds) {
-    r.add([holds, condition = r.operand(condition)](Repetition& again) {
+    r.add([holds, condition = r.given(condition)](Repetition& again) {
       again.expect(again.capture.assume_at_entry(again.id(condition)) == holds);
     });
   });
@@ -275,7 +278,7 @@ bool Capture::assume_at_entry(ValueId condition) {
 
 bool Capture::assume_nonnegative(ValueId size) {
   return recorded([&] { return is_nonnegative_at_entry(size); }, [&](CallRecorder& r, bool holds) {
-    r.add([holds, size = r.operand(size)](Repetition& again) {
+    r.add([holds, size = r.given(size)](Repetition& again) {
       again.expect(again.capture.assume_nonnegative(again.id(size)) == holds);
     });
   });
@@ -283,7 +286,7 @@ bool Capture::assume_nonnegative(ValueId size) {
 
 std::optional<Scalar> Capture::hint(ValueId id) {
   return recorded([&] { return find_hint(id); }, [&](CallRecorder& r, const std::optional<Scalar>& found) {
-    if (!r.is_constant(id) && r.asks_first(r.operand(id), found))
+    if (!r.is_constant(id) && r.asks_first(r.given(id), found))
       r.add([found, id](Repetition& again) { again.expect(is_same(again.capture.hint(again.id(id)), found)); });
   });
 }
@@ -301,9 +304,9 @@ ValueId CaptureBuilder::read(ValueId tensor, jit::ValueKind kind) {
 
 ValueId CaptureBuilder::scalar(jit::ScalarOp op, std::span<const ValueId> operands) {
   return capture_.recorded([&] { return RegionBuilder::scalar(op, operands); }, [&](CallRecorder& r, ValueId made) {
-    std::vector<ValueId> numbers = r.operands(operands);
+    std::vector<ValueId> numbers = r.given(operands);
     if (r.are_constants(numbers)) return;
-    r.add([op, numbers = std::move(numbers), made = r.result(made)](Repetition& again) {
+    r.add([op, numbers = std::move(numbers), made = r.made(made)](Repetition& again) {
       again.take(made, again.capture.builder().scalar(op, again.ids(numbers)));
     });
   });
@@ -313,7 +316,7 @@ std::optional<int64_t> CaptureBuilder::known_int(ValueId scalar) const {
   return capture_.recorded([&] { return RegionBuilder::known_int(scalar); },
                            [&](CallRecorder& r, const std::optional<int64_t>& found) {
                              if (r.is_constant(scalar)) return;
-                             r.add([found, id = r.operand(scalar)](Repetition& again) {
+                             r.add([found, id = r.given(scalar)](Repetition& again) {
                                again.expect(again.capture.builder().known_int(again.id(id)) == found);
                              });
                            });
@@ -323,7 +326,7 @@ std::optional<Scalar> CaptureBuilder::known(ValueId scalar) const {
   return capture_.recorded(
       [&] { return RegionBuilder::known(scalar); }, [&](CallRecorder& r, const std::optional<Scalar>& found) {
         if (r.is_constant(scalar)) return;
-        r.add([found, id = r.operand(scalar)](Repetition& again) {
+        r.add([found, id = r.given(scalar)](Repetition& again) {
           again.expect(is_same(again.capture.builder().known(again.id(id)), found));
         });
       });
@@ -332,7 +335,7 @@ std::optional<Scalar> CaptureBuilder::known(ValueId scalar) const {
 bool CaptureBuilder::known_equal(ValueId a, ValueId b) const {
   return capture_.recorded([&] { return RegionBuilder::known_equal(a, b); }, [&](CallRecorder& r, bool found) {
     if (a == b || r.are_constants(std::array{a, b})) return;
-    r.add([found, a = r.operand(a), b = r.operand(b)](Repetition& again) {
+    r.add([found, a = r.given(a), b = r.given(b)](Repetition& again) {
       again.expect(again.capture.builder().known_equal(again.id(a), again.id(b)) == found);
     });
   });
@@ -340,7 +343,7 @@ bool CaptureBuilder::known_equal(ValueId a, ValueId b) const {
 
 void CaptureBuilder::assume_equal(ValueId a, ValueId b) {
   capture_.recorded([&] { RegionBuilder::assume_equal(a, b); }, [&](CallRecorder& r) {
-    r.add([a = r.operand(a), b = r.operand(b)](Repetition& again) {
+    r.add([a = r.given(a), b = r.given(b)](Repetition& again) {
       again.capture.builder().assume_equal(again.id(a), again.id(b));
     });
   });
@@ -354,7 +357,7 @@ bool CaptureBuilder::require_equal(ValueId a, ValueId b) {
     return capture_.assume_at_entry(scalar(jit::ScalarOp::eq, operands));
   };
   return capture_.recorded(holds, [&](CallRecorder& r, bool found) {
-    r.add([found, a = r.operand(a), b = r.operand(b)](Repetition& again) {
+    r.add([found, a = r.given(a), b = r.given(b)](Repetition& again) {
       again.expect(again.capture.builder().require_equal(again.id(a), again.id(b)) == found);
     });
   });

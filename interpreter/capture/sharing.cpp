@@ -112,10 +112,29 @@ std::string plan_difference(const RegionPlan& plan, const RegionPlan& made) {
   };
   const bool same = std::equal(plan.inputs.begin(), plan.inputs.end(), made.inputs.begin(), made.inputs.end(), alike) &&
                     made.written_sources.size() == plan.written_sources.size() &&
-                    made.actions.size() == plan.actions.size() &&
+                    made.actions.size() == plan.actions.size() && made.different.size() == plan.different.size() &&
+                    made.distinct.size() == plan.distinct.size() && made.foreign.size() == plan.foreign.size() &&
+                    made.facts.size() == plan.facts.size() && made.run_again == plan.run_again &&
                     std::equal(plan.exits.begin(), plan.exits.end(), made.exits.begin(), made.exits.end(), leave_alike) &&
                     std::includes(read.begin(), read.end(), needed.begin(), needed.end());
   return same ? "" : "plan";
+}
+
+// The places of the source that the instructions come from, through the calls that led to them.
+bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
+  const auto same_place = [&](uint32_t one, uint32_t other) {
+    while (one && other) {
+      const Origin &left = a.plan.origins[one], &right = b.plan.origins[other];
+      if (left.code.get() != right.code.get() || left.pc != right.pc || left.grad_enabled != right.grad_enabled) return false;
+      one = left.caller;
+      other = right.caller;
+    }
+    return one == other;
+  };
+  const auto &left = a.region.body.instructions, &right = b.region.body.instructions;
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](const auto& one, const auto& other) {
+    return same_place(one.origin, other.origin);
+  });
 }
 
 }  // namespace
@@ -164,7 +183,9 @@ void Compiler::check_repeats(const Frame& frame, const CaptureMemory& memory, co
   following.follows_calls = true;
   const std::optional<CaptureResult> again = capture_region(frame, following);
   const bool same = again && text_of(again->region) == text_of(repeated.region);
-  const std::string found = same ? plan_difference(repeated.plan, again->plan) : "region";
+  const std::string found = !same                                       ? "region"
+                            : !come_from_same_places(repeated, *again) ? "source places"
+                                                                       : plan_difference(repeated.plan, again->plan);
   TSC_CHECK(found.empty(), "the " + found + " of repeated calls is not the one of calls that are followed");
 }
 

@@ -15,9 +15,9 @@ bool makes_view(Op op) { return op_row(op).flags & kView; }
 VTensor* Capture::tensor_of(const Av& av) {
   if (VTensor* tensor = as<VTensor>(av)) return tensor;
   if (av.is_constant() && as_tensor(tensors_, av.value)) {
+    spoil_record();
     auto found = tensor_objects_.find(av.value.object());
     if (found != tensor_objects_.end()) return as<VTensor>(found->second);
-    spoil_record();
     EntrySource source;
     source.form = EntrySource::Form::Pinned;
     source.holder = av.value;
@@ -138,8 +138,12 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
 Av Capture::emit_copy(const Av& av) {
   std::shared_ptr<VTensor> tensor = share_tensor(av);
   Av out = emit(Op::copy, {&av, 1}, {}, {});
-  if (tensor->view)
+  if (tensor->view) {
     root_of(*tensor)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
+    VTensor& copy = static_cast<VTensor&>(*out.object);
+    copy.copied_in = frame().code;
+    copy.copied_at = frame().pc;
+  }
   return out;
 }
 

@@ -127,6 +127,12 @@ void Capture::check_writable(const VTensor& root) {
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
   if (root.in_history && may_be_saved(root))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
+  const auto refuse_copy = [&](const VTensor& copy) {
+    if (copy.copied_in) refuse(copy.copied_in.get(), copy.copied_at, {BreakReason::unknown_call, "contiguous() of a view that is written"});
+  };
+  refuse_copy(root);
+  for (const std::weak_ptr<VTensor>& ambiguous : root.ambiguous)
+    if (const std::shared_ptr<VTensor> alive = ambiguous.lock()) refuse_copy(*alive);
   if (root.has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
   if (root.input != kNoValue && memory_.shared.count(source_place(plan_.sources, plan_.sources[root.source])))
     break_here(BreakReason::write, "its memory is that of another tensor too");

@@ -89,7 +89,7 @@ bool share_input_sizes(Region& region) {
   bool shares = false;
   for (ValueId value = 0; value < names.size(); ++value) {
     names[value] = value;
-    if (!is_input_size[value] || assumed.constant(value)) continue;
+    if (!is_input_size[value]) continue;
     ValueId& name = first[assumed.representative(value)];
     if (name == kNoValue) name = value;
     shares |= name != value;

@@ -112,12 +112,16 @@ std::string plan_difference(const RegionPlan& plan, const RegionPlan& made) {
   };
   const bool same = std::equal(plan.inputs.begin(), plan.inputs.end(), made.inputs.begin(), made.inputs.end(), alike) &&
                     made.written_sources.size() == plan.written_sources.size() &&
-                    made.actions.size() == plan.actions.size() && made.different.size() == plan.different.size() &&
-                    made.distinct.size() == plan.distinct.size() && made.foreign.size() == plan.foreign.size() &&
-                    made.facts.size() == plan.facts.size() && made.run_again == plan.run_again &&
+                    made.actions.size() == plan.actions.size() &&
                     std::equal(plan.exits.begin(), plan.exits.end(), made.exits.begin(), made.exits.end(), leave_alike) &&
                     std::includes(read.begin(), read.end(), needed.begin(), needed.end());
   return same ? "" : "plan";
+}
+
+// What is compared at entry, and what is said of it: of the same objects.
+bool ask_alike(const RegionPlan& a, const RegionPlan& b) {
+  return a.different.size() == b.different.size() && a.distinct.size() == b.distinct.size() &&
+         a.foreign.size() == b.foreign.size() && a.facts.size() == b.facts.size() && a.run_again == b.run_again;
 }
 
 // The places of the source that the instructions come from, through the calls that led to them.
@@ -185,6 +189,7 @@ void Compiler::check_repeats(const Frame& frame, const CaptureMemory& memory, co
   const bool same = again && text_of(again->region) == text_of(repeated.region);
   const std::string found = !same                                       ? "region"
                             : !come_from_same_places(repeated, *again) ? "source places"
+                            : !ask_alike(repeated.plan, again->plan)   ? "entry"
                                                                        : plan_difference(repeated.plan, again->plan);
   TSC_CHECK(found.empty(), "the " + found + " of repeated calls is not the one of calls that are followed");
 }

@@ -82,7 +82,7 @@ struct Virtual {
   static constexpr uint32_t kMadeHere = ~0u;
   VirtualKind kind;
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
-  uint32_t source = kMadeHere;  // of a list, dict or instance that came in: its entry source
+  uint32_t source = kMadeHere;  // of a tuple, list, dict or instance that came in: its entry source
   bool unread = false;          // one whose items are no entry values: nothing has looked at them
   bool built = false;           // made here: a recipe names it, so that a script object of it is made (see Capture::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}

@@ -101,6 +101,7 @@ Av Capture::structural_input(const Value& v, uint32_t source) {
   }
   auto object = make<VTuple>();
   object->items = std::move(parts);
+  object->source = source;
   return Av::of(object);
 }
 

@@ -252,7 +252,8 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
 // The same object, or equal. Numbers have no identity of their own: one value of the region is one object.
 bool Capture::same_item(const Av& a, const Av& b) {
   bool numbers = is_plain_number(a) && is_plain_number(b);
-  bool same = numbers ? a.is_number() && b.is_number() && a.id == b.id : is_identical(a, b);
+  const bool tuples = is_virtual(a, VirtualKind::Tuple) || is_virtual(b, VirtualKind::Tuple);
+  bool same = numbers ? a.is_number() && b.is_number() && a.id == b.id : tuples ? a.object == b.object : is_identical(a, b);
   return same || truth(compare(CompareOp::Eq, a, b));
 }
 
@@ -347,11 +348,19 @@ int64_t Capture::concrete_int(const Av& av) {
   return av.value.as_int();
 }
 
+namespace {
+
+// Taken apart by position: of two it is not known whether they are one.
+bool is_foreign_tuple(const Av& av) { return is_virtual(av, VirtualKind::Tuple) && av.object->source != Virtual::kMadeHere; }
+
+}  // namespace
+
 bool Capture::is_identical(const Av& a, const Av& b) {
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
     if (a.object->kind != VirtualKind::Tensor) spoil_record();  // what a record makes anew may have been one
     const uint32_t left = a.object->source, right = b.object->source;
     if (a.object == b.object) return true;
+    if (is_foreign_tuple(a) && is_foreign_tuple(b)) break_here(BreakReason::unknown_object, "`is` on tuples from outside");
     // Two that are known by identity stay two.
     const auto is_known = [&](uint32_t source) { return plan_.sources[source].form == EntrySource::Form::Pinned; };
     const bool came_in = left != Virtual::kMadeHere && right != Virtual::kMadeHere;
@@ -363,6 +372,8 @@ bool Capture::is_identical(const Av& a, const Av& b) {
   }
   if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
   const Av& other = a.is_constant() ? b : a;
+  if (is_foreign_tuple(other) && is_kind((a.is_constant() ? a : b).value, Kind::Tuple))
+    break_here(BreakReason::unknown_object, "`is` on tuples from outside");
   if (other.kind == Av::Kind::Virtual && other.object->source != Virtual::kMadeHere &&
       other.object->kind != VirtualKind::Tensor)
     if (const Value& fixed = (a.is_constant() ? a : b).value; fixed.is_object()) keep_apart_from(fixed);

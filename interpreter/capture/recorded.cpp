@@ -243,7 +243,8 @@ Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
     // Of the same numbers it is the same one, unless what may raise has tensors written back.
     const bool writes = raises_ != before;
     r.add([=, values = std::move(values), out = r.made(made)](Repetition& again) {
-      if (!writes && !again.is_recorded() && again.are_the_same(values)) again.take(out, made);
+      if (!writes && !again.is_recorded() && again.are_the_same(values))
+        again.take(out, made.is_number() ? again.capture.find_number(made.id) : made);
       else again.take(out, again.capture.scalar(op, again.values(values)));
     });
   });

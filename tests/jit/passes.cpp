@@ -97,8 +97,8 @@ TEST_CASE("sizes that are equal at the entry get one name, known ones become con
          "  %7 = add %0, %3 : f32[%1, %2]\n  assume %1 == %4\n  assume %2 == %5\n"
          "  %8 = const int 1\n  assume %2 == %8\n  %9 = neg %3 : f32[%4, %5]\n"
          "  %10 = scalar mul %4, %6 : int\n  assume %10 == %1\n  exit #0(%7, %9, %10, %5)\n}\n",
-         "region r(%0: f32[%1, %2], %3: f32[%1, %5], %6: int) {\n"
-         "  %8 = const int 1\n  assume %2 == %8\n  assume %5 == %8\n  %7 = add %0, %3 : f32[%1, %8]\n"
+         "region r(%0: f32[%1, %2], %3: f32[%1, %2], %6: int) {\n"
+         "  %8 = const int 1\n  assume %2 == %8\n  %7 = add %0, %3 : f32[%1, %8]\n"
          "  %9 = neg %3 : f32[%1, %8]\n  %10 = scalar mul %1, %6 : int\n"
          "  exit #0(%7, %9, %1, %8)\n}\n");
   // What a guard says holds only behind it.

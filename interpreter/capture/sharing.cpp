@@ -154,7 +154,7 @@ std::string Compiler::text_of(const jit::Region& region) {
   return text;
 }
 
-// The numbers and sizes that come in, and how much is remembered of the place: they decide how capture goes on.
+// The numbers and sizes that come in, which tensors are one, and how much is remembered of the place: they decide how capture goes on.
 std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
   std::string text;
   for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
@@ -166,8 +166,11 @@ std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, 
     const Value& now = entry.back();
     if (!check_source(source, now)) return "other";
     if (now.is_int() || now.is_float()) text += repr(vm_, now) + " ";
-    else if (const TensorObject* tensor = as_tensor(tensors(), now))
-      for (int axis = 0; axis < tensor->tensor.rank(); ++axis) text += std::to_string(tensor->tensor.size(axis)) + " ";
+    const TensorObject* tensor = as_tensor(tensors(), now);
+    if (!tensor) continue;
+    for (int axis = 0; axis < tensor->tensor.rank(); ++axis) text += std::to_string(tensor->tensor.size(axis)) + " ";
+    const auto first = std::find_if(entry.begin(), entry.end(), [&](const Value& other) { return other.is(now); });
+    text += "=" + std::to_string(first - entry.begin()) + " ";
   }
   return text;
 }

@@ -11,6 +11,7 @@ namespace {
 constexpr uint32_t kWorthRepeating = 40;
 // Of calls with arguments of one form: what they read may have several.
 constexpr size_t kMostRecords = 4;
+constexpr size_t kMostSteps = 20000;
 constexpr uint32_t kMostMisses = 16;
 constexpr size_t kMostRestarts = 4;
 
@@ -207,6 +208,7 @@ bool CallRecorder::asks_first(ValueId id, const std::optional<Scalar>& now) {
 
 // Also of one that appended nothing, since the same numbers were there: it may have to, and to raise, when it is repeated.
 void CallRecorder::add(std::function<void(Repetition&)> step) {
+  if (record_->steps.size() >= kMostSteps) return spoil();
   record_->steps.push_back({std::move(step), capture_.builder_.known_origin(), {}});
 }
 

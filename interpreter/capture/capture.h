@@ -243,6 +243,7 @@ class Capture {
   bool truth(const Av& av);
   int64_t concrete_int(const Av& av);
   bool is_identical(const Av& a, const Av& b);
+  bool is_same_number(ValueId a, ValueId b);  // one value of the region
   Av scalar_av(ValueId id);
   std::vector<ValueId> matched(std::span<const Av> operands, bool force_float);
   Av binary_sequence(BinaryOp op, const Av& left, const Av& right);
@@ -389,10 +390,10 @@ class Capture {
   Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av emit_elementwise(Op op, std::span<const Av> operands);
-  Av emit_copy(const Av& av);
   Av emit_scalar(jit::ScalarOp op, std::vector<Av> operands);
   void write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history);
   Av find_gradient(VTensor& tensor);
+  bool are_one_object(const Av& a, const Av& b);
   void replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   Av find_attribute(const Av& object, StrObject* name);
   Av find_attribute_cell(const Value& holder, StrObject* name, const Value& current);

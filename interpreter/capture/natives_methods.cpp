@@ -290,7 +290,7 @@ Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {
 // shares_storage(x, a reshape of x)
 Av prim_shares_storage(Capture& capture, Arguments& arguments) {
   std::shared_ptr<VTensor> x = capture.share_tensor(at(arguments, 0)), y = capture.share_tensor(at(arguments, 1));
-  if (x == y || capture.is_reshaped_view(*y, *x)) return Av::boolean(true);
+  if (capture.is_identical(at(arguments, 0), at(arguments, 1)) || capture.is_reshaped_view(*y, *x)) return Av::boolean(true);
   capture.break_here(BreakReason::unknown_call, "whether a tensor shares the memory of another");
 }
 

@@ -58,7 +58,7 @@ class RegionSizes final : public lang::SizeLogic {
 
   std::optional<bool> equal(const lang::Size& a, const lang::Size& b) override {
     const Av left = number(a), right = number(b);
-    if (left.is_number() && right.is_number() && left.id == right.id) return true;
+    if (left.is_number() && right.is_number() && c_.is_same_number(left.id, right.id)) return true;
     return c_.truth(c_.compare(CompareOp::Eq, left, right));
   }
 

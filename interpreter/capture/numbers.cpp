@@ -253,7 +253,7 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
 bool Capture::same_item(const Av& a, const Av& b) {
   bool numbers = is_plain_number(a) && is_plain_number(b);
   const bool tuples = is_virtual(a, VirtualKind::Tuple) || is_virtual(b, VirtualKind::Tuple);
-  bool same = numbers ? a.is_number() && b.is_number() && a.id == b.id : tuples ? a.object == b.object : is_identical(a, b);
+  bool same = numbers ? a.is_number() && b.is_number() && is_same_number(a.id, b.id) : tuples ? a.object == b.object : is_identical(a, b);
   return same || truth(compare(CompareOp::Eq, a, b));
 }
 
@@ -355,7 +355,7 @@ bool is_foreign_tuple(const Av& av) { return is_virtual(av, VirtualKind::Tuple) 
 
 }  // namespace
 
-bool Capture::is_identical(const Av& a, const Av& b) {
+bool Capture::are_one_object(const Av& a, const Av& b) {
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
     if (a.object->kind != VirtualKind::Tensor) spoil_record();  // what a record makes anew may have been one
     const uint32_t left = a.object->source, right = b.object->source;
@@ -364,10 +364,7 @@ bool Capture::is_identical(const Av& a, const Av& b) {
     // Two that are known by identity stay two.
     const auto is_known = [&](uint32_t source) { return plan_.sources[source].form == EntrySource::Form::Pinned; };
     const bool came_in = left != Virtual::kMadeHere && right != Virtual::kMadeHere;
-    if (came_in && !(is_known(left) && is_known(right))) {
-      spoil_record();
-      plan_.different.push_back({left, right});
-    }
+    if (came_in && !(is_known(left) && is_known(right))) plan_.different.push_back({left, right});
     return false;
   }
   if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
@@ -378,6 +375,7 @@ bool Capture::is_identical(const Av& a, const Av& b) {
       other.object->kind != VirtualKind::Tensor)
     if (const Value& fixed = (a.is_constant() ? a : b).value; fixed.is_object()) keep_apart_from(fixed);
   if (VTensor* tensor = as<VTensor>(other)) {
+    spoil_record();
     const Av& fixed = a.is_constant() ? a : b;
     return fixed.is_constant() && !tensor->host.is_undefined() && tensor->host.is(fixed.value);
   }

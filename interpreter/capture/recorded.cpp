@@ -5,6 +5,7 @@
 
 #include "interpreter/capture/call_record.h"
 #include "interpreter/tensor/eager.h"
+#include "jit/region/scalar_eval.h"
 
 namespace tsc::interp {
 
@@ -181,13 +182,6 @@ Av Capture::elementwise(Op op, std::span<const Av> operands) {
   });
 }
 
-Av Capture::copied(const Av& av) {
-  return recorded([&] { return emit_copy(av); }, [&](CallRecorder& r, const Av& made) {
-    const RecordedValue operand = r.given(av);
-    r.add([operand, out = r.made(made)](Repetition& again) { again.take(out, again.capture.copied(again.value(operand))); });
-  });
-}
-
 void Capture::assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   recorded([&] { write_elements(target, value, history); }, [&](CallRecorder& r) {
     const RecordedValue to = r.given(Av::of(target)), from = r.given(value);
@@ -241,7 +235,7 @@ Av Capture::scalar(jit::ScalarOp op, std::vector<Av> operands) {
     if (made.is_constant() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); })) return;
     std::vector<RecordedValue> values = r.given(operands);
     // Of the same numbers it is the same one, unless what may raise has tensors written back.
-    const bool writes = raises_ != before;
+    const bool writes = raises_ != before || jit::scalar_may_raise(op, jit::ValueKind::Float);
     r.add([=, values = std::move(values), out = r.made(made)](Repetition& again) {
       if (!writes && !again.is_recorded() && again.are_the_same(values))
         again.take(out, made.is_number() ? again.capture.find_number(made.id) : made);
@@ -273,6 +267,24 @@ bool Capture::assume_at_entry(ValueId condition) {
   return recorded([&] { return condition_holds(condition); }, [&](CallRecorder& r, bool holds) {
     r.add([holds, condition = r.given(condition)](Repetition& again) {
       again.expect(again.capture.assume_at_entry(again.id(condition)) == holds);
+    });
+  });
+}
+
+bool Capture::is_same_number(ValueId a, ValueId b) {
+  return recorded([&] { return a == b; }, [&](CallRecorder& r, bool same) {
+    r.add([same, a = r.given(a), b = r.given(b)](Repetition& again) {
+      again.expect(again.capture.is_same_number(again.id(a), again.id(b)) == same);
+    });
+  });
+}
+
+// Of two tensors; other objects are found by reading, or spoil the record.
+bool Capture::is_identical(const Av& a, const Av& b) {
+  return recorded([&] { return are_one_object(a, b); }, [&](CallRecorder& r, bool same) {
+    if (!is_virtual(a, VirtualKind::Tensor) || !is_virtual(b, VirtualKind::Tensor)) return;
+    r.add([same, a = r.given(a), b = r.given(b)](Repetition& again) {
+      again.expect(again.capture.is_identical(again.value(a), again.value(b)) == same);
     });
   });
 }

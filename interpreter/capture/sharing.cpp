@@ -112,15 +112,15 @@ std::string plan_difference(const RegionPlan& plan, const RegionPlan& made) {
   };
   const bool same = std::equal(plan.inputs.begin(), plan.inputs.end(), made.inputs.begin(), made.inputs.end(), alike) &&
                     made.written_sources.size() == plan.written_sources.size() &&
-                    made.actions.size() == plan.actions.size() &&
-                    std::equal(plan.exits.begin(), plan.exits.end(), made.exits.begin(), made.exits.end(), leave_alike) &&
                     std::includes(read.begin(), read.end(), needed.begin(), needed.end());
   return same ? "" : "plan";
 }
 
-// What is compared at entry, and what is said of it: of the same objects.
-bool ask_alike(const RegionPlan& a, const RegionPlan& b) {
-  return a.different.size() == b.different.size() && a.distinct.size() == b.distinct.size() &&
+// What is compared at entry and said of it, and what the exits build: of the same objects.
+bool ask_and_leave_alike(const RegionPlan& a, const RegionPlan& b) {
+  return a.actions.size() == b.actions.size() &&
+         std::equal(a.exits.begin(), a.exits.end(), b.exits.begin(), b.exits.end(), leave_alike) &&
+         a.different.size() == b.different.size() && a.distinct.size() == b.distinct.size() &&
          a.foreign.size() == b.foreign.size() && a.facts.size() == b.facts.size() && a.run_again == b.run_again;
 }
 
@@ -192,7 +192,7 @@ void Compiler::check_repeats(const Frame& frame, const CaptureMemory& memory, co
   const bool same = again && text_of(again->region) == text_of(repeated.region);
   const std::string found = !same                                       ? "region"
                             : !come_from_same_places(repeated, *again) ? "source places"
-                            : !ask_alike(repeated.plan, again->plan)   ? "entry"
+                            : !ask_and_leave_alike(repeated.plan, again->plan) ? "entry or an exit"
                                                                        : plan_difference(repeated.plan, again->plan);
   TSC_CHECK(found.empty(), "the " + found + " of repeated calls is not the one of calls that are followed");
 }

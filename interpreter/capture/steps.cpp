@@ -135,7 +135,7 @@ bool contains(Capture& c, const Av& item, const Av& container) {
     c.break_here(BreakReason::unknown_object, "a set and a value that is no constant");
   for (const Av& one : set ? set->items : c.items_of(container)) {
     const bool identical = (one.is_constant() && item.is_constant() && one.value.is(item.value)) ||
-                           (one.is_number() && item.is_number() && one.id == item.id);
+                           (one.is_number() && item.is_number() && c.is_same_number(one.id, item.id));
     if (identical || c.truth(c.compare(CompareOp::Eq, one, item))) return true;
   }
   return false;

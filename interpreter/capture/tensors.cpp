@@ -135,7 +135,8 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   return out;
 }
 
-Av Capture::emit_copy(const Av& av) {
+Av Capture::copied(const Av& av) {
+  spoil_record();  // it belongs to its instruction
   std::shared_ptr<VTensor> tensor = share_tensor(av);
   Av out = emit(Op::copy, {&av, 1}, {}, {});
   if (tensor->view) {

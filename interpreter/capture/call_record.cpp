@@ -22,13 +22,13 @@ bool has_own_attributes(const Value& tensor) {
   return state && state->slots;
 }
 
-TensorForm form_of(const VTensor& tensor, DType dtype, size_t rank, bool is_pinned) {
+TensorForm form_of(const VTensor& tensor, DType dtype, size_t rank) {
   const bool facts[] = {tensor.requires_grad,    tensor.hooked,          tensor.leaf,
                         tensor.in_history,       tensor.unrecorded,      tensor.contiguous,
                         tensor.dirty,            tensor.view != nullptr, tensor.input != kNoValue,
                         tensor.has_grad_overlay, tensor.built,           !tensor.host.is_undefined(),
-                        tensor.has_ambiguous(),  tensor.copied_in.get() != nullptr, !tensor.views.empty()};
-  TensorForm form{dtype, rank, 0, is_pinned, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
+                        tensor.has_ambiguous(),  !tensor.views.empty(),  tensor.copied_in.get() != nullptr};
+  TensorForm form{dtype, rank, 0, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
   for (const bool fact : facts) form.facts = form.facts * 2 + fact;
   return form;
 }
@@ -52,18 +52,17 @@ uint64_t hash_form(const Av& av, const Capture& capture) {
 
 TensorForm Capture::form_of(const VTensor& tensor) const {
   const jit::Type& type = region_.type(tensor.id);
-  const bool is_pinned = tensor.source != Virtual::kMadeHere && plan_.sources[tensor.source].form == EntrySource::Form::Pinned;
-  return interp::form_of(tensor, type.dtype, type.sizes.size(), is_pinned);
+  return interp::form_of(tensor, type.dtype, type.sizes.size());
 }
 
 // Of a script tensor, which may not have come in yet.
-TensorForm Capture::form_of_host(const Value& host, bool is_pinned) const {
+TensorForm Capture::form_of_host(const Value& host) const {
   if (const auto found = tensor_objects_.find(host.object()); found != tensor_objects_.end())
     return form_of(tensor_in(found->second));
   TensorObject& object = *cast<TensorObject>(host);
   VTensor input;
   input.come_in(object, 0);
-  return interp::form_of(input, object.tensor.dtype(), static_cast<size_t>(object.tensor.rank()), is_pinned);
+  return interp::form_of(input, object.tensor.dtype(), static_cast<size_t>(object.tensor.rank()));
 }
 
 bool is_same(const std::optional<Scalar>& a, const std::optional<Scalar>& b) {
@@ -144,7 +143,6 @@ void CallRecorder::describe_object(const Av& av, bool made, RecordedValue& value
   const bool is_own = av.object->source == Virtual::kMadeHere && (made || !tuples_.count(av.object->number));
   if (value.form != VirtualKind::Tuple || !is_own) return spoil();
   const VTuple& tuple = static_cast<const VTuple&>(*av.object);
-  value.number = tuple.number;
   value.type = tuple.type;
   for (const Av& item : tuple.items) value.items.push_back(describe(item, made));
 }
@@ -271,7 +269,7 @@ bool Repetition::fits(const RecordedValue& old, const Av& now) {
 
 bool Repetition::fits(const CallRecord::Read& read) {
   if (!reads_alike(read)) return false;
-  return !read.form || capture.form_of_host(object(read.tensor), read.form->is_pinned) == *read.form;
+  return !read.form || capture.form_of_host(object(read.tensor)) == *read.form;
 }
 
 bool Repetition::reads_alike(const CallRecord::Read& read) {
@@ -379,7 +377,7 @@ Av Repetition::run() {
   uint32_t& origin = capture.builder_.origin;
   try {
     for (const CallRecord::Step& step : record_.steps) {
-      const bool inside = step.origin != jit::RegionBuilder::kAskOrigin && step.origin >= record_.first_origin;
+      const bool inside = step.origin >= record_.first_origin;
       origin = inside ? step.origin - record_.first_origin + base : jit::RegionBuilder::kAskOrigin;
       step.run(*this);
       for (uint32_t number : step.last) {

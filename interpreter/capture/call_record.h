@@ -24,7 +24,6 @@ struct TensorForm {
   DType dtype = DType::F32;
   size_t rank = 0;
   uint32_t facts = 0;
-  bool is_pinned = false;
   const Type* type = nullptr;
   bool operator==(const TensorForm&) const = default;
 };
@@ -38,7 +37,7 @@ struct RecordedValue {
   VirtualKind form = VirtualKind::Tensor;  // Virtual
   jit::ValueKind scalar_kind = jit::ValueKind::Int;
   ValueId id = kNoValue;              // Number; of a tensor, what it was
-  uint32_t number = 0;                // Tensor, Tuple
+  uint32_t number = 0;                // Tensor
   TensorForm tensor;                  // of what a step made
   Value constant;                     // Constant; the script tensor behind an input; what the number was
   std::vector<RecordedValue> items;   // Tuple

@@ -382,7 +382,7 @@ class Capture {
   void begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder);
   void end_call(const AFrame& finished, const Av& result);
   bool note_read(const Value& holder, const Value& key, Question question);
-  TensorForm form_of_host(const Value& host, bool is_pinned) const;
+  TensorForm form_of_host(const Value& host) const;
   bool has_stored(const Value& holder, const Value& key) const;
   bool is_dynamic(const Value& holder, const Value& key) const;
   bool has_room_for(size_t instructions, uint32_t steps) const;

@@ -33,7 +33,6 @@ uint32_t Capture::add_source(EntrySource source) {
   return static_cast<uint32_t>(plan_.sources.size() - 1);
 }
 
-
 void Capture::watch(Object* holder, const Value& key) {
   keep_whole(holder);
   for (const Value& forbidden : forbidden_)

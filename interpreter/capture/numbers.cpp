@@ -375,8 +375,8 @@ bool Capture::are_one_object(const Av& a, const Av& b) {
       other.object->kind != VirtualKind::Tensor)
     if (const Value& fixed = (a.is_constant() ? a : b).value; fixed.is_object()) keep_apart_from(fixed);
   if (VTensor* tensor = as<VTensor>(other)) {
-    spoil_record();
     const Av& fixed = a.is_constant() ? a : b;
+    if (fixed.value.is_object()) spoil_record();  // which may be a script tensor
     return fixed.is_constant() && !tensor->host.is_undefined() && tensor->host.is(fixed.value);
   }
   if (a.is_none() || b.is_none()) {

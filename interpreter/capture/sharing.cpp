@@ -154,7 +154,8 @@ std::string Compiler::text_of(const jit::Region& region) {
   return text;
 }
 
-// The numbers and sizes that come in, which tensors are one, and how much is remembered of the place: they decide how capture goes on.
+// The numbers and sizes that come in, which tensors are one, and how much is remembered of the place: they decide how
+// capture goes on.
 std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
   std::string text;
   for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
@@ -190,10 +191,11 @@ void Compiler::check_repeats(const Frame& frame, const CaptureMemory& memory, co
   following.follows_calls = true;
   const std::optional<CaptureResult> again = capture_region(frame, following);
   const bool same = again && text_of(again->region) == text_of(repeated.region);
-  const std::string found = !same                                       ? "region"
-                            : !come_from_same_places(repeated, *again) ? "source places"
-                            : !ask_and_leave_alike(repeated.plan, again->plan) ? "entry or an exit"
-                                                                       : plan_difference(repeated.plan, again->plan);
+  std::string found;
+  if (!same) found = "region";
+  else if (!come_from_same_places(repeated, *again)) found = "source places";
+  else if (!ask_and_leave_alike(repeated.plan, again->plan)) found = "entry or an exit";
+  else found = plan_difference(repeated.plan, again->plan);
   TSC_CHECK(found.empty(), "the " + found + " of repeated calls is not the one of calls that are followed");
 }
 

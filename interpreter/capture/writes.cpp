@@ -128,7 +128,8 @@ void Capture::check_writable(const VTensor& root) {
   if (root.in_history && may_be_saved(root))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   const auto refuse_copy = [&](const VTensor& copy) {
-    if (copy.copied_in) refuse(copy.copied_in.get(), copy.copied_at, {BreakReason::unknown_call, "contiguous() of a view that is written"});
+    if (!copy.copied_in) return;
+    refuse(copy.copied_in.get(), copy.copied_at, {BreakReason::unknown_call, "contiguous() of a view that is written"});
   };
   refuse_copy(root);
   for (const std::weak_ptr<VTensor>& ambiguous : root.ambiguous)

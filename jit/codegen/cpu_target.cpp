@@ -76,6 +76,8 @@ class CpuTarget : public Target {
     traits_.masked_memory = avx512;
     traits_.gathers = avx512;
     traits_.streams = has(*info, "avx2");
+    // Zen 4 sees five streams by itself, and what asks for them takes the place of loads: docs/performance.md.
+    traits_.asks_ahead = cpu_ != "znver4";
   }
   static bool has(const llvm::MCSubtargetInfo& info, const char* feature) {
     for (const llvm::SubtargetFeatureKV& known : info.getAllProcessorFeatures())

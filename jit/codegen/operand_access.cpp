@@ -12,7 +12,7 @@ namespace {
 // pages, where no hardware looks ahead. Rows asked for early cover the latency of memory.
 constexpr uint64_t kRowsAhead = 16;
 // A pointwise program reads several tensors at once and computes between the loads: hardware that looks a few lines ahead
-// in each comes late.
+// in each comes late, on the processors that `asks_ahead` names.
 constexpr uint64_t kBytesAhead = 2048;
 
 bool is_pointwise(const KernelProgram& program) {
@@ -40,7 +40,7 @@ void OperandAccess::enter(Ir arguments) {
     return b_.CreateAlignedLoad(type, pointer, llvm::Align(8));
   };
   static_assert(sizeof(OperandArgument) == 24);
-  asks_ahead_ = !traits_.grid && is_pointwise(program_);
+  asks_ahead_ = traits_.asks_ahead && is_pointwise(program_);
   for (size_t i = 0; i < program_.operands.size(); ++i) {
     const Operand& operand = program_.operands[i];
     Place place;

@@ -15,6 +15,7 @@ struct VectorTraits {
   bool grid = false;           // a GPU: a thread an element instead of loops
   bool gathers = false;        // fast gathers and scatters of 4- and 8-byte elements
   bool streams = false;        // stores past the caches, and a fence to order them
+  bool asks_ahead = false;     // pointwise loops ask for operands early; else the hardware alone does
 };
 
 // One step of a column loop: lanes [col, col + lanes.count()), of which those of `mask` exist.

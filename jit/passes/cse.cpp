@@ -53,9 +53,9 @@ class Merger {
   void visit(Block& block, bool nested = false) {
     std::vector<const Instruction*> added;
     std::vector<ValueId> guards;
-    std::vector<Instruction> kept;
-    kept.reserve(block.instructions.size());
-    for (Instruction& instruction : block.instructions) {
+    Kept kept(block.instructions);
+    for (size_t i = 0; i < block.instructions.size(); ++i) {
+      Instruction& instruction = block.instructions[i];
       replacements_.apply_to(instruction);
       const bool may_merge = mergeable(instruction);
       if (may_merge && merge(instruction)) continue;
@@ -68,10 +68,10 @@ class Merger {
         guards.push_back(condition);
       }
       for (const auto& inner : instruction.blocks) visit(*inner, true);
-      kept.push_back(std::move(instruction));
-      if (may_merge && seen_.insert(&kept.back()).second && nested) added.push_back(&kept.back());
+      const Instruction& stays = kept.keep(i);
+      if (may_merge && seen_.insert(&stays).second && nested) added.push_back(&stays);
     }
-    block.instructions = std::move(kept);
+    kept.finish();
     for (const Instruction* instruction : added) seen_.erase(instruction);
     for (ValueId condition : guards) passed_.erase(condition);
   }

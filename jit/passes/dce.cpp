@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "jit/passes/raises.h"
+#include "jit/passes/rewrite.h"
 
 namespace tsc::jit {
 namespace {
@@ -48,10 +49,7 @@ class DeadCode {
     region_.assumptions = std::move(kept);
   }
 
-  void use(ValueId value) {
-    used_[value] = true;
-    use_type(value);
-  }
+  // The sizes of an operand are used by what makes it, which comes later here.
   void use_type(ValueId value) {
     for (ValueId size : region_.type(value).sizes) used_[size] = true;
   }
@@ -72,19 +70,15 @@ class DeadCode {
         continue;
       }
       for (ValueId result : instruction.results) use_type(result);
-      for (ValueId operand : instruction.operands) use(operand);
+      for (ValueId operand : instruction.operands) used_[operand] = true;
       for (const auto& inner : instruction.blocks) sweep(*inner);
       for (const auto& inner : instruction.blocks)
         for (ValueId parameter : inner->parameters) use_type(parameter);
     }
-    std::vector<Instruction>& all = block.instructions;
-    size_t kept = 0;
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (dead[i]) continue;
-      if (kept != i) all[kept] = std::move(all[i]);
-      ++kept;
-    }
-    all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
+    Kept kept(block.instructions);
+    for (size_t i = 0; i < dead.size(); ++i)
+      if (!dead[i]) kept.keep(i);
+    kept.finish();
   }
 
   Region& region_;

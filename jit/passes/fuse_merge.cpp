@@ -34,8 +34,7 @@ void Fuser::try_merge(size_t unit, ValueId operand) {
   needs_[unit].remove(other);
   needs_[unit].remove(unit);
   if (read_elsewhere) pass_on_needs(unit, other);
-  b.alive = false;
-  b.members.clear();
+  remove_unit(other);
 }
 
 // Whether a unit that needs `other` is needed by `unit`: then one of those whose values it reads does.
@@ -71,15 +70,7 @@ void Fuser::pass_on_needs(size_t unit, size_t other) {
 
 // A reduction over leading axes joins the group that reduces the rows of the same tensors: one kernel reads
 // them once, and what the group computes for the reduction need not be written. An effect may stand between
-// the two, which only an order of all units tells: then every step is tried for itself.
-void Fuser::merge_columns() {
-  if (column_units_.empty()) return;
-  const Groups before = groups();
-  if (!merge_columns(false) || !schedule().empty()) return;
-  restore(before);
-  merge_columns(true);
-}
-
+// the two. True: some have joined.
 bool Fuser::merge_columns(bool one_by_one) {
   bool any = false;
   for (size_t column : column_units_) {
@@ -161,8 +152,7 @@ void Fuser::unite(size_t unit, size_t column) {
       for (size_t need : fresh) needs_[u].add(need);
   }
   needed_.add(unit);
-  units_[column].alive = false;
-  units_[column].members.clear();
+  remove_unit(column);
 }
 
 void Fuser::restore(const Groups& groups) {

@@ -132,16 +132,20 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
   kernel.origin = code_[unit.members.back()].origin;
   kernel.blocks.push_back(std::make_unique<Block>());
   Block& body = *kernel.blocks[0];
+  body.instructions.reserve(unit.members.size() + 1);
+  ValueList outside;  // made by a view alone
+  for (const Instruction& view : views)
+    if (!used_inside(unit, view.results[0])) outside.push_back(view.results[0]);
   Instruction yield;
   yield.code = Code::Yield;
   for (size_t member : unit.members) {
-    Instruction copy = clone_instruction(code_[member]);
+    Instruction copy = std::move(code_[member]);
     for (ValueId& operand : copy.operands)
       if (auto found = renamed_.find(operand); found != renamed_.end()) operand = found->second;
     const bool moved = std::any_of(views.begin(), views.end(), [&](const Instruction& view) {
       return view.results[0] == copy.results[0];
     });
-    if (moved && !used_inside(unit, copy.results[0])) continue;
+    if (std::find(outside.begin(), outside.end(), copy.results[0]) != outside.end()) continue;
     if (const Instruction* same = find_equal(body, copy); same && !moved) {
       renamed_[copy.results[0]] = same->results[0];
       if (!inside_[copy.results[0]]) continue;
@@ -188,12 +192,13 @@ std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit) {
   return views;
 }
 
-std::vector<KernelShape> Fuser::rebuild() {
-  std::vector<size_t> order = schedule();
+// In that order of the units; without one nothing is fused.
+std::vector<KernelShape> Fuser::rebuild(const std::vector<size_t>& order) {
   if (order.empty()) return {};
   find_escapes();
   std::vector<KernelShape> shapes;
   std::vector<Instruction> out;
+  out.reserve(code_.size());
   std::vector<bool> used(region_.value_count());
   for (const Instruction& instruction : code_)
     for (ValueId operand : instruction.operands) used[operand] = true;
@@ -205,7 +210,7 @@ std::vector<KernelShape> Fuser::rebuild() {
       emit_group(unit, &out, &shapes);
       continue;
     }
-    for (size_t member : unit.members) out.push_back(clone_instruction(code_[member]));
+    for (size_t member : unit.members) out.push_back(std::move(code_[member]));
   }
   code_ = std::move(out);
   return shapes;

@@ -77,15 +77,24 @@ class Fuser {
         if (users_[operand].empty() || users_[operand].back() != i) users_[operand].push_back(i);
   }
 
+  // Merging may make units need each other in a circle, which only an order of all of them tells: then all is
+  // placed again and every step of merging is tried for itself.
   std::vector<KernelShape> run() {
     for (size_t i = 0; i < code_.size(); ++i)
       if (!code_[i].results.empty() && copies_.is_copy(code_[i].results[0]))
         copy_instructions_[code_[i].results[0]] = i;
-    for (size_t i = 0; i < code_.size(); ++i)
-      if (code_[i].results.empty() || !copies_.is_copy(code_[i].results[0])) place(i);
-    merge_columns();
+    place_all();
+    const bool merged = merge_columns(false);
     absorb_products();
-    return rebuild();
+    std::vector<size_t> order = schedule();
+    if (order.empty() && merged) {
+      forget_units();
+      place_all();
+      merge_columns(true);
+      absorb_products();
+      order = schedule();
+    }
+    return rebuild(order);
   }
 
  private:
@@ -129,11 +138,12 @@ class Fuser {
 
   void add_need(size_t unit, size_t on) {
     if (unit == on || needs_[unit][on]) return;
+    needed_.add(on);
+    needs_[unit].add(needs_[on]);
+    needs_[unit].add(on);
+    if (!needed_[unit]) return;  // as with every unit that has just begun
     UnitSet more = needs_[on];
     more.add(on);
-    needed_.add(on);
-    needs_[unit].add(more);
-    if (!needed_[unit]) return;  // as with every unit that has just begun
     for (size_t u = 0; u < units_.size(); ++u)
       if (needs_[u][unit]) needs_[u].add(more);
   }
@@ -160,6 +170,28 @@ class Fuser {
   }
 
   // ---- placing ops ----
+
+  void place_all() {
+    for (size_t i = 0; i < code_.size(); ++i)
+      if (code_[i].results.empty() || !copies_.is_copy(code_[i].results[0])) place(i);
+  }
+  void forget_units() {
+    units_.clear();
+    needs_.clear();
+    needed_ = UnitSet();
+    column_units_.clear();
+    last_effect_ = kNone;
+    raising_.clear();
+    order_.clear();
+    unit_of_code_.assign(code_.size(), kNone);
+    definition_.assign(region_.value_count(), kNone);
+  }
+  // What has become part of another unit: nobody asks any more what it needs.
+  void remove_unit(size_t unit) {
+    units_[unit].alive = false;
+    units_[unit].members.clear();
+    needs_[unit] = UnitSet();
+  }
 
   void place(size_t i) {
     const Instruction& instruction = code_[i];
@@ -322,7 +354,6 @@ class Fuser {
   bool is_read_elsewhere(size_t unit, size_t other) const;
   void pass_on_needs(size_t unit, size_t other);
 
-  void merge_columns();
   bool merge_columns(bool one_by_one);
   size_t rows_beside(size_t column) const;
   bool can_take_columns(size_t unit, size_t column) const;
@@ -348,7 +379,7 @@ class Fuser {
     return count;
   }
 
-  std::vector<KernelShape> rebuild();
+  std::vector<KernelShape> rebuild(const std::vector<size_t>& order);
   void find_escapes();
   std::vector<Instruction> broadcasts_outside(const Unit& unit);
   bool used_inside(const Unit& unit, ValueId value) const;

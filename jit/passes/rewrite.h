@@ -47,6 +47,24 @@ class Insertions {
   std::vector<std::pair<size_t, Instruction>> list_;
 };
 
+// The instructions of a list that a pass keeps, moved together where they are while it walks the list: what is kept stands in
+// front of what is still to be seen, and stays there.
+class Kept {
+ public:
+  explicit Kept(std::vector<Instruction>& all) : all_(all) {}
+  // The instruction with this number stays. Numbers ascend.
+  Instruction& keep(size_t number) {
+    if (count_ != number) all_[count_] = std::move(all_[number]);
+    return all_[count_++];
+  }
+  // At the end: the others go.
+  void finish() { all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(count_), all_.end()); }
+
+ private:
+  std::vector<Instruction>& all_;
+  size_t count_ = 0;
+};
+
 // Calls visit for every block, outer before inner.
 void for_each_block(Region& region, const std::function<void(Block&)>& visit);
 

@@ -21,9 +21,9 @@ class Simplifier {
 
  private:
   void visit(Block& block) {
-    std::vector<Instruction> kept;
-    kept.reserve(block.instructions.size());
-    for (Instruction& instruction : block.instructions) {
+    Kept kept(block.instructions);
+    for (size_t i = 0; i < block.instructions.size(); ++i) {
+      Instruction& instruction = block.instructions[i];
       replacements_.apply_to(instruction);
       if (instruction.code == Code::Const)
         constants_[instruction.results[0]] = instruction.number;
@@ -34,11 +34,10 @@ class Simplifier {
       if (instruction.code == Code::Scalar) fold(instruction);
       if (instruction.code == Code::Op && simplify_op(instruction)) continue;
       for (const auto& inner : instruction.blocks) visit(*inner);
-      kept.push_back(std::move(instruction));
-      if (kept.back().code == Code::Op && kept.back().results.size() == 1)
-        definitions_[kept.back().results[0]] = &kept.back();
+      const Instruction& stays = kept.keep(i);
+      if (stays.code == Code::Op && stays.results.size() == 1) definitions_[stays.results[0]] = &stays;
     }
-    block.instructions = std::move(kept);
+    kept.finish();
   }
 
   bool is_true(ValueId value) const {

@@ -134,6 +134,7 @@ class Joiner {
     for (const Chain& chain : chains)
       joined.emplace(chain.places.back(), std::make_pair(&chain, join(chain)));
     std::vector<Instruction> out;
+    out.reserve(code_.size());
     for (size_t i = 0; i < code_.size(); ++i) {
       if (auto found = joined.find(i); found != joined.end()) {
         out.push_back(std::move(found->second.second));

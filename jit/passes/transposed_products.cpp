@@ -35,9 +35,12 @@ class Turner {
         for (ValueId result : instruction.results) definition_[result] = kept.size();
       kept.push_back(std::move(instruction));
     }
-    block.instructions.clear();
-    for (size_t i = 0; i < kept.size(); ++i)
-      if (!dead_.count(i)) block.instructions.push_back(std::move(kept[i]));
+    block.instructions = std::move(kept);
+    if (dead_.empty()) return;
+    Kept alive(block.instructions);
+    for (size_t i = 0; i < block.instructions.size(); ++i)
+      if (!dead_.count(i)) alive.keep(i);
+    alive.finish();
   }
 
   const Instruction* maker(const std::vector<Instruction>& kept, ValueId value, Op op) const {

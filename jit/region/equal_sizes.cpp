@@ -1,5 +1,7 @@
 #include "jit/region/equal_sizes.h"
 
+#include <numeric>
+
 namespace tsc::jit {
 
 EqualSizes::EqualSizes(const Region& region) : EqualSizes(at_entry(region)) {
@@ -8,6 +10,7 @@ EqualSizes::EqualSizes(const Region& region) : EqualSizes(at_entry(region)) {
 
 EqualSizes EqualSizes::at_entry(const Region& region) {
   EqualSizes facts;
+  if (const size_t count = region.value_count()) facts.grow(static_cast<ValueId>(count - 1));
   for (const auto& [a, b] : region.assumptions) facts.unite(a, b);
   facts.collect_constants(region.body);
   return facts;
@@ -32,10 +35,11 @@ void EqualSizes::add_guards(const Block& block) {
 }
 
 void EqualSizes::grow(ValueId value) {
-  while (parent_.size() <= value) {
-    parent_.push_back(static_cast<ValueId>(parent_.size()));
-    number_.push_back(-1);
-  }
+  const size_t known = parent_.size();
+  if (value < known) return;
+  parent_.resize(size_t{value} + 1);
+  std::iota(parent_.begin() + static_cast<std::ptrdiff_t>(known), parent_.end(), static_cast<ValueId>(known));
+  number_.resize(parent_.size(), -1);
 }
 
 void EqualSizes::set_constant(ValueId value, int64_t number) {

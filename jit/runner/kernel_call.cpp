@@ -128,11 +128,19 @@ std::unique_ptr<CompiledKernels::Launch> CompiledKernels::take_awaited(size_t nu
   return launch;
 }
 
+std::unique_ptr<CompiledKernels::Launch> CompiledKernels::take_foreseen(size_t number, const Registers& registers) {
+  if (number >= foreseen_.size() || !foreseen_[number]) return nullptr;
+  std::unique_ptr<Launch> launch = std::move(foreseen_[number]);
+  if (!launch_fits(*launch, kernels_[number], registers)) return nullptr;
+  return launch;
+}
+
 CompiledKernels::Launch* CompiledKernels::make(size_t number, const Registers& registers) {
   const LoweredKernel& lowered = kernels_[number];
   bool waits = false;
   std::unique_ptr<Launch> launch = take_awaited(number, registers, &waits);
   if (waits) return nullptr;
+  if (!launch) launch = take_foreseen(number, registers);
   if (!launch) {
     launch = std::make_unique<Launch>();
     if (!plan_launch(lowered, registers, launch.get())) return nullptr;
@@ -169,10 +177,15 @@ bool CompiledKernels::foresee(const Region& region, const Registers& bound) {
 // The first kernels are compiled while the others are being found.
 void CompiledKernels::prepare_foreseen(const Region& region, const Registers& bound) {
   std::set<std::pair<uint32_t, uint64_t>> forms;
+  foreseen_.resize(kernels_.size());
   jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
     const LoweredKernel& lowered = kernels_[kernel.id];
-    Launch launch;
-    if (!plan_launch(lowered, registers, &launch)) return false;
+    foreseen_[kernel.id] = std::make_unique<Launch>();
+    Launch& launch = *foreseen_[kernel.id];
+    if (!plan_launch(lowered, registers, &launch)) {
+      foreseen_[kernel.id].reset();
+      return false;
+    }
     if (!wants_phases(lowered, launch) && forms.insert({lowered.program_number, launch.form()}).second) {
       const KernelCache::Wanted wanted{program_of(kernel.id, launch), symbol_of(kernel.id)};
       cache_->prepare_later({&wanted, 1}, report_);

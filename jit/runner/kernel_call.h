@@ -54,6 +54,8 @@ class CompiledKernels final : public KernelRunner {
   void prepare_foreseen(const Region& region, const Registers& bound);
   // Whether the background compiles one of them now; then they are in later_.
   bool is_being_compiled(std::span<const KernelCache::Wanted> wanted);
+  // The launch that was foreseen, if these are its sizes.
+  std::unique_ptr<Launch> take_foreseen(size_t number, const Registers& registers);
   // A launch of these sizes that waited for its kernels; null with `waits`: it still does.
   std::unique_ptr<Launch> take_awaited(size_t number, const Registers& registers, bool* waits);
   KernelProgram program_of(size_t number, const Launch& launch) const;
@@ -70,6 +72,7 @@ class CompiledKernels final : public KernelRunner {
 
   std::vector<LoweredKernel> kernels_;
   std::vector<Launches> launches_;
+  std::vector<std::unique_ptr<Launch>> foreseen_;  // by kernel; each goes with the first call of its kernel
   std::vector<Variants> variants_;  // by program number
   std::vector<std::unordered_map<uint64_t, std::unique_ptr<CompiledPhases>>> phased_;
   std::string region_;

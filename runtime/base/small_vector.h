@@ -1,8 +1,10 @@
 #pragma once
 // A vector whose first N elements live inside it: shapes, operand lists. Elements must be trivially
-// copyable, which keeps copies a memcpy and the class short.
+// copyable, which keeps copies a memcpy and the class short. Passes copy and move millions of short ones: the
+// places inside are copied all together, a few moves of registers instead of a call.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
@@ -26,13 +28,10 @@ class SmallVector {
     for (; first != last; ++first) push_back(*first);
   }
   explicit SmallVector(std::span<const T> items) { append(items.data(), items.size()); }
-  SmallVector(const SmallVector& other) { append(other.data_, other.size_); }
+  SmallVector(const SmallVector& other) { copy(other); }
   SmallVector(SmallVector&& other) noexcept { steal(other); }
   SmallVector& operator=(const SmallVector& other) {
-    if (this != &other) {
-      size_ = 0;
-      append(other.data_, other.size_);
-    }
+    if (this != &other) copy(other);
     return *this;
   }
   SmallVector& operator=(SmallVector&& other) noexcept {
@@ -61,13 +60,13 @@ class SmallVector {
   void clear() { size_ = 0; }
   void pop_back() { --size_; }
   void push_back(T item) {
-    if (size_ == capacity_) grow(size_ + 1);
+    if (size_ == capacity_) grow(size() + 1);
     data_[size_++] = item;
   }
   void resize(size_t count, T value = T()) {
     if (count > capacity_) grow(count);
     for (size_t i = size_; i < count; ++i) data_[i] = value;
-    size_ = count;
+    size_ = static_cast<uint32_t>(count);
   }
   void insert(size_t position, T item) {
     push_back(item);
@@ -77,25 +76,40 @@ class SmallVector {
     std::copy(data_ + position + 1, data_ + size_, data_ + position);
     --size_;
   }
-  operator std::span<const T>() const { return {data_, size_}; }
+  operator std::span<const T>() const { return {data_, size()}; }
   bool operator==(const SmallVector& other) const {
     return size_ == other.size_ && std::equal(begin(), end(), other.begin());
   }
 
  private:
+  // Replaces what is here.
+  void copy(const SmallVector& other) {
+    if (other.size_ <= N) return copy_few(other);
+    size_ = 0;
+    append(other.data_, other.size_);
+  }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"  // of places that hold no element: they are copied, not looked at
+  // Of at most N; every vector has memory for as many.
+  void copy_few(const SmallVector& other) {
+    const size_t count = N * sizeof(T) <= kFewBytes ? N : std::min(other.size(), N);
+    std::memcpy(static_cast<void*>(data_), other.data_, count * sizeof(T));
+    size_ = other.size_;
+  }
+#pragma GCC diagnostic pop
   void append(const T* items, size_t count) {
-    if (size_ + count > capacity_) grow(size_ + count);
+    if (size() + count > capacity_) grow(size() + count);
     if (count) std::memcpy(static_cast<void*>(data_ + size_), items, count * sizeof(T));
-    size_ += count;
+    size_ += static_cast<uint32_t>(count);
   }
   void grow(size_t needed) {
-    size_t capacity = std::max(needed, capacity_ * 2);
-    T* heap = static_cast<T*>(std::malloc(capacity * sizeof(T)));
+    const size_t capacity = std::max(needed, size_t{capacity_} * 2);
+    T* heap = capacity > UINT32_MAX ? nullptr : static_cast<T*>(std::malloc(capacity * sizeof(T)));
     if (!heap) throw std::bad_alloc();
-    if (size_) std::memcpy(static_cast<void*>(heap), data_, size_ * sizeof(T));
+    if (size_) std::memcpy(static_cast<void*>(heap), data_, size() * sizeof(T));
     free_heap();
     data_ = heap;
-    capacity_ = capacity;
+    capacity_ = static_cast<uint32_t>(capacity);
   }
   void free_heap() {
     if (data_ != inline_items()) std::free(data_);
@@ -104,8 +118,7 @@ class SmallVector {
   }
   void steal(SmallVector& other) {
     if (other.data_ == other.inline_items()) {
-      size_ = 0;
-      append(other.data_, other.size_);
+      copy_few(other);
     } else {
       data_ = other.data_;
       size_ = other.size_;
@@ -117,9 +130,11 @@ class SmallVector {
   }
   T* inline_items() { return reinterpret_cast<T*>(inline_); }
 
+  static constexpr size_t kFewBytes = 64;
+
   T* data_ = inline_items();
-  size_t size_ = 0;
-  size_t capacity_ = N;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = N;
   alignas(T) std::byte inline_[N * sizeof(T)];
 };
 

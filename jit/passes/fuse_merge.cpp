@@ -69,19 +69,12 @@ void Fuser::pass_on_needs(size_t unit, size_t other) {
 }
 
 // A reduction over leading axes joins the group that reduces the rows of the same tensors: one kernel reads
-// them once, and what the group computes for the reduction need not be written. An effect may stand between
-// the two. True: some have joined.
-bool Fuser::merge_columns(bool one_by_one) {
-  bool any = false;
+// them once, and what the group computes for the reduction need not be written.
+void Fuser::merge_columns() {
   for (size_t column : column_units_) {
     const size_t rows = units_[column].alive ? rows_beside(column) : kNone;
-    if (rows == kNone) continue;
-    const Groups before = one_by_one ? groups() : Groups();
-    unite(rows, column);
-    any = true;
-    if (one_by_one && schedule().empty()) restore(before);
+    if (rows != kNone) unite(rows, column);
   }
-  return any;
 }
 
 // The group that shares most tensors with the reductions over leading axes; kNone: none may take them.
@@ -153,14 +146,6 @@ void Fuser::unite(size_t unit, size_t column) {
   }
   needed_.add(unit);
   remove_unit(column);
-}
-
-void Fuser::restore(const Groups& groups) {
-  units_ = groups.units;
-  needs_ = groups.needs;
-  needed_ = groups.needed;
-  unit_of_code_ = groups.unit_of_code;
-  definition_ = groups.definition;
 }
 
 }  // namespace tsc::jit

@@ -4,7 +4,8 @@
 namespace tsc::jit {
 
 // Units in an order that keeps dependencies and the program order of effects. A write into an input's
-// memory comes after everything that reads that memory.
+// memory comes after everything that reads that memory. There is one: what a unit needs is known when an instruction joins it
+// (comes_behind), effects need those in front of them, and a write waits only for readers that do not need it.
 std::vector<size_t> Fuser::schedule() const {
   std::vector<Units> before(units_.size());
   ValueMap<ValueId> base;  // views of inputs
@@ -73,7 +74,7 @@ std::vector<size_t> Fuser::sorted(const std::vector<Units>& before) const {
       auto& [u, next] = stack.back();
       if (next < before[u].size()) {
         size_t v = before[u][next++];
-        if (state[v] == 1) return {};  // a cycle through a write: no fusion
+        if (state[v] == 1) return {};
         if (!state[v]) {
           state[v] = 1;
           stack.push_back({v, 0});
@@ -192,9 +193,9 @@ std::vector<Instruction> Fuser::broadcasts_outside(const Unit& unit) {
   return views;
 }
 
-// In that order of the units; without one nothing is fused.
-std::vector<KernelShape> Fuser::rebuild(const std::vector<size_t>& order) {
-  if (order.empty()) return {};
+std::vector<KernelShape> Fuser::rebuild() {
+  const std::vector<size_t> order = schedule();
+  TSC_CHECK(!order.empty(), "the units of fusion need each other in a circle");
   find_escapes();
   std::vector<KernelShape> shapes;
   std::vector<Instruction> out;

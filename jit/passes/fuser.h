@@ -53,14 +53,6 @@ struct Unit {
   KernelShape shape;
 };
 
-// What uniting groups changes.
-struct Groups {
-  std::vector<Unit> units;
-  std::vector<UnitSet> needs;
-  UnitSet needed;
-  std::vector<size_t> unit_of_code, definition;
-};
-
 class Fuser {
  public:
   explicit Fuser(Region& region)
@@ -77,24 +69,15 @@ class Fuser {
         if (users_[operand].empty() || users_[operand].back() != i) users_[operand].push_back(i);
   }
 
-  // Merging may make units need each other in a circle, which only an order of all of them tells: then all is
-  // placed again and every step of merging is tried for itself.
   std::vector<KernelShape> run() {
     for (size_t i = 0; i < code_.size(); ++i)
       if (!code_[i].results.empty() && copies_.is_copy(code_[i].results[0]))
         copy_instructions_[code_[i].results[0]] = i;
-    place_all();
-    const bool merged = merge_columns(false);
+    for (size_t i = 0; i < code_.size(); ++i)
+      if (code_[i].results.empty() || !copies_.is_copy(code_[i].results[0])) place(i);
+    merge_columns();
     absorb_products();
-    std::vector<size_t> order = schedule();
-    if (order.empty() && merged) {
-      forget_units();
-      place_all();
-      merge_columns(true);
-      absorb_products();
-      order = schedule();
-    }
-    return rebuild(order);
+    return rebuild();
   }
 
  private:
@@ -171,21 +154,6 @@ class Fuser {
 
   // ---- placing ops ----
 
-  void place_all() {
-    for (size_t i = 0; i < code_.size(); ++i)
-      if (code_[i].results.empty() || !copies_.is_copy(code_[i].results[0])) place(i);
-  }
-  void forget_units() {
-    units_.clear();
-    needs_.clear();
-    needed_ = UnitSet();
-    column_units_.clear();
-    last_effect_ = kNone;
-    raising_.clear();
-    order_.clear();
-    unit_of_code_.assign(code_.size(), kNone);
-    definition_.assign(region_.value_count(), kNone);
-  }
   // What has become part of another unit: nobody asks any more what it needs.
   void remove_unit(size_t unit) {
     units_[unit].alive = false;
@@ -300,17 +268,25 @@ class Fuser {
     if (group.members.size() >= kMaxMembers || operand_count(unit) >= kMaxOperands) return false;
     if (!fits(instruction, unit, &shape)) return false;
     if (shape.split == 0 && reads_views(unit, instruction)) return false;
-    for (ValueId operand : instruction.operands) {
-      size_t producer = unit_of(operand);
-      if (producer == kNone || producer == unit) continue;
-      if (depends(producer, unit)) return false;
-    }
+    if (comes_behind(i, unit)) return false;
     group.shape = shape;
     take(i, unit);
     attach_copies(i, unit);
     define(i, unit);
     for (ValueId operand : instruction.operands) try_merge(unit, operand);
     return true;
+  }
+
+  // Whether the instruction, or a private copy it brings along, needs what needs the unit: it cannot be part of it.
+  bool comes_behind(size_t i, size_t unit) const {
+    for (ValueId operand : code_[i].operands) {
+      const size_t producer = unit_of(operand);
+      if (producer == unit) continue;
+      if (producer != kNone ? depends(producer, unit)
+                            : copies_.is_copy(operand) && comes_behind(copy_instructions_.at(operand), unit))
+        return true;
+    }
+    return false;
   }
 
   // Two reductions over the same leading axes that read the same tensor read it once.
@@ -326,10 +302,9 @@ class Fuser {
       for (ValueId value : read) {
         for (size_t member : group.members)
           for (ValueId operand : code_[member].operands) shares |= operand == value;
-        const size_t producer = unit_of(value);
-        follows |= producer == unit || (producer != kNone && depends(producer, unit));
+        follows |= unit_of(value) == unit;
       }
-      if (!shares || follows) continue;
+      if (!shares || follows || comes_behind(i, unit)) continue;
       take(i, unit);
       attach_copies(i, unit);
       define(i, unit);
@@ -354,14 +329,12 @@ class Fuser {
   bool is_read_elsewhere(size_t unit, size_t other) const;
   void pass_on_needs(size_t unit, size_t other);
 
-  bool merge_columns(bool one_by_one);
+  void merge_columns();
   size_t rows_beside(size_t column) const;
   bool can_take_columns(size_t unit, size_t column) const;
   std::vector<ValueId> elements_read(size_t column) const;
   bool is_broadcast(ValueId value) const;
   void unite(size_t unit, size_t column);
-  Groups groups() const { return {units_, needs_, needed_, unit_of_code_, definition_}; }
-  void restore(const Groups& groups);
 
   void absorb_products();
   size_t product_of(size_t unit, size_t* reshape) const;
@@ -379,7 +352,7 @@ class Fuser {
     return count;
   }
 
-  std::vector<KernelShape> rebuild(const std::vector<size_t>& order);
+  std::vector<KernelShape> rebuild();
   void find_escapes();
   std::vector<Instruction> broadcasts_outside(const Unit& unit);
   bool used_inside(const Unit& unit, ValueId value) const;

@@ -92,3 +92,30 @@ TEST_CASE("two later kernels compute for themselves, readers of one kernel share
   const ValueId second = r.op(Op::dot, {r.op(Op::mul, {r.op(Op::add, {first, doubled}), doubled}), r.w});
   CHECK(r.finish({r.op(Op::mul, {second, doubled})}) == std::vector<size_t>{2, 1, 1});
 }
+
+// BatchNorm(momentum=None): the second update of its averages is scaled by a number that is read behind the first.
+TEST_CASE("a number that is read behind a group's effect does not join the group") {
+  Region region = parse_region(R"(region f(%0: f64[%1], %2: f64[]) {
+    %3 = mul %0, %0 : f64[%1]
+    write_back %0, %3
+    %4 = read %2 : float
+    %5 = full %4, %1 : f64[%1]
+    %6 = mul %3, %5 : f64[%1]
+    exit #0(%6)
+  })");
+  std::mt19937_64 rng(3);
+  const auto inputs = [&] {
+    rng.seed(3);
+    return std::vector<Tensor>{random_doubles({5}, -1, 1, rng), random_doubles({}, -1, 1, rng)};
+  };
+  const std::vector<Tensor> first = inputs(), second = inputs();
+  const RunExit before = run_region(region, first);
+  fuse(region);
+  verify(region);
+  const RunExit after = run_region(region, second);
+  CHECK(same_bits(before.live[0].tensor, after.live[0].tensor));
+  CHECK(same_bits(first[0], second[0]));
+  size_t kernels = 0;
+  for (const Instruction& instruction : region.body.instructions) kernels += instruction.code == Code::Kernel;
+  CHECK(kernels == 2);
+}

@@ -49,7 +49,7 @@ class DeadCode {
     region_.assumptions = std::move(kept);
   }
 
-  // The sizes of an operand are used by what makes it, which comes later here.
+  // The sizes of an operand are marked at what makes it, which stands in front and is seen later.
   void use_type(ValueId value) {
     for (ValueId size : region_.type(value).sizes) used_[size] = true;
   }

@@ -45,8 +45,7 @@ void Fuser::absorb_products() {
     for (size_t instruction : {product, reshape}) {
       if (instruction == kNone) continue;
       const size_t old = unit_of(code_[instruction].results[0]);
-      units_[old].alive = false;
-      units_[old].members.clear();
+      remove_unit(old);
       take(instruction, unit);
     }
     std::sort(units_[unit].members.begin(), units_[unit].members.end());

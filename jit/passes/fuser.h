@@ -124,7 +124,7 @@ class Fuser {
     needed_.add(on);
     needs_[unit].add(needs_[on]);
     needs_[unit].add(on);
-    if (!needed_[unit]) return;  // as with every unit that has just begun
+    if (!needed_[unit]) return;  // nobody inherits it: so it is with every unit that has just begun
     UnitSet more = needs_[on];
     more.add(on);
     for (size_t u = 0; u < units_.size(); ++u)
@@ -146,10 +146,11 @@ class Fuser {
   }
 
   void define(size_t instruction, size_t unit) {
-    for (ValueId operand : code_[instruction].operands) {
-      size_t producer = unit_of(operand);
-      if (producer != kNone) add_need(unit, producer);
-    }
+    for (ValueId operand : code_[instruction].operands)
+      if (const size_t producer = unit_of(operand); producer != kNone) add_need(unit, producer);
+    for (ValueId result : code_[instruction].results)  // whose sizes exist before it
+      for (ValueId size : type(result).sizes)
+        if (const size_t producer = unit_of(size); producer != kNone) add_need(unit, producer);
   }
 
   // ---- placing ops ----
@@ -286,6 +287,10 @@ class Fuser {
                             : copies_.is_copy(operand) && comes_behind(copy_instructions_.at(operand), unit))
         return true;
     }
+    for (ValueId result : code_[i].results)
+      for (ValueId size : type(result).sizes)
+        if (const size_t producer = unit_of(size); producer != kNone && producer != unit && depends(producer, unit))
+          return true;
     return false;
   }
 

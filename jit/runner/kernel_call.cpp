@@ -180,12 +180,9 @@ void CompiledKernels::prepare_foreseen(const Region& region, const Registers& bo
   foreseen_.resize(kernels_.size());
   jit::foresee(region, bound, [&](const Instruction& kernel, Registers& registers) {
     const LoweredKernel& lowered = kernels_[kernel.id];
-    foreseen_[kernel.id] = std::make_unique<Launch>();
-    Launch& launch = *foreseen_[kernel.id];
-    if (!plan_launch(lowered, registers, &launch)) {
-      foreseen_[kernel.id].reset();
-      return false;
-    }
+    auto planned = std::make_unique<Launch>();
+    if (!plan_launch(lowered, registers, planned.get())) return false;
+    const Launch& launch = *(foreseen_[kernel.id] = std::move(planned));
     if (!wants_phases(lowered, launch) && forms.insert({lowered.program_number, launch.form()}).second) {
       const KernelCache::Wanted wanted{program_of(kernel.id, launch), symbol_of(kernel.id)};
       cache_->prepare_later({&wanted, 1}, report_);

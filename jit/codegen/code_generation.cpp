@@ -36,7 +36,9 @@ constexpr std::string_view kLeftOut[] = {
     // Order instructions: the order of the program is a good one, and processors have their own.
     "machine-scheduler", "post-RA-sched", "lrshrink",
     // Look for what we do not emit. (Common subexpressions are looked for: they share constants.)
-    "opt-phis", "machine-combiner", "machine-latecleanup", "rename-independent-subregs",
+    "opt-phis", "machine-combiner", "machine-latecleanup", "rename-independent-subregs", "dead-mi-elimination",
+    // Find next to nothing: a copy, a jump, an instruction that could stand later.
+    "machine-cp", "branch-folder", "machine-sink", "x86-fixup-vector-constants",
     // Choose between forms that run alike here.
     "x86-domain-reassignment", "x86-execution-domain-fix", "break-false-deps",
     "x86-cmov-conversion", "x86-fixup-setcc", "x86-optimize-LEAs", "x86-cf-opt",

@@ -1,5 +1,6 @@
 #include "jit/codegen/kernel_emitter.h"
 
+#include <map>
 #include <utility>
 
 #include "jit/codegen/philox_emitter.h"
@@ -52,14 +53,19 @@ void KernelEmitter::open_function(const std::string& symbol) {
 }
 
 void KernelEmitter::prepare_scratch() {
-  Ir offset = b_.getInt64(0);
+  std::map<int, Ir> row_bytes;  // by the bytes of an element
   for (DType dtype : program_.scratch) {
-    scratch_rows_.push_back(b_.CreateGEP(b_.getInt8Ty(), scratch_, offset));
-    const auto size = static_cast<uint64_t>(memory_bytes(dtype));
-    Ir bytes = b_.CreateAdd(b_.CreateMul(cols_, b_.getInt64(size)), b_.getInt64(kScratchUnit - 1));
-    offset = b_.CreateAdd(offset, b_.CreateAnd(bytes, b_.getInt64(~uint64_t{kScratchUnit - 1})));
+    const int size = memory_bytes(dtype);
+    Ir& bytes = row_bytes[size];
+    if (!bytes) {
+      bytes = b_.CreateMul(cols_, b_.getInt64(static_cast<uint64_t>(size)));
+      bytes = b_.CreateAdd(bytes, b_.getInt64(kScratchUnit - 1));
+      bytes = b_.CreateAnd(bytes, b_.getInt64(~uint64_t{kScratchUnit - 1}));
+    }
+    scratch_rows_.push_back(scratch_end_ ? b_.CreateGEP(b_.getInt8Ty(), scratch_, scratch_end_) : scratch_);
+    scratch_end_ = scratch_end_ ? b_.CreateAdd(scratch_end_, bytes) : bytes;
   }
-  scratch_end_ = offset;
+  if (!scratch_end_) scratch_end_ = b_.getInt64(0);
 }
 
 // ---- values ----

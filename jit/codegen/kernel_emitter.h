@@ -102,9 +102,10 @@ class KernelEmitter {
   void load_lanes(Reducer& reducer);
   Ir combine_lanes(Reducer& reducer);
   void emit_columns(const std::vector<NestInstruction>& part, Ir begin, Ir end, bool peel);
-  Point masked_point(Ir col, Ir end);
+  // `most`: what end - col is at most.
+  Point masked_point(Ir col, Ir end, int64_t most);
   template <class Body>
-  void emit_masked_loop(Ir begin, Ir end, const std::vector<Ir*>& carried, Body&& body);
+  void emit_masked_loop(Ir begin, Ir end, int64_t most, const std::vector<Ir*>& carried, Body&& body);
 
   // Column programs (column_kernel.cpp).
   void emit_column_program();

@@ -103,10 +103,10 @@ Ir Lanes::to_memory(DType dtype, Ir value) const {
 Ir Lanes::round_to_bf16(Ir value) const {
   llvm::IRBuilder<>& b = builder_;
   Ir bits = b.CreateBitCast(value, integer_type(32));
-  Ir odd = b.CreateAnd(b.CreateLShr(bits, integer(32, 16)), integer(32, 1));
-  Ir rounded = b.CreateAdd(b.CreateAdd(bits, integer(32, 0x7FFF)), odd);
-  rounded = b.CreateAnd(rounded, integer(32, static_cast<int32_t>(0xFFFF0000u)));
-  Ir chosen = b.CreateSelect(b.CreateFCmpUNO(value, value), integer(32, 0x7FC00000), rounded);
+  Ir odd = b.CreateAnd(b.CreateLShr(bits, integer(32, 16)), in_memory(integer(32, 1)));
+  Ir rounded = b.CreateAdd(b.CreateAdd(bits, in_memory(integer(32, 0x7FFF))), odd);
+  rounded = b.CreateAnd(rounded, in_memory(integer(32, static_cast<int32_t>(0xFFFF0000u))));
+  Ir chosen = b.CreateSelect(b.CreateFCmpUNO(value, value), in_memory(integer(32, 0x7FC00000)), rounded);
   return b.CreateBitCast(chosen, value_type(DType::F32));
 }
 

@@ -34,9 +34,8 @@ llvm::Align alignment(DType dtype) {
 
 void OperandAccess::enter(Ir arguments) {
   auto field = [&](size_t operand, int64_t word, llvm::Type* type) {
-    Ir pointer = b_.CreateConstInBoundsGEP1_64(
-        b_.getInt64Ty(), arguments,
-        operand * (sizeof(OperandArgument) / 8) + static_cast<uint64_t>(word));
+    const uint64_t place = operand * (sizeof(OperandArgument) / 8) + static_cast<uint64_t>(word);
+    Ir pointer = place ? b_.CreateConstInBoundsGEP1_64(b_.getInt64Ty(), arguments, place) : arguments;
     return b_.CreateAlignedLoad(type, pointer, llvm::Align(8));
   };
   static_assert(sizeof(OperandArgument) == 24);

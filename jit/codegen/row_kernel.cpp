@@ -198,7 +198,7 @@ void KernelEmitter::turn_registers() {
 // already.
 void KernelEmitter::emit_turning(const NestStage& stage, Ir begin, Ir end, bool all) {
   if (!all) next_rows_.clear();
-  emit_masked_loop(begin, end, enter_lane_loop(), [&](const Point& point) {
+  emit_masked_loop(begin, end, kReductionChunk, enter_lane_loop(), [&](const Point& point) {
     emit_element(stage, point);
     turn_registers();
   });
@@ -247,10 +247,11 @@ Ir KernelEmitter::combine_lanes(Reducer& reducer) {
   return combined;
 }
 
-Point KernelEmitter::masked_point(Ir col, Ir end) {
+Point KernelEmitter::masked_point(Ir col, Ir end, int64_t most) {
   Ir rest = b_.CreateSub(end, col);
   Ir width = b_.getInt64(static_cast<uint64_t>(wide_.count()));
-  Ir count = b_.CreateTrunc(scalar_.call(llvm::Intrinsic::smin, {rest, width}), b_.getInt32Ty());
+  if (most > INT32_MAX) rest = scalar_.call(llvm::Intrinsic::smin, {rest, width});
+  Ir count = b_.CreateTrunc(rest, b_.getInt32Ty());
   return {wide_, col, end, b_.CreateICmpULT(lane_numbers_, wide_.splat(count))};
 }
 
@@ -258,7 +259,7 @@ Point KernelEmitter::masked_point(Ir col, Ir end) {
 // more for a last register that is not whole: a turn over a whole one goes straight to the next. `carried` is
 // emit_carrying_loop's.
 template <class Body>
-void KernelEmitter::emit_masked_loop(Ir begin, Ir end, const std::vector<Ir*>& carried, Body&& body) {
+void KernelEmitter::emit_masked_loop(Ir begin, Ir end, int64_t most, const std::vector<Ir*>& carried, Body&& body) {
   Ir width = b_.getInt64(static_cast<uint64_t>(wide_.count()));
   Ir last_whole = b_.CreateSub(end, width);
   llvm::BasicBlock* before = b_.GetInsertBlock();
@@ -275,7 +276,7 @@ void KernelEmitter::emit_masked_loop(Ir begin, Ir end, const std::vector<Ir*>& c
   b_.SetInsertPoint(head);
   Ir first = phi(in_head, begin, before);
   for (Ir* place : carried) phi(in_head, *place, before);
-  Ir mask = masked_point(first, end).mask;
+  Ir mask = masked_point(first, end, most).mask;
   b_.CreateCondBr(b_.CreateICmpSLT(first, end), turn, after);
 
   b_.SetInsertPoint(turn);
@@ -298,7 +299,7 @@ void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir be
                                  bool peel) {
   const int width = wide_.count();
   if (traits_.masked_memory && !peel) {
-    emit_masked_loop(begin, end, {}, [&](const Point& point) { emit_part(part, point, false); });
+    emit_masked_loop(begin, end, INT64_MAX, {}, [&](const Point& point) { emit_part(part, point, false); });
     return;
   }
   Ir count = b_.CreateSub(end, begin);
@@ -309,7 +310,7 @@ void KernelEmitter::emit_columns(const std::vector<NestInstruction>& part, Ir be
   });
   if (traits_.masked_memory) {
     emit_if(b_, b_.CreateICmpSLT(tail, end),
-            [&] { emit_part(part, masked_point(tail, end), false); });
+            [&] { emit_part(part, masked_point(tail, end, width), false); });
     return;
   }
   if (width == 1) return;

@@ -1,5 +1,3 @@
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include <limits>
 
 #include "jit/codegen/op_emitters.h"
@@ -27,18 +25,6 @@ Ir flip_negative(const Lanes& lanes, int bits, Ir x) {
   return b.CreateXor(x, b.CreateAnd(sign, lanes.in_memory(lanes.integer(bits, magnitude))));
 }
 
-// x > y ? x : y, which is one instruction of x86. Only its registers have eight lanes or more.
-Ir larger(const Lanes& lanes, Ir x, Ir y) {
-  llvm::IRBuilder<>& b = lanes.b();
-  if (x->getType()->getScalarType()->isFloatTy()) {
-    Ir current_rounding = b.getInt32(4);
-    if (lanes.count() == 16)
-      return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_max_ps_512, {}, {x, y, current_rounding});
-    if (lanes.count() == 8) return b.CreateIntrinsic(llvm::Intrinsic::x86_avx_max_ps_256, {}, {x, y});
-  }
-  return b.CreateSelect(b.CreateFCmpOGT(x, y), x, y);
-}
-
 }  // namespace
 
 bool Accumulation::ordered_as_integers() const {
@@ -63,7 +49,7 @@ Ir Accumulation::enter(const Lanes& lanes, Ir x) const {
 }
 
 Ir Accumulation::combine(const Lanes& lanes, Ir x, Ir y) const {
-  if (may_lose_nan) return larger(lanes, x, y);
+  if (may_lose_nan) return lanes.b().CreateSelect(lanes.b().CreateFCmpOGT(x, y), x, y);  // x86's max
   constexpr Op kOps[] = {Op::add, Op::mul, Op::maximum, Op::minimum};
   return apply_binary(lanes, kOps[static_cast<int>(reduction)], dtype(), x, y);
 }

@@ -140,21 +140,21 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
   Instruction yield;
   yield.code = Code::Yield;
   for (size_t member : unit.members) {
-    Instruction copy = std::move(code_[member]);
-    for (ValueId& operand : copy.operands)
+    Instruction instruction = std::move(code_[member]);
+    for (ValueId& operand : instruction.operands)
       if (auto found = renamed_.find(operand); found != renamed_.end()) operand = found->second;
     const bool moved = std::any_of(views.begin(), views.end(), [&](const Instruction& view) {
-      return view.results[0] == copy.results[0];
+      return view.results[0] == instruction.results[0];
     });
-    if (std::find(outside.begin(), outside.end(), copy.results[0]) != outside.end()) continue;
-    if (const Instruction* same = find_equal(body, copy); same && !moved) {
-      renamed_[copy.results[0]] = same->results[0];
-      if (!inside_[copy.results[0]]) continue;
-      kernel.results.push_back(copy.results[0]);
+    if (std::find(outside.begin(), outside.end(), instruction.results[0]) != outside.end()) continue;
+    if (const Instruction* same = find_equal(body, instruction); same && !moved) {
+      renamed_[instruction.results[0]] = same->results[0];
+      if (!inside_[instruction.results[0]]) continue;
+      kernel.results.push_back(instruction.results[0]);
       yield.operands.push_back(same->results[0]);
       continue;
     }
-    for (ValueId& result : copy.results) {
+    for (ValueId& result : instruction.results) {
       if (!inside_[result] && !moved) continue;
       ValueId fresh = region_.add_value(Type(region_.type(result)));
       renamed_[result] = fresh;
@@ -164,7 +164,7 @@ void Fuser::emit_group(Unit& unit, std::vector<Instruction>* out, std::vector<Ke
       }
       result = fresh;
     }
-    body.instructions.push_back(std::move(copy));
+    body.instructions.push_back(std::move(instruction));
   }
   body.instructions.push_back(std::move(yield));
   shapes->push_back(unit.shape);

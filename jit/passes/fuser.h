@@ -145,12 +145,19 @@ class Fuser {
     for (ValueId result : code_[instruction].results) definition_[result] = unit;
   }
 
+  // The units whose values an instruction needs: its operands, and the sizes of its results, which exist before these.
+  template <class Visit>
+  void for_each_producer(size_t instruction, Visit visit) const {
+    const auto see = [&](ValueId value) {
+      if (const size_t producer = unit_of(value); producer != kNone) visit(producer);
+    };
+    for (ValueId operand : code_[instruction].operands) see(operand);
+    for (ValueId result : code_[instruction].results)
+      for (ValueId size : type(result).sizes) see(size);
+  }
+
   void define(size_t instruction, size_t unit) {
-    for (ValueId operand : code_[instruction].operands)
-      if (const size_t producer = unit_of(operand); producer != kNone) add_need(unit, producer);
-    for (ValueId result : code_[instruction].results)  // whose sizes exist before it
-      for (ValueId size : type(result).sizes)
-        if (const size_t producer = unit_of(size); producer != kNone) add_need(unit, producer);
+    for_each_producer(instruction, [&](size_t producer) { add_need(unit, producer); });
   }
 
   // ---- placing ops ----
@@ -280,18 +287,12 @@ class Fuser {
 
   // Whether the instruction, or a private copy it brings along, needs what needs the unit: it cannot be part of it.
   bool comes_behind(size_t i, size_t unit) const {
-    for (ValueId operand : code_[i].operands) {
-      const size_t producer = unit_of(operand);
-      if (producer == unit) continue;
-      if (producer != kNone ? depends(producer, unit)
-                            : copies_.is_copy(operand) && comes_behind(copy_instructions_.at(operand), unit))
-        return true;
-    }
-    for (ValueId result : code_[i].results)
-      for (ValueId size : type(result).sizes)
-        if (const size_t producer = unit_of(size); producer != kNone && producer != unit && depends(producer, unit))
-          return true;
-    return false;
+    bool behind = false;
+    for_each_producer(i, [&](size_t producer) { behind = behind || (producer != unit && depends(producer, unit)); });
+    for (ValueId operand : code_[i].operands)
+      if (!behind && unit_of(operand) == kNone && copies_.is_copy(operand))
+        behind = comes_behind(copy_instructions_.at(operand), unit);
+    return behind;
   }
 
   // Two reductions over the same leading axes that read the same tensor read it once.

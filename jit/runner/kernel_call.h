@@ -72,7 +72,7 @@ class CompiledKernels final : public KernelRunner {
 
   std::vector<LoweredKernel> kernels_;
   std::vector<Launches> launches_;
-  std::vector<std::unique_ptr<Launch>> foreseen_;  // by kernel, until one of its calls is of other sizes than those known
+  std::vector<std::unique_ptr<Launch>> foreseen_;  // by kernel; goes to the first call of it that has no launch yet
   std::vector<Variants> variants_;  // by program number
   std::vector<std::unordered_map<uint64_t, std::unique_ptr<CompiledPhases>>> phased_;
   std::string region_;

@@ -181,6 +181,16 @@ struct DictIterator final : NativeIterator {
     return false;
   }
   void traverse(Visitor& visit) override { visit(dict.get()); }
+  Value copy(Vm& vm) const override {
+    Local<DictIterator> made = vm.heap().make<DictIterator>(type);
+    made->dict = dict;
+    made->part = part;
+    made->place = place;
+    made->size = size;
+    made->left = left;
+    made->reverse = reverse;
+    return made.take();
+  }
 };
 
 struct DictView : Object {

@@ -41,6 +41,11 @@ Type* sequence_iterator(Vm& vm, const char* name, bool (*next)(Vm&, const Value&
   return b.finish();
 }
 
+// Of an iterator that an outer one takes its items from: nobody else may hold it.
+Value copy_inner(Vm& vm, const Value& inner) {
+  return inner.object()->reference_count == 1 ? copy_iterator(vm, inner) : Value();
+}
+
 struct Zip final : NativeIterator {
   std::vector<Value> iterators;
   bool strict = false, done = false;
@@ -71,6 +76,16 @@ struct Zip final : NativeIterator {
   }
   void traverse(Visitor& visit) override {
     for (const Value& v : iterators) visit(v);
+  }
+  Value copy(Vm& vm) const override {
+    Local<Zip> made = vm.heap().make<Zip>(type);
+    made->strict = strict;
+    made->done = done;
+    for (const Value& inner : iterators) {
+      made->iterators.push_back(copy_inner(vm, inner));
+      if (made->iterators.back().is_undefined()) return Value();
+    }
+    return made.take();
   }
 };
 Value zip_construct(Vm& vm, Type* type, Args& args) {
@@ -141,6 +156,12 @@ struct Enumerate final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(iterator); }
+  Value copy(Vm& vm) const override {
+    Local<Enumerate> made = vm.heap().make<Enumerate>(type);
+    made->index = index;
+    made->iterator = copy_inner(vm, iterator);
+    return made->iterator.is_undefined() ? Value() : made.take();
+  }
 };
 Value enumerate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, start=0");
@@ -169,6 +190,13 @@ struct Reversed final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(sequence); }
+  Value copy(Vm& vm) const override {
+    if (type_of(vm, sequence)->type_flags & kScriptClass) return Value();
+    Local<Reversed> made = vm.heap().make<Reversed>(type);
+    made->sequence = sequence;
+    made->left = left;
+    return made.take();
+  }
 };
 Value reversed_construct(Vm& vm, Type* type, Args& args) {
   if (args.count != 1)
@@ -206,6 +234,35 @@ struct CallIterator final : NativeIterator {
 const char kCallIterator = 0;
 
 }  // namespace
+
+Value copy_iterator(Vm& vm, const Value& iterator) {
+  if (!is_kind(iterator, Kind::Iterator) || !iterator.object()->type->slots.next) return Value();
+  const Types& types = vm.types();
+  Type* type = iterator.object()->type;
+  if (type == types.range_iterator) {
+    const auto* it = static_cast<const RangeIterator*>(iterator.object());
+    Local<RangeIterator> made = vm.heap().make<RangeIterator>(type);
+    made->next = it->next;
+    made->step = it->step;
+    made->left = it->left;
+    return made.take();
+  }
+  if (type == types.list_iterator) {
+    const auto* it = static_cast<const ListIterator*>(iterator.object());
+    Local<ListIterator> made = vm.heap().make<ListIterator>(type);
+    made->list = it->list;
+    made->index = it->index;
+    return made.take();
+  }
+  if (type == types.tuple_iterator) {
+    const auto* it = static_cast<const TupleIterator*>(iterator.object());
+    Local<TupleIterator> made = vm.heap().make<TupleIterator>(type);
+    made->tuple = it->tuple;
+    made->index = it->index;
+    return made.take();
+  }
+  return static_cast<const NativeIterator*>(iterator.object())->copy(vm);
+}
 
 Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel) {
   bool callable = is_kind(function, Kind::Function) || is_kind(function, Kind::NativeFunction) ||

@@ -229,7 +229,7 @@ struct VBoundMethod : Virtual {
 struct VIterator : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Iterator;
   VIterator() : Virtual(kKind) {}
-  enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator } form = Form::Items;
+  enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator, Outside } form = Form::Items;
   std::vector<Av> items;      // Items: the sequence itself; Live: one VList read as it is now
   size_t position = 0;
   int64_t count = 0;          // Enumerate: the next number
@@ -243,6 +243,9 @@ struct VIterator : Virtual {
   uint32_t begun_at = 0;
   Local<CodeObject> made_in;  // Map, Filter, Generator: the instruction that made it
   uint32_t made_at = 0;
+  Value host;                 // Outside: the iterator while capturing (see outside.cpp)
+  Value copy;                 // of it, ahead by `position` items; Undefined: none was taken yet
+  uint32_t copy_source = 0;
 };
 
 struct VRange : Virtual {

@@ -54,6 +54,7 @@ Type* Capture::type_of_av(const Av& av) {
   if (as<VText>(av)) return vm_.types().str;
   if (as<VFunction>(av)) return vm_.types().function;
   if (as<VBoundMethod>(av)) return vm_.types().bound_method;
+  if (const VIterator* iterator = as<VIterator>(av); iterator && iterator->host.is_object()) return iterator->host.object()->type;
   if (av.is_number())
     return av.scalar_kind == jit::ValueKind::Int     ? vm_.types().integer
            : av.scalar_kind == jit::ValueKind::Float ? vm_.types().real

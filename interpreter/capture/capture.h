@@ -221,7 +221,7 @@ class Capture {
   Av class_cell();
   Av first_argument();
   void forbid_reads(const Value& holder);
-  void store_free_cell(const Av& cell, const Av& value);
+  void store_cell(const Av& cell, const Av& value);
   void store_global(StrObject* name, const Av& value);
   ValueId fill_value(const Av& av, size_t position, Op op);
   // Leaves where the interpreter refuses the number, or may.
@@ -453,6 +453,16 @@ class Capture {
   Av structural_input(const Value& v, uint32_t source);
   bool comes_apart(const Value& v, uint32_t source) const;
   Av container_input(const Value& v, uint32_t source);
+  // outside.cpp
+  bool is_tuple_by_items(const Value& v);
+  Av part_of(uint32_t parent, uint32_t index, const Value& now);
+  void know_by_structure(const Value& v, uint32_t source, const VirtualRef& object);
+  Av method_input(const Value& v, uint32_t source);
+  Av function_input(const Value& v, uint32_t source);
+  Av cell_input(const Value& v, uint32_t source);
+  Av iterator_input(const Value& v, uint32_t source);
+  bool next_from_outside(VIterator& iterator, Av* out);
+  void check_walks();
   Av text_input(uint32_t source);
   Av instance_input(const Value& v, uint32_t source);
   void read_container(const Value& v, uint32_t source, Virtual& object);

@@ -169,7 +169,23 @@ bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame
 
 // ---- capture ----
 
-// An instance in whose place another one of its class has come is no fact any more; nor is a string when
+namespace {
+
+// Whether the one may come in place of the other where only what they are made of counts.
+bool have_one_structure(const Value& old, const Value& now) {
+  if (!old.is_object() || !now.is_object() || old.object()->type != now.object()->type) return false;
+  switch (now.object()->kind) {
+    case Kind::Instance:
+    case Kind::List:
+    case Kind::Dict: return true;
+    case Kind::Function: return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// An object in whose place another one of its structure has come is no fact any more; nor is a string when
 // there have been many.
 void Compiler::take_apart(const Variant& old, const Frame& frame, Site& site) const {
   const std::vector<EntrySource>& sources = old.plan.sources;
@@ -184,10 +200,7 @@ void Compiler::take_apart(const Variant& old, const Frame& frame, Site& site) co
       if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
       continue;
     }
-    const bool same_class = source.check == EntrySource::Check::Same && is_kind(now, Kind::Instance) &&
-                            is_kind(source.expected, Kind::Instance) &&
-                            now.object()->type == source.expected.object()->type;
-    if (!same_class) return;
+    if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return;
     site.memory.apart.insert(source_place(sources, source));
   }
 }

@@ -11,8 +11,10 @@ using Form = EntrySource::Form;
 
 namespace {
 
-// Beyond this many items a container is taken by identity, its items watched where they are read.
+// Beyond this many items a container is taken by identity, its items watched where they are read; once a call has
+// brought another one in its place, only beyond the second number.
 constexpr size_t kLargestContainer = 64;
+constexpr size_t kLargestOfAll = 4096;
 
 bool is_plain_key(const Value& key) { return !key.is_object() || is_kind(key, Kind::Str); }
 
@@ -41,12 +43,21 @@ bool Capture::comes_apart(const Value& v, uint32_t source) const {
   if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
   const std::string place = source_place(plan_.sources, plan_.sources[source]);
   if (memory_.whole.count(place)) return false;
-  if (memory_.apart.count(place)) return holds_data(vm_, v);
+  switch (v.object()->kind) {
+    case Kind::BoundMethod:
+    case Kind::Iterator:
+    case Kind::Generator:
+    case Kind::Cell: return true;
+    case Kind::Function: return memory_.apart.count(place) && is_plain_function(*cast<FunctionObject>(v));
+    case Kind::Instance: return memory_.apart.count(place) && holds_data(vm_, v);
+    default: break;
+  }
+  const size_t most = memory_.apart.count(place) ? kLargestOfAll : kLargestContainer;
   if (is_kind(v, Kind::List) && v.object()->type == vm_.types().list)
-    return cast<ListObject>(v)->items.size() <= kLargestContainer;
+    return cast<ListObject>(v)->items.size() <= most;
   if (!is_kind(v, Kind::Dict) || v.object()->type != vm_.types().dict) return false;
   const DictObject* dict = cast<DictObject>(v);
-  if (dict->table.size() > kLargestContainer) return false;
+  if (dict->table.size() > most) return false;
   for (uint32_t i = 0; i < dict->table.used(); ++i)
     if (const Value& key = dict->table.entry(i).key; !key.is_undefined() && !is_plain_key(key)) return false;
   return true;
@@ -60,7 +71,15 @@ Av Capture::container_input(const Value& v, uint32_t source) {
     plan_.sources[source].length = found->second.object->source;
     return found->second;
   }
-  if (is_kind(v, Kind::Instance)) return instance_input(v, source);
+  switch (v.object()->kind) {
+    case Kind::Instance: return instance_input(v, source);
+    case Kind::BoundMethod: return method_input(v, source);
+    case Kind::Function: return function_input(v, source);
+    case Kind::Cell: return cell_input(v, source);
+    case Kind::Iterator:
+    case Kind::Generator: return iterator_input(v, source);
+    default: break;
+  }
   const bool list = is_kind(v, Kind::List);
   const std::string place = source_place(plan_.sources, plan_.sources[source]);
   plan_.sources[source].check = list ? Check::List : Check::Dict;
@@ -156,6 +175,8 @@ Capture::~Capture() {
       case VirtualKind::Set: static_cast<VSet&>(object).items.clear(); break;
       case VirtualKind::Dict: static_cast<VDict&>(object).items.clear(); break;
       case VirtualKind::Instance: static_cast<VInstance&>(object).fields.clear(); break;
+      case VirtualKind::Cell: static_cast<VCell&>(object).content = Av(); break;
+      case VirtualKind::BoundMethod: static_cast<VBoundMethod&>(object).self = Av(); break;
       default: break;
     }
   }

@@ -1,6 +1,7 @@
 // The check at entry: whether the values of a call are what a variant was made for.
 #include "interpreter/capture/compiler.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/vm/iteration.h"
 
 namespace tsc::interp {
 
@@ -30,6 +31,18 @@ bool has_keys(const EntrySource& source, const Value& v) {
 
 }  // namespace
 
+// As Capture takes the object apart.
+static Value part_of(const Value& whole, uint32_t index) {
+  if (is_kind(whole, Kind::Cell)) return cast<CellObject>(whole)->content;
+  if (is_kind(whole, Kind::BoundMethod)) return index ? cast<BoundMethod>(whole)->self : cast<BoundMethod>(whole)->function;
+  const FunctionObject* function = cast<FunctionObject>(whole);
+  for (const std::vector<Value>* values : {&function->defaults, &function->keyword_defaults}) {
+    if (index < values->size()) return (*values)[index];
+    index -= static_cast<uint32_t>(values->size());
+  }
+  return function->closure[index].value();
+}
+
 bool Compiler::check_source(const EntrySource& source, const Value& v) const {
   using Check = EntrySource::Check;
   switch (source.check) {
@@ -49,7 +62,15 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
       return tensor_key(*tensor) == source.tensor_key;
     }
     case Check::Tuple:
-      return is_kind(v, Kind::Tuple) && cast<TupleObject>(v)->size == source.length;
+      return is_bare_tuple(v) && v.object()->type == source.expected.object() && cast<TupleObject>(v)->size == source.length;
+    case Check::Method: return is_kind(v, Kind::BoundMethod);
+    case Check::Cell: return is_kind(v, Kind::Cell);
+    case Check::Iterator: return v.is_object() && v.object()->type == source.expected.object();
+    case Check::Function: {
+      const FunctionObject* function = try_cast<FunctionObject>(v);
+      return function && function->code.get() == source.expected.object() && is_plain_function(*function) &&
+             function->defaults.size() == source.length && function->module.get() == source.keys[0].object();
+    }
     case Check::List:
       return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
              (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
@@ -89,6 +110,17 @@ Value Compiler::fetch(const EntrySource& source, const Frame& frame,
       return grad.is_undefined() ? Value::none() : grad;
     }
     case Form::Pinned: return source.holder;
+    case Form::Part: return part_of(entry[source.parent], source.index);
+    case Form::Copy: return copy_iterator(vm_, entry[source.parent]);
+    case Form::Next: {
+      Value item;
+      try {
+        iterate_next(vm_, entry[source.parent], item);
+      } catch (const ScriptException&) {  // the region raises it, when it comes to this item
+        item.reset();
+      }
+      return item;
+    }
   }
   return Value();
 }
@@ -121,6 +153,9 @@ bool Compiler::are_distinct(const RegionPlan& plan, const std::vector<Value>& en
   for (const auto& [left, right] : plan.different)
     if (entry[left].is(entry[right])) return false;
   for (const Value& holder : plan.foreign)
+    for (uint32_t walked : plan.walked)
+      if (walks_over(entry[walked], holder.object())) return false;
+  for (const Value& holder : plan.foreign)
     for (uint32_t container : plan.containers)
       if (entry[container].is(holder)) return false;
   for (uint32_t written : plan.distinct) {
@@ -129,6 +164,8 @@ bool Compiler::are_distinct(const RegionPlan& plan, const std::vector<Value>& en
       if (entry[written].is(holder)) return false;
     for (uint32_t other : plan.containers)
       if (other != written && entry[other].is(entry[written])) return false;
+    for (uint32_t walked : plan.walked)
+      if (walks_over(entry[walked], entry[written].object())) return false;
   }
   return true;
 }

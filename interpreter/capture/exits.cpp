@@ -412,6 +412,7 @@ CaptureResult Capture::finish() {
     throw CaptureRestart{};
   }
   check_memory();
+  check_walks();
   check_at_entry();
   CaptureResult result;
   result.region = std::move(region_);

@@ -89,6 +89,7 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
 Av Capture::structural_input(const Value& v, uint32_t source) {
   std::span<const Value> items = cast<TupleObject>(v)->span();
   plan_.sources[source].check = Check::Tuple;
+  plan_.sources[source].expected = Value(v.object()->type);
   plan_.sources[source].length = static_cast<uint32_t>(items.size());
   std::vector<Av> parts;
   for (uint32_t i = 0; i < items.size(); ++i) {
@@ -101,6 +102,7 @@ Av Capture::structural_input(const Value& v, uint32_t source) {
   auto object = make<VTuple>();
   object->items = std::move(parts);
   object->source = source;
+  if (v.object()->type != vm_.types().tuple) object->type = Local<Type>(v.object()->type);
   return Av::of(object);
 }
 
@@ -129,8 +131,7 @@ Av Capture::load_value(const Value& v, EntrySource source) {
   }
   uint32_t index = add_source(std::move(source));
   if (TensorObject* tensor = as_tensor(tensors_, v)) return tensor_input(tensor, index);
-  if (is_kind(v, Kind::Tuple) && v.object()->type == vm_.types().tuple)
-    return structural_input(v, index);
+  if (is_tuple_by_items(v)) return structural_input(v, index);
   if (comes_apart(v, index)) return container_input(v, index);
   if (is_kind(v, Kind::Str)) {
     const std::string place = source_place(plan_.sources, plan_.sources[index]);
@@ -229,6 +230,8 @@ Av Capture::find_cell(const Av& cell) {
   Av result;
   const Value& now = host->content;
   if (memory_.is_dynamic({host, nullptr, 0}) || now.is_float()) {
+    keep_whole(host);
+    read_anew(cell.value);
     result = load_value(now, std::move(source));
   } else {
     assume_unchanged(host, Value());

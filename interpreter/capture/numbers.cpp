@@ -383,8 +383,13 @@ bool Capture::are_one_object(const Av& a, const Av& b) {
     if (other.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
     return false;
   }
-  if (other.is_number() || other.kind == Av::Kind::Opaque)
-    break_here(BreakReason::unknown_object, "`is` on a number");
+  if (other.is_number()) {  // two kinds of value are never one
+    const Value& fixed = (a.is_constant() ? a : b).value;
+    const bool is_one_kind = (a.is_number() && b.is_number()) || fixed.is_int() || fixed.is_float() || fixed.is_bool();
+    if (is_one_kind) break_here(BreakReason::unknown_object, "`is` on a number");
+    return false;
+  }
+  if (other.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object, "`is` on an unknown object");
   return false;
 }
 

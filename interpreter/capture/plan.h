@@ -43,6 +43,9 @@ struct EntrySource {
     Namespace,  // entry `name` of the dict `holder`
     Element,    // element `index` of the list `holder`
     Gradient,   // `.grad` of the tensor at source `parent`
+    Part,       // number `index` of what the method, function or cell at source `parent` is made of (outside.cpp)
+    Copy,       // a copy of the iterator at source `parent`
+    Next,       // the next item of the copy at source `parent`; Undefined behind the last one
     Pinned,     // `holder` itself, known by identity
   } form = Form::Register;
   uint32_t parent = 0;
@@ -53,15 +56,27 @@ struct EntrySource {
 
   // What must hold of the value.
   enum class Check : uint8_t {
-    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text
+    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text, Method, Function, Cell, Iterator
   } check = Check::Nothing;
-  Value expected;           // Same: identity, or an equal None/bool/str; Instance: its class
+  Value expected;           // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator: its class; Function: its code
   uint64_t tensor_key = 0;  // Tensor
   static constexpr uint32_t kAnyLength = ~0u;
-  uint32_t length = 0;      // Tuple, List, Dict; Alias: the source that holds the same object
-  std::vector<Value> keys;  // Dict, in order
+  uint32_t length = 0;      // Tuple, List, Dict; Function: its defaults; Alias: the source that holds the same object
+  std::vector<Value> keys;  // Dict, in order; Function: its module
   bool unread = false;      // a tensor whose elements no instruction of the region reads: its memory may be anybody's
+  // Whether it is found in the value at source `parent`.
+  bool is_inside() const {
+    return form == Form::Item || form == Form::Gradient || form == Form::Part || form == Form::Copy || form == Form::Next ||
+           (form == Form::Attribute && !holder.is_object());
+  }
 };
+
+// A tuple that is no more than its items and its class.
+bool is_bare_tuple(const Value& v);
+// A function that is no more than its code, defaults and closure.
+bool is_plain_function(const FunctionObject& function);
+// Whether the iterator takes its items from that object.
+bool walks_over(const Value& iterator, const Object* container);
 
 // dtype, rank and gradient class of a tensor in one word.
 uint64_t tensor_key(const TensorObject& tensor);
@@ -132,6 +147,7 @@ struct HostAction {
     SetContent,    // content of cell values[0] = values[1]
     SetGlobal,     // namespace dict values[0][name] = values[1]
     SetGradient,   // values[0].grad = values[1]
+    Advance,       // next(values[0]), which may have ended
   } form = Form::Call;
   bool is_store = false;  // a Call that stands for a store: like the other forms no statement of the host
   BreakReason reason = BreakReason::host_call;  // of any other Call
@@ -201,6 +217,7 @@ struct RegionPlan {
   std::vector<uint32_t> graded_sources;  // tensors whose .grad is set: each must be none of the other inputs
   std::vector<uint32_t> containers;  // sources of the objects that were taken apart, and those of them
   std::vector<uint32_t> distinct;    // that must be none of the others, nor watched
+  std::vector<uint32_t> walked;      // iterators that the region takes items from: over no container that it changes
   std::vector<Value> foreign;        // objects known by identity that none of them may be
   std::vector<Value> read_anew;      // those of which something is read at every entry: no written one may be
   std::vector<std::pair<uint32_t, uint32_t>> different;  // sources that `is` found to be two objects

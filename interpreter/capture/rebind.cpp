@@ -70,13 +70,11 @@ bool Rebinding::match_sources() {
   std::vector<bool> known;
   for (const EntrySource& source : plan_.sources) {
     EntrySource place = source;
-    const bool inside = source.form == Form::Item || source.form == Form::Gradient ||
-                        (source.form == Form::Attribute && !source.holder.is_object());
     const bool held = source.holder.is_object();
     if (held) place.holder = counterpart(source.holder);
     const bool found = !held || !place.holder.is_undefined();
     if (!found && others_stay_) return false;
-    known.push_back(inside ? known[source.parent] : found);
+    known.push_back(source.is_inside() ? known[source.parent] : found);
     entry.push_back(known.back() ? look_.fetch(place, entry) : Value());
     if (!known.back()) continue;
     const Value& now = entry.back();

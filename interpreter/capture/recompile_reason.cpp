@@ -49,6 +49,10 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
     case Form::Element: return "item " + std::to_string(source.index) + " of a list";
     case Form::Gradient: return source_name(sources, sources[source.parent], frame) + ".grad";
     case Form::Pinned: return "a tensor of the program";
+    case Form::Part: return "a part of " + source_name(sources, sources[source.parent], frame);
+    case Form::Copy: return source_name(sources, sources[source.parent], frame);
+    case Form::Next:
+      return "item " + std::to_string(source.index) + " of " + source_name(sources, sources[source.parent], frame);
   }
   return "a value";
 }
@@ -104,7 +108,14 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
       if (TensorObject* tensor = as_tensor(tensor_state(vm), now))
         return tensor_change(source.tensor_key, tensor_key(*tensor), name);
       return name + ": a Tensor -> " + value_text(vm, now);
+    case Check::Method:
+    case Check::Function:
+    case Check::Cell:
+    case Check::Iterator: return name + ": another kind of " + value_text(vm, now);
     case Check::Tuple:
+      if (now.is_object() && now.object()->type != source.expected.object())
+        return name + ": a " + cast<Type>(source.expected)->name + " -> " + value_text(vm, now);
+      [[fallthrough]];
     case Check::List:
     case Check::Dict:
       if (is_kind(now, Kind::Dict) && cast<DictObject>(now)->table.size() == source.length)
@@ -134,9 +145,7 @@ std::string Compiler::difference(const Variant& old, const Frame& frame) const {
   std::vector<bool> absent(sources.size());  // of something that already differs
   for (size_t i = 0; i < sources.size(); ++i) {
     const EntrySource& source = sources[i];
-    const bool inside = source.form == Form::Item || source.form == Form::Gradient ||
-                        (source.form == Form::Attribute && !source.holder.is_object());
-    absent[i] = inside && absent[source.parent];
+    absent[i] = source.is_inside() && absent[source.parent];
     entry.push_back(absent[i] ? Value() : fetch(source, frame, entry));
     if (absent[i]) continue;
     if (source.check == Check::Alias && !entry.back().is(entry[source.length]))

@@ -69,6 +69,7 @@ void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
       dict_set(vm_, cast<DictObject>(values[0]), action.name.value(), values[1]);
       break;
     case HostAction::Form::SetGradient: set_gradient(values[0], values[1]); break;
+    case HostAction::Form::Advance: iterate_next(vm_, values[0], result); break;
   }
   if (action.has_result) results[0] = to_run_value(result, action.result, held_);
   origin_ = 0;

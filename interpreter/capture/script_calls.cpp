@@ -93,9 +93,15 @@ void Capture::forbid_reads(const Value& holder) {
   forbidden_.push_back(holder);
 }
 
-void Capture::store_free_cell(const Av& cell, const Av& value) {
+void Capture::store_cell(const Av& cell, const Av& value) {
   if (VCell* made = as<VCell>(cell)) {
     will_change(*made);
+    if (made->source != Virtual::kMadeHere) {
+      plan_.distinct.push_back(made->source);
+      HostAction action;
+      action.form = HostAction::Form::SetContent;
+      host_action(std::move(action), {cell, value});
+    }
     made->content = value;
     return;
   }

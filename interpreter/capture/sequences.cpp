@@ -183,6 +183,7 @@ bool Capture::next(VIterator& iterator, Av* out) {
     case VIterator::Form::Map: return next_mapped(iterator, out);
     case VIterator::Form::Filter: return next_filtered(iterator, out);
     case VIterator::Form::Generator: return resume(iterator, out);
+    case VIterator::Form::Outside: return next_from_outside(iterator, out);
     case VIterator::Form::Items:
       if (VDict* dict = as<VDict>(iterator.dict); dict && dict->items.size() != iterator.dict_size)
         refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict changes size while it is iterated over"});

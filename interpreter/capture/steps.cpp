@@ -32,20 +32,14 @@ Av loaded_cell(Capture& c, const Av& cell) {
 
 void step_load_cell(Capture& c, const Instruction& i) { c.write(i.a, loaded_cell(c, c.read(i.b))); }
 
-void store_cell(Capture& c, const Av& cell, const Av& value) {
-  VCell* made = as<VCell>(cell);
-  if (!made) c.break_here(BreakReason::unknown_object, "store to a variable of an outer function");
-  made->content = value;
-}
-
-void step_store_cell(Capture& c, const Instruction& i) { store_cell(c, c.read(i.a), c.read(i.b)); }
+void step_store_cell(Capture& c, const Instruction& i) { c.store_cell(c.read(i.a), c.read(i.b)); }
 
 void step_load_free(Capture& c, const Instruction& i) {
   c.write(i.a, loaded_cell(c, c.frame().closure[i.b]));
 }
 
 void step_store_free(Capture& c, const Instruction& i) {
-  c.store_free_cell(c.frame().closure[i.a], c.read(i.b));
+  c.store_cell(c.frame().closure[i.a], c.read(i.b));
 }
 
 void step_load_free_cell(Capture& c, const Instruction& i) { c.write(i.a, c.frame().closure[i.b]); }

@@ -26,7 +26,13 @@ struct NativeIterator : Object {
   virtual bool next(Vm& vm, Value& out) = 0;
   virtual void traverse(Visitor&) {}
   virtual int64_t length_hint() { return 0; }
+  // See copy_iterator below.
+  virtual Value copy(Vm&) const { return Value(); }
 };
+
+// An iterator of its own that gives the items which `iterator` would give next. Undefined where taking an item runs
+// code of the script, or where somebody else may take items from what this iterator walks over.
+Value copy_iterator(Vm& vm, const Value& iterator);
 
 // A type whose objects are T, a NativeIterator; `construct` may be null.
 template <class T>

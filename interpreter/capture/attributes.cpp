@@ -155,7 +155,10 @@ Av Capture::get_attribute(const Av& object, StrObject* name) {
     if (name->view() == "stop") return slice->stop;
     if (name->view() == "step") return slice->step;
   }
-  const Value* found = lookup_in_type(type_of_av(object), name);
+  Type* type = type_of_av(object);
+  // Its attributes are its type's to find: a function's `__doc__` is not that of the class of functions.
+  if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()) + " of a " + type->name);
+  const Value* found = lookup_in_type(type, name);
   if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
   return read_class_attribute(*found, object);
 }

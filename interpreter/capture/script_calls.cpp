@@ -58,7 +58,9 @@ bool Capture::finds_attribute(const Av& object, StrObject* name) {
       if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
     return overlay_.count(place) || site.found != Found::Absent;
   }
-  return lookup_in_type(type_of_av(object), name) != nullptr;
+  Type* type = type_of_av(object);
+  if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
+  return lookup_in_type(type, name) != nullptr;
 }
 
 // The cell `__class__` that super() without arguments reads, and the method's self.

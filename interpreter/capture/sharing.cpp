@@ -154,7 +154,7 @@ std::string Compiler::text_of(const jit::Region& region) {
   return text;
 }
 
-// The numbers and sizes that come in, which tensors are one, and how much is remembered of the place: they decide how
+// The numbers and sizes that come in, what of it is watched, which tensors are one, and how much is remembered of the place: they decide how
 // capture goes on.
 std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
   std::string text;
@@ -167,6 +167,9 @@ std::string Compiler::entry_numbers(const RegionPlan& plan, const Frame& frame, 
     const Value& now = entry.back();
     if (!check_source(source, now)) return "other";
     if (now.is_int() || now.is_float()) text += repr(vm_, now) + " ";
+    // One that is watched would not be taken apart.
+    const bool apart = source.check != Check::Same && source.check != Check::Tensor;
+    if (apart && now.is_object() && now.object()->watched()) text += "watched ";
     const TensorObject* tensor = as_tensor(tensors(), now);
     if (!tensor) continue;
     for (int axis = 0; axis < tensor->tensor.rank(); ++axis) text += std::to_string(tensor->tensor.size(axis)) + " ";

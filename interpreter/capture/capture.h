@@ -191,7 +191,11 @@ class Capture {
   const Av* find_field(VInstance& instance, StrObject* name);
   Av get_item(const Av& container, const Av& key);
   bool is_dict(const Av& av) const;
-  // Breaks where the class of a script that the value is of (one made of list, dict, int...) has a method of that name.
+  // The method of that name of the script's class that the value is of, and the result of calling it with the value and
+  // others; null and nothing: the class has none, or a native one.
+  const Value* own_method(const Av& av, const char* name);
+  std::optional<Av> call_own(const char* name, std::vector<Av> arguments);
+  // Breaks where there is such a method.
   void refuse_override(const Av& av, std::initializer_list<const char*> names);
   std::vector<Av> dict_keys(const Av& dict);
   Av dict_find(const Av& dict, const Av& key);  // Undefined: absent
@@ -213,9 +217,6 @@ class Capture {
   void call_library(const char* name, std::vector<Av> arguments, uint16_t destination);
   bool is_script_instance(const Av& av) const;
   Av binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right);
-  // The method of that name that the class of a script's instance defines; breaks where there is none.
-  const Value& dunder(const Av& self, const char* name);
-  Av call_dunder_now(const Av& self, const char* name);
   Av call_pending_getter();
   bool has_attribute(const Av& object, StrObject* name);
   Av class_cell();
@@ -249,6 +250,7 @@ class Capture {
   Av binary_sequence(BinaryOp op, const Av& left, const Av& right);
   bool sequences_equal(const Av& left, const Av& right);
   bool truth_of_instance(Type* type);
+  std::optional<bool> own_truth(const Av& av);  // by the methods of a script's class
   bool truth_of_constant(const Value& v);
   void assume_truth(const Av& number, bool now);
   bool is_plain_data(const Value& v) const;

@@ -42,8 +42,7 @@ void expect_at_most(Capture& capture, const Arguments& arguments, size_t most, c
     capture.break_here(BreakReason::unknown_call, std::string(name) + "() with these arguments");
 }
 
-Av length_of_instance(Capture& capture, const Av& av) {
-  Av count = capture.call_dunder_now(av, "__len__");
+Av checked_length(Capture& capture, const Av& count) {
   const bool good = count.is_constant() ? count.value.is_int() && count.value.as_int() >= 0
                                         : count.is_number() && count.scalar_kind == jit::ValueKind::Int &&
                                               capture.assume_nonnegative(count.id);
@@ -54,7 +53,7 @@ Av length_of_instance(Capture& capture, const Av& av) {
 Av call_len(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
   if (as<VIterator>(av)) capture.break_here(BreakReason::raises, "TypeError: len() of an iterator");
-  capture.refuse_override(av, {"__len__"});
+  if (std::optional<Av> own = capture.call_own("__len__", {av})) return checked_length(capture, *own);
   if (VTensor* tensor = capture.tensor_of(av)) {
     const jit::Type& type = capture.builder().region().type(capture.current(*tensor));
     if (type.sizes.empty()) capture.break_here(BreakReason::raises, "len() of a 0-d tensor");
@@ -62,7 +61,7 @@ Av call_len(Capture& capture, Arguments& arguments) {
   }
   if (av.is_constant() && capture.is_plain_data(av.value))
     return Av::integer(length(capture.vm(), av.value));
-  if (capture.is_script_instance(av)) return length_of_instance(capture, av);
+  if (capture.is_script_instance(av)) capture.break_here(BreakReason::raises, "TypeError: it has no len()");
   if (VSet* set = as<VSet>(av)) return Av::integer(static_cast<int64_t>(set->items.size()));
   return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
 }
@@ -126,7 +125,8 @@ Av call_next(Capture& capture, Arguments& arguments) {
 
 Av call_reversed(Capture& capture, Arguments& arguments) {
   const Av& av = at(arguments, 0);
-  capture.refuse_override(av, {"__reversed__", "__len__"});
+  if (std::optional<Av> own = capture.call_own("__reversed__", {av})) return *own;
+  capture.refuse_override(av, {"__len__"});
   if (!capture.is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) && !capture.is_dict(av) && !capture.tensor_of(av))
     capture.break_here(BreakReason::unknown_call, "reversed()");
   std::vector<Av> items = capture.items_of(at(arguments, 0));

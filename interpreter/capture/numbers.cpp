@@ -284,10 +284,21 @@ Av Capture::unary(UnaryOp op, const Av& operand) {
   break_here(BreakReason::unknown_object, "operator on a value the compiler does not know");
 }
 
+std::optional<bool> Capture::own_truth(const Av& av) {
+  std::optional<Av> own = call_own("__bool__", {av});
+  const bool is_length = !own;
+  if (is_length) own = call_own("__len__", {av});
+  if (!own) return std::nullopt;
+  const bool fits = is_length ? own->is_constant() && own->value.is_int() && own->value.as_int() >= 0
+                              : own->holds_number() && type_of_av(*own) == vm_.types().boolean;
+  if (!fits) break_here(BreakReason::unknown_call, is_length ? "__len__ decides a truth" : "TypeError: __bool__ should return bool");
+  return truth(*own);
+}
+
 bool Capture::truth(const Av& av) {
+  if (std::optional<bool> own = own_truth(av)) return *own;
   if (av.is_constant()) {
     if (as_tensor(tensors_, av.value)) break_here(BreakReason::tensor_branch);
-    refuse_override(av, {"__bool__", "__len__"});
     return truth_of_constant(av.value);
   }
   if (av.is_number()) {
@@ -301,7 +312,6 @@ bool Capture::truth(const Av& av) {
     break_here(BreakReason::tensor_branch);
   }
   if (VInstance* instance = as<VInstance>(av)) return truth_of_instance(instance->type.get());
-  refuse_override(av, {"__bool__", "__len__"});
   if (is_sequence(av) || as<VDict>(av) || as<VSet>(av) || as<VRange>(av) || as<VDictView>(av)) return !items_of(av).empty();
   if (as<VText>(av) || av.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
   return true;

@@ -18,18 +18,6 @@ void Capture::call_library(const char* name, std::vector<Av> arguments, uint16_t
        destination == kNoDestination);
 }
 
-const Value& Capture::dunder(const Av& self, const char* name) {
-  const Value* method = class_attribute(type_of_av(self), intern(vm_, name).get(), nullptr);
-  if (!method || !is_kind(*method, Kind::Function)) break_here(BreakReason::raises, name);
-  return *method;
-}
-
-Av Capture::call_dunder_now(const Av& self, const char* name) {
-  CallArguments arguments;
-  arguments.positional.push_back(self);
-  return call_now(Av::constant(dunder(self, name)), std::move(arguments));
-}
-
 Av Capture::call_pending_getter() {
   auto [getter, arguments] = take_pending_getter();
   call(getter, std::move(arguments), call_destination_);

@@ -47,14 +47,38 @@ std::vector<Av> constants_of(std::span<const Value> items) {
 // Each run of the region makes one of its own.
 Av Capture::made_list(std::span<const Value> items) { return make_list_av(constants_of(items)); }
 
-void Capture::refuse_override(const Av& av, std::initializer_list<const char*> names) {
+namespace {
+
+// The script's class that the value is of; null: it is of another one.
+Type* script_class_of(const Av& av) {
   Type* type = nullptr;
   if (av.is_constant() && av.value.is_object()) type = av.value.object()->type;
   else if (is_virtual(av, VirtualKind::Tuple)) type = as<VTuple>(av)->type.get();
-  if (!type || !(type->type_flags & kScriptClass)) return;
+  else if (is_virtual(av, VirtualKind::Instance)) type = as<VInstance>(av)->type.get();
+  return type && type->type_flags & kScriptClass ? type : nullptr;
+}
+
+}  // namespace
+
+const Value* Capture::own_method(const Av& av, const char* name) {
+  Type* type = script_class_of(av);
+  const Value* found = type ? class_attribute(type, intern(vm_, name).get(), nullptr) : nullptr;
+  if (!found || is_kind(*found, Kind::NativeFunction)) return nullptr;
+  if (!is_kind(*found, Kind::Function)) break_here(BreakReason::unknown_call, std::string(name) + " of " + type->name);
+  return found;
+}
+
+std::optional<Av> Capture::call_own(const char* name, std::vector<Av> arguments) {
+  const Value* method = own_method(arguments[0], name);
+  if (!method) return std::nullopt;
+  CallArguments call_arguments;
+  call_arguments.positional = std::move(arguments);
+  return call_now(Av::constant(*method), std::move(call_arguments));
+}
+
+void Capture::refuse_override(const Av& av, std::initializer_list<const char*> names) {
   for (const char* name : names)
-    if (const Value* found = class_attribute(type, intern(vm_, name).get(), nullptr); found && is_kind(*found, Kind::Function))
-      break_here(BreakReason::unknown_call, std::string(name) + " of " + type->name);
+    if (own_method(av, name)) break_here(BreakReason::unknown_call, std::string(name) + " of " + script_class_of(av)->name);
 }
 
 std::vector<Av> Capture::dict_keys(const Av& dict) {
@@ -88,7 +112,8 @@ std::vector<Av> Capture::range_items(const Av& start, const Av& stop, const Av& 
 }
 
 std::vector<Av> Capture::items_of(const Av& av) {
-  refuse_override(av, {"__iter__", "__getitem__"});
+  if (own_method(av, "__iter__")) return items_of(iterate(av));
+  refuse_override(av, {"__getitem__"});
   if (VTuple* tuple = as<VTuple>(av)) return tuple->items;
   if (VList* list = as<VList>(av)) return list->items;
   if (VRange* range = as<VRange>(av)) return range_items(range->start, range->stop, range->step);
@@ -159,6 +184,10 @@ std::vector<Av> Capture::unbind(const Av& av, VTensor& tensor) {
 
 Av Capture::iterate(const Av& av) {
   if (as<VIterator>(av)) return av;
+  if (std::optional<Av> own = call_own("__iter__", {av})) {
+    if (!as<VIterator>(*own)) break_here(BreakReason::unknown_call, "an iterator of a script's class");
+    return *own;
+  }
   auto iterator = make<VIterator>();
   if (as<VList>(av)) {
     iterator->form = VIterator::Form::Live;
@@ -267,7 +296,8 @@ size_t Capture::checked_index(const Av& key, size_t size) {
 
 Av Capture::get_item(const Av& container, const Av& key) {
   if (tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
-  refuse_override(container, {"__getitem__", "__missing__"});
+  if (std::optional<Av> own = call_own("__getitem__", {container, key})) return *own;
+  refuse_override(container, {"__missing__"});
   if (is_dict(container)) {
     Av found = dict_find(container, key);
     if (found.is_undefined()) break_here(BreakReason::raises, "KeyError");
@@ -309,7 +339,7 @@ Av Capture::dict_find(const Av& dict, const Av& key) {
 }
 
 void Capture::set_item(const Av& container, const Av& key, const Av& value) {
-  refuse_override(container, {"__setitem__"});
+  if (call_own("__setitem__", {container, key, value})) return;
   if (VList* list = as<VList>(container)) {
     Av& item = list->items[checked_index(key, list->items.size())];
     if (is_same_virtual(item, value)) return;
@@ -345,7 +375,7 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
 }
 
 void Capture::delete_item(const Av& container, const Av& key) {
-  refuse_override(container, {"__delitem__"});
+  if (call_own("__delitem__", {container, key})) return;
   if (VDict* dict = as<VDict>(container)) {
     if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
     for (size_t i = 0; i < dict->items.size(); ++i)

@@ -118,7 +118,7 @@ void step_is(Capture& c, const Instruction& i) {
 
 bool contains(Capture& c, const Av& item, const Av& container) {
   if (c.tensor_of(container) || c.tensor_of(item)) c.break_here(BreakReason::tensor_branch, "in");
-  c.refuse_override(container, {"__contains__", "__iter__"});
+  if (std::optional<Av> own = c.call_own("__contains__", {container, item})) return c.truth(*own);
   if (as<VIterator>(container)) c.break_here(BreakReason::unknown_object, "`in` takes items from an iterator");
   if (c.is_dict(container)) return !c.dict_find(container, item).is_undefined();
   if (container.is_constant() && item.is_constant() && c.is_plain_data(container.value) &&

@@ -35,12 +35,7 @@ class Window {
 };
 
 void step_get_iter(Capture& c, const Instruction& i) {
-  Av av = c.read(i.b);
-  if (!c.is_script_instance(av)) return c.write(i.a, c.iterate(av));
-  Av iterator = c.call_dunder_now(av, "__iter__");
-  if (!as<VIterator>(iterator) && !c.type_of_av(iterator)->slots.next)
-    c.break_here(BreakReason::raises, "TypeError: iter() returned a non-iterator");
-  c.write(i.a, iterator);
+  c.write(i.a, c.iterate(c.read(i.b)));
 }
 
 void step_for_iter(Capture& c, const Instruction& i) {
@@ -71,10 +66,11 @@ void step_store_attr(Capture& c, const Instruction& i) {
 
 void load_item(Capture& c, uint16_t destination, const Av& container, const Av& key) {
   if (c.tensor_of(container)) return c.call_library("_getitem", {container, key}, destination);
-  if (!c.is_script_instance(container)) return c.write(destination, c.get_item(container, key));
+  const Value* own = c.own_method(container, "__getitem__");
+  if (!own) return c.write(destination, c.get_item(container, key));
   Arguments arguments;
   arguments.positional = {container, key};
-  c.call(Av::constant(c.dunder(container, "__getitem__")), std::move(arguments), destination);
+  c.call(Av::constant(*own), std::move(arguments), destination);
 }
 
 void step_load_subscr(Capture& c, const Instruction& i) {

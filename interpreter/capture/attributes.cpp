@@ -187,9 +187,14 @@ std::pair<Av, Av> Capture::load_method(const Av& object, StrObject* name) {
 
 void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) {
   if (VTensor* tensor = tensor_of(object)) return set_tensor_attribute(object, *tensor, name, value);
+  Type* type = type_of_av(object);
+  if (type->type_flags & kPlainSetAttribute) return set_plain_attribute(object, name, value);
+  if (!call_own("__setattr__", {object, Av::constant(Value(name)), value})) break_here(BreakReason::unknown_call, "__setattr__");
+}
+
+// As object.__setattr__ does.
+void Capture::set_plain_attribute(const Av& object, StrObject* name, const Av& value) {
   if (VInstance* instance = as<VInstance>(object)) {
-    if (!(instance->type->type_flags & kPlainSetAttribute))
-      break_here(BreakReason::unknown_call, "__setattr__");
     const Value* found = class_attribute(instance->type.get(), name, nullptr);
     if (found && found->is_object() && found->object()->type->slots.bind_set)
       break_here(BreakReason::unknown_call, "property setter");
@@ -199,8 +204,6 @@ void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) 
   }
   if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
     break_here(BreakReason::unknown_object, "store to an attribute of an unknown value");
-  Type* type = object.value.object()->type;
-  if (!(type->type_flags & kPlainSetAttribute)) break_here(BreakReason::unknown_call, "__setattr__");
   store_host_attribute(object, name, value);
 }
 

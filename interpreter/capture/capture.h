@@ -186,6 +186,7 @@ class Capture {
   std::pair<Av, CallArguments> take_pending_getter() { return std::move(pending_getter_); }
   Type* type_of_av(const Av& av);
   const Value* class_attribute(Type* type, StrObject* name, Type** owner);
+  void set_plain_attribute(const Av& object, StrObject* name, const Av& value);
   void set_field(const Av& object, StrObject* name, const Av& value);
   // An own attribute; null: there is none.
   const Av* find_field(VInstance& instance, StrObject* name);

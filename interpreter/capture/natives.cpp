@@ -123,9 +123,24 @@ Av call_next(Capture& capture, Arguments& arguments) {
   return at(arguments, 1);
 }
 
+// Each item is asked for when its turn comes.
+Av reversed_by_index(Capture& capture, const Av& sequence) {
+  const int64_t count = capture.concrete_int(checked_length(capture, *capture.call_own("__len__", {sequence})));
+  auto indices = capture.make<VIterator>();
+  for (int64_t i = count; i-- > 0;) indices->items.push_back(Av::integer(i));
+  auto method = capture.make<VBoundMethod>();
+  method->function = Av::constant(*capture.own_method(sequence, "__getitem__"));
+  method->self = sequence;
+  auto iterator = capture.make_lazy(VIterator::Form::Map);
+  iterator->function = Av::of(method);
+  iterator->inner = {Av::of(indices)};
+  return Av::of(iterator);
+}
+
 Av call_reversed(Capture& capture, Arguments& arguments) {
   const Av& av = at(arguments, 0);
   if (std::optional<Av> own = capture.call_own("__reversed__", {av})) return *own;
+  if (capture.own_method(av, "__len__") && capture.own_method(av, "__getitem__")) return reversed_by_index(capture, av);
   capture.refuse_override(av, {"__len__"});
   if (!capture.is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) && !capture.is_dict(av) && !capture.tensor_of(av))
     capture.break_here(BreakReason::unknown_call, "reversed()");
@@ -277,6 +292,13 @@ Av call_setattr(Capture& capture, Arguments& arguments) {
   return Av::none();
 }
 
+Av object_setattr(Capture& capture, Arguments& arguments) {
+  Local<StrObject> held;
+  StrObject* name = name_argument(capture, at(arguments, 1), &held);
+  capture.set_plain_attribute(at(arguments, 0), name, at(arguments, 2));
+  return Av::none();
+}
+
 Av call_callable(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
   if (as<VFunction>(av) || as<VBoundMethod>(av)) return Av::boolean(true);
@@ -337,7 +359,7 @@ constexpr NativeRow kBuiltins[] = {
     {"max", call_max},           {"sum", call_sum},               {"getattr", call_getattr},
     {"hasattr", call_hasattr},   {"setattr", call_setattr},       {"callable", call_callable},
     {"range", call_range},       {"enumerate", call_enumerate},   {"zip", call_zip},
-    {"reversed", call_reversed},
+    {"reversed", call_reversed},  {"object.__setattr__", object_setattr},
 };
 
 }  // namespace

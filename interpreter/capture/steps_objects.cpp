@@ -61,7 +61,12 @@ void step_load_attr(Capture& c, const Instruction& i) {
 }
 
 void step_store_attr(Capture& c, const Instruction& i) {
-  c.set_attribute(c.read(i.a), site_name(c, i.c), c.read(i.b));
+  const Av object = c.read(i.a), value = c.read(i.b);
+  const Value* own = c.own_method(object, "__setattr__");
+  if (!own) return c.set_attribute(object, site_name(c, i.c), value);
+  Arguments arguments;
+  arguments.positional = {object, Av::constant(Value(site_name(c, i.c))), value};
+  c.call(Av::constant(*own), std::move(arguments), kNoDestination, true);
 }
 
 void load_item(Capture& c, uint16_t destination, const Av& container, const Av& key) {

@@ -200,13 +200,13 @@ void Capture::construct(Type* type, CallArguments& arguments, uint16_t destinati
   frames_[depth].constructed = self;
 }
 
-void Capture::call_object(const Av& callee, CallArguments arguments, uint16_t destination) {
+void Capture::call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
   Type* type = type_of_av(callee);
   const Value* method = class_attribute(type, vm_.names().call.get(), nullptr);
   if (!method || !is_kind(*method, Kind::Function))
     break_here(BreakReason::unknown_call, "call of a " + type->name);
   arguments.positional.insert(arguments.positional.begin(), callee);
-  call(Av::constant(*method), std::move(arguments), destination, false);
+  call(Av::constant(*method), std::move(arguments), destination, discard_result);
 }
 
 // ---- host instructions ----

@@ -277,6 +277,7 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
     frame.module = made->module;
     return push_call(callee, std::move(frame), arguments, destination, discard_result);
   }
+  if (is_virtual(callee, VirtualKind::Instance)) return call_object(callee, std::move(arguments), destination, discard_result);
   if (!callee.is_constant() || !callee.value.is_object())
     break_here(BreakReason::unknown_call, "the callee is not known");
   Object* object = callee.value.object();
@@ -308,7 +309,7 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
     return;
   }
   if (object->kind == Kind::Type) return construct(cast<Type>(callee.value), arguments, destination);
-  call_object(callee, std::move(arguments), destination);
+  call_object(callee, std::move(arguments), destination, discard_result);
 }
 
 void Capture::return_from(const Av& result) {

@@ -199,6 +199,7 @@ class Capture {
   // Breaks where there is such a method.
   void refuse_override(const Av& av, std::initializer_list<const char*> names);
   std::vector<Av> dict_keys(const Av& dict);
+  Value known_key(const Av& key);
   Av dict_find(const Av& dict, const Av& key);  // Undefined: absent
   std::shared_ptr<VSlice> slice_of(const Av& key);  // null: no slice
   void set_item(const Av& container, const Av& key, const Av& value);
@@ -445,7 +446,7 @@ class Capture {
   void return_from(const Av& result);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
   bool is_tuple_class(Type* type);
-  void call_object(const Av& callee, CallArguments arguments, uint16_t destination);
+  void call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result);
   void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,
                  bool discard_result);
   void bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,

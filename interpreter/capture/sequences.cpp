@@ -328,14 +328,29 @@ Av Capture::get_item(const Av& container, const Av& key) {
   break_here(BreakReason::unknown_object, "item of a value the compiler does not know");
 }
 
+// What a dict is asked for: numbers of it are a fact from here on.
+Value Capture::known_key(const Av& key) {
+  if (key.is_constant()) {
+    refuse_override(key, {"__eq__", "__hash__"});
+    return key.value;
+  }
+  if (key.is_number() && key.scalar_kind == jit::ValueKind::Int) return Value::integer(concrete_int(key));
+  if (key.is_number() && key.scalar_kind == jit::ValueKind::Bool) return Value::boolean(truth(key));
+  const VTuple* tuple = as<VTuple>(key);
+  if (!tuple || tuple->type) break_here(BreakReason::unknown_number, "dict key");
+  std::vector<Value> items;
+  for (const Av& item : tuple->items) items.push_back(known_key(item));
+  return interp::make_tuple(vm_, items).take();
+}
+
 Av Capture::dict_find(const Av& dict, const Av& key) {
-  if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
+  const Value wanted = known_key(key);
   if (VDict* made = as<VDict>(dict)) {
     for (auto& [k, v] : made->items)
-      if (equal(vm_, k.value, key.value)) return v;
+      if (equal(vm_, k.value, wanted)) return v;
     return Av();
   }
-  return load_dict_entry(cast<DictObject>(dict.value), key.value);
+  return load_dict_entry(cast<DictObject>(dict.value), wanted);
 }
 
 void Capture::set_item(const Av& container, const Av& key, const Av& value) {
@@ -348,13 +363,13 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
     return;
   }
   if (VDict* dict = as<VDict>(container)) {
-    if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
+    const Value wanted = known_key(key);
     auto place = std::find_if(dict->items.begin(), dict->items.end(),
-                              [&](const auto& item) { return equal(vm_, item.first.value, key.value); });
+                              [&](const auto& item) { return equal(vm_, item.first.value, wanted); });
     if (place != dict->items.end() && is_same_virtual(place->second, value)) return;
     write_through(container, "__setitem__", {key, value});
     if (place != dict->items.end()) place->second = value;
-    else dict->items.push_back({key, value});
+    else dict->items.push_back({Av::constant(wanted), value});
     return;
   }
   if (container.is_constant() && is_kind(container.value, Kind::Dict) && key.is_constant() &&
@@ -377,9 +392,9 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
 void Capture::delete_item(const Av& container, const Av& key) {
   if (call_own("__delitem__", {container, key})) return;
   if (VDict* dict = as<VDict>(container)) {
-    if (!key.is_constant()) break_here(BreakReason::unknown_number, "dict key");
+    const Value wanted = known_key(key);
     for (size_t i = 0; i < dict->items.size(); ++i)
-      if (equal(vm_, dict->items[i].first.value, key.value)) {
+      if (equal(vm_, dict->items[i].first.value, wanted)) {
         write_through(container, "__delitem__", {key});
         dict->items.erase(dict->items.begin() + static_cast<std::ptrdiff_t>(i));
         return;

@@ -107,16 +107,19 @@ class MapBuilder {
 
 // Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
 bool Capture::may_be_saved(const VTensor& root) const {
-  if (root.input != kNoValue || !root.views.empty()) return true;
+  if (root.input != kNoValue) return true;
+  jit::ValueSet same = {root.id};  // and the views of it, whose elements are its own
   for (const jit::Instruction& instruction : region_.body.instructions) {
-    if (instruction.code != jit::Code::Op || !jit::is_differentiable(instruction.op)) continue;
+    if (instruction.code != jit::Code::Op) continue;
+    if (op_row(instruction.op).flags & kView && same.count(instruction.operands[0])) same.insert(instruction.results[0]);
+    if (!jit::is_differentiable(instruction.op)) continue;
     const size_t count = jit::tensor_count(instruction);
     const SmallVector<bool, 8> wanted(count, true);
     const uint8_t set = jit::saved_set(instruction.op, {wanted.data(), count});
     for (size_t i = 0; i < count && i < 3; ++i)
-      if (set >> i & 1 && instruction.operands[i] == root.id) return true;
+      if (set >> i & 1 && same.count(instruction.operands[i])) return true;
     for (size_t i = 0; i < instruction.results.size(); ++i)
-      if (set >> (3 + i) & 1 && instruction.results[i] == root.id) return true;
+      if (set >> (3 + i) & 1 && same.count(instruction.results[i])) return true;
   }
   return false;
 }
@@ -143,6 +146,17 @@ void Capture::check_writable(const VTensor& root) {
   if (!root.host.is_undefined() && cast<TensorObject>(root.host)->tensor.overlaps_itself())
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
 }
+
+namespace {
+
+// Whether the view is all of the tensor that it looks at, in its order.
+bool covers_root(const VTensor& view) {
+  for (const VTensor* at = &view; at->view; at = at->view->parent.get())
+    if (at->view->op != Op::reshape || !at->view->parent->contiguous) return false;
+  return true;
+}
+
+}  // namespace
 
 void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
@@ -171,14 +185,15 @@ void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& v
       if (view->view->op == Op::detach)
         break_here(BreakReason::write, "a tensor with a history is written into a detached one");
   // What has no history takes that of the tensor away; a part of it keeps the rest.
-  if (root->in_history && (target->view || !taken->requires_grad || !modes.grad_enabled))
+  const bool is_part = target->view && !covers_root(*target);
+  if (root->in_history && (is_part || !taken->requires_grad || !modes.grad_enabled))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (!modes.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
     break_here(BreakReason::write, "a result that has a history is written without gradients");
   if (modes.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
     break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
   ValueId id = current(*taken);
-  if (target->view) {
+  if (is_part) {
     StridedMap map = MapBuilder(*this, builder_).map_of(*target);
     std::vector<ValueId> scalars = {map.offset};
     scalars.insert(scalars.end(), map.sizes.begin(), map.sizes.end());
@@ -189,7 +204,9 @@ void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& v
     if (!modes.grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
   } else {
     const bool is_step = history == WriteHistory::Step && modes.grad_enabled && taken->requires_grad;
-    root->id = is_step ? builder_.op(Op::copy, {&id, 1}, {}, {}) : id;
+    const jit::ValueList sizes = region_.type(root->id).sizes;
+    if (is_step) id = builder_.op(Op::copy, {&id, 1}, {}, {});
+    root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
   ++root->version;
   root->view.reset();

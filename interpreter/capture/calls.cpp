@@ -211,21 +211,30 @@ void Capture::call_object(const Av& callee, CallArguments arguments, uint16_t de
 
 // ---- host instructions ----
 
-// The history of a tensor is made when the region is left: what is stored, kept or printed before would
-// lack it.
-static void write_values(Capture& capture, RecipeWriter& writer, HostAction& action,
-                         const std::vector<Av>& values) {
+// The history of a tensor is made when the region is left: what is printed before would lack it, and what is stored
+// is stored then.
+static void write_values(RecipeWriter& writer, HostAction& action, const std::vector<Av>& values) {
   for (const Av& av : values) action.values.push_back(writer.write(av));
-  if (!writer.history_values.empty())
-    capture.break_here(BreakReason::history, "a tensor with gradient history is stored or printed");
 }
+
+static bool is_store(const HostAction& action) { return action.is_store || action.form != HostAction::Form::Call; }
 
 void Capture::host_action(HostAction action, std::vector<Av> values) {
   spoil_record();
+  action.origin = builder_.known_origin();
+  if (!is_store(action)) stores_must_not_wait();
+  const bool waits = !waiting_stores_.empty() && action.form != HostAction::Form::SetGradient;
+  if (waits) return waiting_stores_.push_back({std::move(action), std::move(values)});
   if (action.form == HostAction::Form::Call) flush_writes();
   RecipeWriter writer(*this, action.materials);
-  write_values(*this, writer, action, values);
-  action.origin = builder_.known_origin();
+  write_values(writer, action, values);
+  if (!writer.history_values.empty()) {
+    const bool may_wait = is_store(action) && action.form != HostAction::Form::SetGradient && !is_protected();
+    if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
+    action.values.clear();
+    action.materials = {};
+    return waiting_stores_.push_back({std::move(action), std::move(values)});
+  }
   std::vector<jit::Type> results;
   uint32_t id = static_cast<uint32_t>(plan_.actions.size());
   builder_.host(id, action.materials.live, results);
@@ -234,9 +243,11 @@ void Capture::host_action(HostAction action, std::vector<Av> values) {
 
 Av Capture::host_action_with_result(HostAction action, std::vector<Av> values) {
   spoil_record();
+  stores_must_not_wait();
   flush_writes();
   RecipeWriter writer(*this, action.materials);
-  write_values(*this, writer, action, values);
+  write_values(writer, action, values);
+  if (!writer.history_values.empty()) break_here(BreakReason::history, "a call is given a tensor with gradient history");
   action.origin = builder_.known_origin();
   jit::Type type;
   type.kind = action.result;

@@ -284,6 +284,7 @@ class Capture {
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);
+  Av tensor_constant(const Tensor& tensor);  // a new tensor with these elements at each run
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   // In front of what may raise: whoever catches the exception sees what was written so far. Inside try or with, where
   // a raise must find its handler, an effect breaks; an operation may stay as long as the region has no effect,
@@ -351,6 +352,10 @@ class Capture {
   void check_format(const Av& av, const std::string& spec);
 
   // Host instructions.
+  // In front of what runs host code or may raise: whoever looks then must find all that was stored.
+  void stores_must_not_wait() {
+    if (!waiting_stores_.empty()) break_here(BreakReason::history, "a tensor with gradient history was stored");
+  }
   void host_action(HostAction action, std::vector<Av> values);
   Av host_action_with_result(HostAction action, std::vector<Av> values);
   void flush_writes();  // memory of written inputs is brought up to date
@@ -521,6 +526,12 @@ class Capture {
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;          // host tensors whose .grad is out of date
   std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> in_history_;  // and the result that a recorded op made of it
   jit::ValueSet freed_;  // first results of the ops whose saved values a backward() in the region freed
+  // Stores of what has a gradient history, which is made when the region is left, and all stores behind one.
+  struct WaitingStore {
+    HostAction action;
+    std::vector<Av> values;
+  };
+  std::vector<WaitingStore> waiting_stores_;
   std::vector<std::shared_ptr<VTensor>> leaves_;              // leaves made by requires_grad_ here
   jit::ValueSet conditions_;                                  // Bool values that hold at every entry
   jit::ValueSet input_sizes_;                                 // sizes of tensor inputs

@@ -331,6 +331,11 @@ bool Compiler::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryO
   if (leaving.form == ExitPlan::Form::Miss) return false;
   state.modes = leaving.modes;
   if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
+  for (const HostAction& store : leaving.stores) {
+    std::vector<Value> values;
+    for (const Recipe& recipe : store.values) values.push_back(materializer.build(recipe, leaving.materials, exit->live));
+    perform(vm_, store, values);
+  }
   if (leaving.form == ExitPlan::Form::Return) {
     result = materializer.build(leaving.result, leaving.materials, exit->live);
     connect_leaves(leaving, materializer);

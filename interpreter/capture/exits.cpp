@@ -232,6 +232,11 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
 }
 
 void ExitBuilder::add(ExitPlan& plan, RecipeWriter& writer) {
+  for (const Capture::WaitingStore& store : capture_.waiting_stores_) {
+    HostAction action = store.action;
+    for (const Av& av : store.values) action.values.push_back(writer.write(av));
+    plan.stores.push_back(std::move(action));
+  }
   plan.modes = capture_.modes;
   plan.origin = capture_.builder_.known_origin();
   if (!writer.history_values.empty()) capture_.split_history(plan, writer);

@@ -219,10 +219,56 @@ Av prim_default_dtype(Capture& capture, Arguments&) {
   return Av::constant(dtype_value(tensor_state(capture.vm()), capture.modes.default_dtype));
 }
 
+// The data as a script value, in which numbers that only running can tell stand for their kind; and its numbers in order.
+Value sample_of_data(Capture& capture, const Av& data, std::vector<Av>& numbers, bool& known) {
+  constexpr size_t kMostNumbers = 256;
+  if (data.holds_number()) {
+    numbers.push_back(data);
+    known &= data.is_constant();
+    if (!data.value.is_undefined()) return data.value;
+    if (data.scalar_kind == jit::ValueKind::Float) return Value::real(0.0);
+    return data.scalar_kind == jit::ValueKind::Int ? Value::integer(0) : Value::boolean(false);
+  }
+  const bool nested = capture.is_sequence(data) && !(capture.type_of_av(data)->type_flags & kScriptClass);
+  if (!nested || numbers.size() > kMostNumbers) capture.break_here(BreakReason::unknown_call, "torch.tensor of these data");
+  Local<ListObject> list = make_list(capture.vm(), 0);
+  for (const Av& item : capture.items_of(data)) list_append(capture.vm(), list.get(), sample_of_data(capture, item, numbers, known));
+  return list.take();
+}
+
+// The tensor that the interpreter makes of these numbers, or its elements one by one.
+Av tensor_of_data(Capture& capture, const Av& data, const Av& dtype) {
+  if (capture.modes.default_dtype != tensor_state(capture.vm()).modes.default_dtype)
+    capture.break_here(BreakReason::unknown_call, "torch.tensor with another default dtype");
+  std::vector<Av> numbers;
+  bool known = true;
+  const Value sample = sample_of_data(capture, data, numbers, known);
+  std::optional<DType> wanted;
+  if (!dtype.is_none() && !dtype.is_undefined()) wanted = expect_dtype(capture.vm(), dtype.value, "dtype");
+  const Tensor made = tensor_from_data(capture.vm(), sample, wanted);
+  if (known) return capture.tensor_constant(made);
+  OpAttributes attributes;
+  attributes.dtype = made.dtype();
+  std::vector<Av> elements;
+  for (const Av& number : numbers) {
+    capture.check_written(number, made.dtype());
+    const ValueId scalars[] = {capture.number_id(number), capture.builder().constant(int64_t{1})};
+    elements.push_back(capture.emit(Op::full, {}, scalars, attributes));
+  }
+  std::vector<ValueId> sizes;
+  for (int64_t size : made.sizes()) sizes.push_back(capture.builder().constant(size));
+  OpAttributes along;
+  along.axes = Sizes{0};
+  const Av row = capture.emit(Op::concat, elements, {}, along);
+  if (sizes.size() == 1) return row;
+  const Av shaped = capture.emit(Op::reshape, {&row, 1}, sizes, {});
+  return capture.emit(Op::copy, {&shaped, 1}, {}, {});  // no view of anything
+}
+
 Av prim_tensor(Capture& capture, Arguments& arguments) {
   const Av& data = arguments.positional[0];
   bool number = data.is_number() || (data.is_constant() && !data.value.is_object());
-  if (!number) capture.break_here(BreakReason::unknown_call, "torch.tensor of a list");
+  if (!number) return tensor_of_data(capture, data, at(arguments, 1));
   OpAttributes attributes;
   Av dtype = at(arguments, 1);
   Type* type = capture.type_of_av(data);

@@ -115,6 +115,16 @@ Av Capture::iterator_input(const Value& v, uint32_t source) {
   return Av::of(object);
 }
 
+Av Capture::tensor_constant(const Tensor& tensor) {
+  spoil_record();
+  EntrySource source;
+  source.form = Form::Pinned;
+  const Local<TensorObject> object = make_tensor(vm_, tensor);
+  source.holder = object.value();
+  const Av input = tensor_input(object.get(), add_source(std::move(source)));
+  return emit(Op::copy, {&input, 1}, {}, {});
+}
+
 // ---- walking over an iterator from outside ----
 
 namespace {

@@ -184,6 +184,7 @@ struct ExitPlan {
   std::vector<uint32_t> saved_live;              // where the saved values stand
   std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient, and then
   std::vector<uint32_t> wrt_objects;             // leaves made in the region, by object number
+  std::vector<HostAction> stores;                // what waits for the history; of `materials`
   std::shared_ptr<jit::SplitBackward> backward;  // for gradients of all outputs
   jit::ValueSet freed;        // of its `saving`: what a backward() in the region has freed
   bool history_freed = false;  // every backward of an output meets one of those: nothing is saved

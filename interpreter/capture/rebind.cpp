@@ -40,6 +40,8 @@ void visit_values(Plan& plan, Visit&& visit) {
       for (auto& [number, recipe] : frame.registers) visit(recipe.constant);
     }
     visit(exit.result.constant);
+    for (auto& store : exit.stores)
+      for (auto& recipe : store.values) visit(recipe.constant);
     visit_materials(exit.materials, visit);
   }
 }

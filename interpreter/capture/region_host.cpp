@@ -26,14 +26,8 @@ jit::RunValue to_run_value(const Value& v, jit::ValueKind kind, std::vector<Valu
   return out;
 }
 
-}  // namespace
 
-void RegionHost::poll() {
-  if (--VmAccess::fuel(vm_) < 0) vm_.handle_interrupts();
-  vm_.poll();
-}
-
-Value RegionHost::call_action(const HostAction& action, const std::vector<Value>& values) {
+Value call_action(Vm& vm, const HostAction& action, const std::vector<Value>& values) {
   Args args;
   std::vector<StrObject*> names;
   for (const Local<StrObject>& name : action.keywords) names.push_back(name.get());
@@ -43,7 +37,31 @@ Value RegionHost::call_action(const HostAction& action, const std::vector<Value>
   args.keyword_count = static_cast<uint32_t>(names.size());
   args.keyword_names = names.data();
   args.keyword_values = values.data() + 1 + positional;
-  return call(vm_, values[0], args);
+  return call(vm, values[0], args);
+}
+
+}  // namespace
+
+void RegionHost::poll() {
+  if (--VmAccess::fuel(vm_) < 0) vm_.handle_interrupts();
+  vm_.poll();
+}
+
+Value perform(Vm& vm, const HostAction& action, const std::vector<Value>& values) {
+  Value result;
+  switch (action.form) {
+    case HostAction::Form::Call: return call_action(vm, action, values);
+    case HostAction::Form::SetAttribute: generic_set_attribute(vm, values[0], action.name.get(), values[1]); break;
+    case HostAction::Form::SetItem: set_item(vm, values[0], values[1], values[2]); break;
+    case HostAction::Form::SetContent:
+      cast<CellObject>(values[0])->content = values[1];
+      note_store(vm, values[0].object(), Value());
+      break;
+    case HostAction::Form::SetGlobal: dict_set(vm, cast<DictObject>(values[0]), action.name.value(), values[1]); break;
+    case HostAction::Form::SetGradient: set_gradient(values[0], values[1]); break;
+    case HostAction::Form::Advance: iterate_next(vm, values[0], result); break;
+  }
+  return result;
 }
 
 void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
@@ -54,23 +72,7 @@ void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
   values.reserve(action.values.size());
   for (const Recipe& recipe : action.values)
     values.push_back(materializer_.build(recipe, action.materials, arguments));
-  Value result;
-  switch (action.form) {
-    case HostAction::Form::Call: result = call_action(action, values); break;
-    case HostAction::Form::SetAttribute:
-      generic_set_attribute(vm_, values[0], action.name.get(), values[1]);
-      break;
-    case HostAction::Form::SetItem: set_item(vm_, values[0], values[1], values[2]); break;
-    case HostAction::Form::SetContent:
-      cast<CellObject>(values[0])->content = values[1];
-      note_store(vm_, values[0].object(), Value());
-      break;
-    case HostAction::Form::SetGlobal:
-      dict_set(vm_, cast<DictObject>(values[0]), action.name.value(), values[1]);
-      break;
-    case HostAction::Form::SetGradient: set_gradient(values[0], values[1]); break;
-    case HostAction::Form::Advance: iterate_next(vm_, values[0], result); break;
-  }
+  const Value result = perform(vm_, action, values);
   if (action.has_result) results[0] = to_run_value(result, action.result, held_);
   origin_ = 0;
 }

@@ -4,6 +4,9 @@
 
 namespace tsc::interp {
 
+// Does what the action says with these values; the result of a call.
+Value perform(Vm& vm, const HostAction& action, const std::vector<Value>& values);
+
 class RegionHost : public jit::Host {
  public:
   RegionHost(Vm& vm, const Variant& variant, Materializer& materializer)
@@ -15,8 +18,6 @@ class RegionHost : public jit::Host {
   uint32_t origin() const { return origin_; }
 
  private:
-  Value call_action(const HostAction& action, const std::vector<Value>& values);
-
   Vm& vm_;
   const Variant& variant_;
   Materializer& materializer_;

@@ -128,8 +128,9 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   made->view->attributes = attributes;
   made->view->root_version = root_of(*parent)->version;
   root_of(*parent)->views.push_back(std::static_pointer_cast<VTensor>(out.object));
+  const bool leading = op == Op::slice && attributes.axes[0] == 0 && builder_.known_int(scalars[2]) == 1;
   made->contiguous =
-      parent->contiguous && (op == Op::reshape || op == Op::detach || op == Op::save_for_backward);
+      parent->contiguous && (op == Op::reshape || op == Op::detach || op == Op::save_for_backward || leading);
   if (op == Op::reshape && !parent->contiguous && !reshape_is_view(region_.type(parent->id).sizes, scalars))
     root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
   return out;
@@ -261,7 +262,10 @@ void Capture::effect_may_raise() {
 }
 
 void Capture::may_raise_here() {
-  if (!is_protected()) return flush_writes();
+  if (!is_protected()) {
+    stores_must_not_wait();
+    return flush_writes();
+  }
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
   plan_.run_again = true;
 }

@@ -87,7 +87,7 @@ class MapBuilder {
     const ValueId step[] = {view.scalars[2], map.strides[axis]};
     map.strides[axis] = builder_.scalar(jit::ScalarOp::mul, step);
     map.sizes[axis] = view.scalars[1];
-    map.contiguous = false;
+    map.contiguous = map.contiguous && axis == 0 && builder_.known_int(view.scalars[2]) == 1;
     return map;
   }
 

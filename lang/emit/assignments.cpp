@@ -232,7 +232,7 @@ void Emitter::emit_ann_assign(const AnnAssign& node) {
       store(node.target, expr(node.value));
     b_.reset(mark);
   }
-  // Only a class remembers: dataclasses read __annotations__. The text is never evaluated.
+  // Only a class remembers: dataclasses read __annotations__. The text is evaluated when somebody asks (_type_hints.tsc).
   if (b_.code().kind != CodeKind::ClassBody || !node.simple) return;
   InstructionSpan where = at(node.annotation);
   Reg map = b_.allocate();

@@ -44,7 +44,11 @@ void Walker::name(Name* n) {
           .label(symbol->span, "assigned here");
     return;
   }
-  tables_.refer(use(n->id, n->span), &n->binding);
+  Symbol* symbol = use(n->id, n->span);
+  // What the body of a class finds in its namespace from the start.
+  if (at_.scope->kind() == ScopeKind::Class && (n->id == "__qualname__" || n->id == "__module__"))
+    symbol->bound = true;
+  tables_.refer(symbol, &n->binding);
   if (!at_.in_annotation) loads_.push_back(n);
   // super() finds its class through the implicit cell of the class body.
   if (n->id != "super" || at_.scope->class_name.empty()) return;

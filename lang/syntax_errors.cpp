@@ -312,6 +312,7 @@ bool bad_import(Fault& f) {
 }
 
 std::string_view misspelt_keyword(std::string_view word) {
+  if (word == "switch") return "match";
   static constexpr std::string_view kKeywords[] = {
 #define TSC_TOKEN(name, text)
 #define TSC_KEYWORD(name, text) text,

@@ -43,7 +43,22 @@ struct Binder {
                  (keyword_only_given != 1 ? "s" : "") + ") were given";
     else
       message += args.count == 1 ? " was given" : " were given";
-    raise_type_error(vm, message);
+    Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError, message);
+    if (args.count == positional() + 1 && lacks_self(args.positional[0]))
+      e->hint = "Is 'self' missing as its first parameter?";
+    throw ScriptException(std::move(e));
+  }
+
+  // Whether the function stands in a class of `first`, and its first parameter is not there for the object.
+  bool lacks_self(const Value& first) const {
+    std::string_view name = function->qualified_name->view();
+    const size_t dot = name.rfind('.');
+    if (dot == name.npos || (positional() > 0 && parameters.names[0] == "self")) return false;
+    name = name.substr(0, dot);
+    if (const size_t outer = name.rfind('.'); outer != name.npos) name.remove_prefix(outer + 1);
+    for (const Type* type : type_of(vm, first)->mro)
+      if (type->name == name && type != vm.types().object) return true;
+    return false;
   }
 
   [[noreturn]] void unexpected_keyword(StrObject* name) {

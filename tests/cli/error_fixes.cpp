@@ -138,7 +138,7 @@ TEST_CASE(".py files are imported when asked for, after .tsc files") {
 TEST_CASE("modules that are not here say why, and what to use") {
   const auto why = [](const std::string& code) { return tenscript({"-c", code}).err; };
   CHECK(contains(why("import numpy as np"), "No module named 'numpy': arrays are tensors; use torch"));
-  CHECK(contains(why("import threading"), "one thread"));
+  CHECK(contains(why("import _thread"), "one thread"));
   CHECK(contains(why("from concurrent.futures import ThreadPoolExecutor"), "'concurrent': a script runs in one thread"));
   CHECK(contains(why("import urllib.request"), "No module named 'urllib': there is no network module"));
   CHECK(contains(why("import cmath"), "no complex numbers"));

@@ -393,7 +393,7 @@ struct Refused {
   const char *name, *reason;
 };
 constexpr Refused kRefused[] = {
-    {"eval", "a script is checked as a whole before it runs; use json.loads for data, getattr or a "
+    {"eval", "a script is checked as a whole before it runs; use ast.literal_eval for data, getattr or a "
              "dict of functions for names"},
     {"exec", "a script is checked as a whole before it runs; put the code into a module and import it"},
     {"compile", "a script is checked as a whole before it runs; torch.compile compiles functions"},

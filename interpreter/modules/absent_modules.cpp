@@ -19,7 +19,6 @@ namespace {
 constexpr AbsentModule kRows[] = {
     // Python's own.
     {"_thread", TSC_ONE_THREAD},
-    {"ast", TSC_NO_SOURCE_ACCESS},
     {"array", "numbers of one type are tensors; use torch.tensor, or struct for bytes"},
     {"asyncio", "there is no async and await; write plain calls"},
     {"bz2", TSC_NO_ARCHIVES},
@@ -121,6 +120,8 @@ constexpr AbsentModule kRows[] = {
 };
 
 constexpr AbsentModule kAttributes[] = {
+    {"ast.dump", TSC_NO_SOURCE_ACCESS},
+    {"ast.parse", TSC_NO_SOURCE_ACCESS},
     {"einops.asnumpy", "numbers in bulk are tensors; use tolist(), or npy to write a file"},
     {"csv.Sniffer", "name the dialect: csv.reader(file, delimiter=...)"},
     {"importlib.reload", "compiled code relies on modules that stay; start the script again"},

@@ -13,7 +13,9 @@
 namespace tsc::interp {
 namespace {
 
-constexpr uint32_t kCaptureLimit = 400;
+// So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
+constexpr uint32_t kFreeCaptures = 32;
+constexpr uint64_t kRunsForCapture = 4;
 constexpr uint32_t kStringVariants = 8;
 constexpr char kCompilerKey = 0;
 #ifdef NDEBUG
@@ -219,9 +221,17 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
   return std::nullopt;
 }
 
+bool Compiler::may_capture(const Site& site) {
+  if (site.captures < kFreeCaptures) return true;
+  uint64_t runs = 0;
+  for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
+  return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
+}
+
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
-  if (site.captures >= kCaptureLimit) {
+  if (!may_capture(site)) {
     report_variant_limit(site, frame);
+    frame.stepping = true;  // what comes behind this statement is tried again
     return nullptr;
   }
   ++site.captures;

@@ -106,6 +106,7 @@ class Compiler : public CompilerHooks, public Watchers {
   };
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
+  static bool may_capture(const Site& site);
   bool may_come_later(const Frame& frame) const;
   bool works_in_background(const Frame& frame) const;
   void begin_first_call(Frame& frame);

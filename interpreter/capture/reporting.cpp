@@ -90,10 +90,10 @@ void Compiler::report_variant_limit(Site& site, const Frame& frame) {
   event.id = break_row(BreakReason::variant_limit).id;
   event.place = place_text(frame.code, frame.pc);
   const std::string last = site.variants.empty() ? site.last_change : difference(*site.variants.front(), frame);
-  event.reason = reason_text(BreakReason::variant_limit, std::to_string(site.captures) + "; last: " + last);
+  event.reason = reason_text(BreakReason::variant_limit, std::to_string(site.captures) + " so far; last: " + last);
   event.hint = break_row(BreakReason::variant_limit).hint;
   vm_.write(Stream::Error, "warning: " + event.region + " (" + event.place + "): " + event.reason +
-                               "; the interpreter runs the calls that fit none of the newest\n");
+                               "; the interpreter runs this statement where none of the newest fits\n");
   report_.add(std::move(event));
 }
 

@@ -1,0 +1,98 @@
+#include "wrapped.h"
+
+#include <filesystem>
+#include <regex>
+#include <sstream>
+#include <vector>
+
+#include "lang/lexer.h"
+#include "process.h"
+
+namespace tsc::worlds {
+namespace {
+
+// For each line, counted from one: whether it begins inside a literal.
+std::vector<bool> lines_in_literals(const lang::Source& source) {
+  lang::Diagnostics diagnostics;
+  lang::TokenList list;
+  lang::Lexer lexer(source, diagnostics, list);
+  std::vector<bool> inside(source.line_count() + 2);
+  for (lang::Token token = lexer.next(); token.kind != lang::TokenKind::END; token = lexer.next()) {
+    if (token.kind == lang::TokenKind::NEWLINE || token.span.end <= token.span.begin) continue;
+    const uint32_t first = source.line_of(token.span.begin), last = source.line_of(token.span.end - 1);
+    for (uint32_t line = first + 1; line <= last; ++line) inside[line] = true;
+    // The text of an f-string may end with a line break, behind which the literal goes on.
+    if (source.slice(token.span).back() == '\n') inside[last + 1] = true;
+  }
+  return inside;
+}
+
+// What differs from run to run: addresses, names of temporary files, warnings of the compiler.
+std::string steady(const std::string& text) {
+  static const std::regex varying("0x[0-9a-f]+|/tmp/[A-Za-z0-9_]+");
+  return std::regex_replace(text, varying, "*");
+}
+
+std::string last_line_of_error(const std::string& text) {
+  std::string last, line;
+  for (std::istringstream stream(text); std::getline(stream, line);)
+    if (!line.empty() && line.rfind("warning: ", 0) != 0) last = line;
+  return steady(last);
+}
+
+test::ProcessResult run(const std::string& tenscript, const std::string& file, const std::string& folder, bool compiled) {
+  test::ProcessOptions options;
+  options.arguments = {tenscript};
+  if (!compiled) options.arguments.push_back("--no-jit");
+  options.arguments.push_back(file);
+  options.folder = folder;
+  options.environment = {{"TENSCRIPT_PATH", folder},
+                         {"TENSCRIPT_NO_BACKGROUND", "1"},
+                         {"TENSCRIPT_STRICT_COMPILER", "1"},
+                         {"TENSCRIPT_CACHE_DIR", "off"}};
+  return test::run_process(options);
+}
+
+std::string differing_line(const std::string& expected, const std::string& actual) {
+  std::istringstream left(expected), right(actual);
+  for (int line = 1;; ++line) {
+    std::string a, b;
+    const bool more_a = static_cast<bool>(std::getline(left, a)), more_b = static_cast<bool>(std::getline(right, b));
+    if (!more_a && !more_b) return "the last line break";
+    if (more_a != more_b || a != b)
+      return "output line " + std::to_string(line) + "\n      interpreted: " + a + "\n      compiled:    " + b;
+  }
+}
+
+}  // namespace
+
+std::string wrapped(const std::string& text) {
+  const lang::Source source("wrapped", text);
+  const std::vector<bool> inside = lines_in_literals(source);
+  std::string imports, body;
+  for (uint32_t line = 1; line <= source.line_count(); ++line) {
+    const std::string one(source.line_text(line));
+    if (one.rfind("from __future__", 0) == 0 && !inside[line]) imports += one + "\n";
+    else body += (inside[line] || one.empty() ? "" : "    ") + one + "\n";
+  }
+  return imports + "import torch\n\n\n@torch.compile\ndef whole_program():\n    pass\n" + body +
+         "\n\nfor turn in range(3):\n    print('turn', turn)\n    whole_program()\n";
+}
+
+std::string run_wrapped(const std::string& tenscript, const std::string& script) {
+  const std::filesystem::path path(script);
+  const test::TemporaryFolder scratch;
+  const std::string file = scratch.write(path.filename().string(), wrapped(test::read_file(script)));
+  const std::string folder = path.parent_path().string();
+  const test::ProcessResult expected = run(tenscript, file, folder, false), actual = run(tenscript, file, folder, true);
+  if (expected.timed_out || actual.timed_out) return "did not end within two minutes";
+  if (steady(expected.out) != steady(actual.out))
+    return "differs at " + differing_line(steady(expected.out), steady(actual.out)) +
+           (actual.exit_code == expected.exit_code ? "" : "\n" + actual.err);
+  if (expected.exit_code != actual.exit_code)
+    return "exit code " + std::to_string(actual.exit_code) + " instead of " + std::to_string(expected.exit_code) + "\n" + actual.err;
+  const std::string wanted = last_line_of_error(expected.err), said = last_line_of_error(actual.err);
+  return wanted == said ? "" : "the error is '" + said + "' instead of '" + wanted + "'";
+}
+
+}  // namespace tsc::worlds

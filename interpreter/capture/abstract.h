@@ -185,6 +185,7 @@ struct VDict : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Dict;
   VDict() : Virtual(kKind) {}
   std::vector<std::pair<Av, Av>> items;  // keys are constants
+  uint64_t version = 0;                  // counts the keys that came or went
 };
 
 // d.keys(), d.values(), d.items(): what the dict holds when it is asked.
@@ -237,11 +238,11 @@ struct VIterator : Virtual {
   Av function;                // Map, Filter
   std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
   bool running = false;
-  Av dict;                    // Items: of this dict, which must keep its size
-  size_t dict_size = 0;
+  Av dict;                    // Items: of this dict, which must keep its keys
+  uint64_t dict_version = 0;
   Local<CodeObject> begun_in;  // the instruction that began to iterate over it
   uint32_t begun_at = 0;
-  Local<CodeObject> made_in;  // Map, Filter, Generator: the instruction that made it
+  Local<CodeObject> made_in;  // of one that cannot be made anywhere else: the instruction that made it
   uint32_t made_at = 0;
   Value host;                 // Outside: the iterator while capturing (see outside.cpp)
   Value copy;                 // of it, ahead by `position` items; Undefined: none was taken yet

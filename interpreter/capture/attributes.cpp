@@ -140,6 +140,7 @@ Av Capture::get_attribute(const Av& object, StrObject* name) {
   if (VTensor* tensor = tensor_of(object)) return tensor_attribute(object, *tensor, name);
   if (VInstance* instance = as<VInstance>(object)) {
     Type* owner = nullptr;
+    if (instance->type->slots.get_attribute) break_here(BreakReason::unknown_call, "__getattribute__");
     const Value* found = class_attribute(instance->type.get(), name, &owner);
     bool property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
     if (!property)

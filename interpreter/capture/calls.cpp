@@ -12,28 +12,30 @@
 namespace tsc::interp {
 namespace {
 
-// Arguments in the order of the native's signature; Undefined where omitted without default.
-std::vector<Av> bind_native(Capture& capture, NativeFunction* function,
-                            Capture::CallArguments& arguments) {
+// Arguments in the order of the native's signature, as the interpreter binds them: objects that stand for the arguments
+// are bound in their place.
+std::vector<Av> bind_native(Capture& capture, NativeFunction* function, Capture::CallArguments& arguments) {
   const Signature& signature = *function->signature;
-  std::vector<Av> out(signature.parameters().size());
-  if (arguments.positional.size() > out.size())
-    capture.break_here(BreakReason::raises, "TypeError: too many arguments");
-  for (size_t i = 0; i < arguments.positional.size(); ++i) out[i] = arguments.positional[i];
-  for (auto& [name, value] : arguments.keywords) {
-    bool found = false;
-    for (size_t i = 0; i < out.size(); ++i) {
-      if (!signature.parameters()[i].is_named(name->view())) continue;
-      out[i] = value;
-      found = true;
-    }
-    if (!found) capture.break_here(BreakReason::raises, "TypeError: keyword argument");
-  }
-  for (size_t i = 0; i < out.size(); ++i) {
-    const Signature::Parameter& parameter = signature.parameters()[i];
-    if (!out[i].is_undefined()) continue;
-    if (parameter.required) capture.break_here(BreakReason::raises, "TypeError: missing argument");
-    out[i] = Av::constant(parameter.default_value);
+  if (!signature.is_plain()) capture.break_here(BreakReason::unknown_call, function->name + "() takes any arguments");
+  const size_t given = arguments.positional.size() + arguments.keywords.size();
+  std::vector<Value> stand_ins;
+  for (size_t i = 0; i < given; ++i) stand_ins.push_back(interp::make_cell(capture.vm(), Value()).take());
+  std::vector<StrObject*> names;
+  for (const auto& [name, value] : arguments.keywords) names.push_back(name.get());
+  Args args;
+  args.positional = stand_ins.data();
+  args.count = static_cast<uint32_t>(arguments.positional.size());
+  args.keyword_names = names.data();
+  args.keyword_values = stand_ins.data() + args.count;
+  args.keyword_count = static_cast<uint32_t>(names.size());
+  std::vector<Value> bound;
+  signature.bind(capture.vm(), function->name, args, bound);
+  std::vector<Av> out;
+  for (const Value& value : bound) {
+    size_t i = 0;
+    while (i < given && !stand_ins[i].is(value)) ++i;
+    if (i == given) out.push_back(Av::constant(value));
+    else out.push_back(i < args.count ? arguments.positional[i] : arguments.keywords[i - args.count].second);
   }
   return out;
 }

@@ -202,7 +202,7 @@ Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector
   switch (recipe.iterator) {
     case VIterator::Form::Items: {
       std::span<const Value> rest(parts);
-      return iterate(vm_, make_list(vm_, rest.subspan(static_cast<size_t>(recipe.position))).take());
+      return iterate(vm_, interp::make_tuple(vm_, rest.subspan(static_cast<size_t>(recipe.position))).take());
     }
     case VIterator::Form::Live: {
       Value iterator = iterate(vm_, parts[0]);

@@ -37,8 +37,8 @@ Av at(const Arguments& arguments, size_t i) {
 }
 
 // Other counts of arguments, and keywords, are the interpreter's to take or refuse.
-void expect_at_most(Capture& capture, const Arguments& arguments, size_t most, const char* name) {
-  if (arguments.positional.size() > most || !arguments.keywords.empty())
+void expect_at_most(Capture& capture, const Arguments& arguments, size_t most, const char* name, bool keywords = false) {
+  if (arguments.positional.size() > most || (!keywords && !arguments.keywords.empty()))
     capture.break_here(BreakReason::unknown_call, std::string(name) + "() with these arguments");
 }
 
@@ -94,6 +94,11 @@ Av call_range(Capture& capture, Arguments& arguments) {
 }
 
 Av call_enumerate(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 2, "enumerate", true);
+  if (arguments.positional.empty() || arguments.positional.size() + arguments.keywords.size() > 2)
+    capture.break_here(BreakReason::unknown_call, "enumerate() with these arguments");
+  for (auto& [name, value] : arguments.keywords)
+    if (name->view() != "start") capture.break_here(BreakReason::raises, "TypeError: enumerate()");
   auto iterator = capture.make<VIterator>();
   iterator->form = VIterator::Form::Enumerate;
   iterator->inner = {capture.iterate(at(arguments, 0))};
@@ -115,6 +120,7 @@ Av call_zip(Capture& capture, Arguments& arguments) {
 Av call_iter(Capture& capture, Arguments& arguments) { return capture.iterate(at(arguments, 0)); }
 
 Av call_next(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 2, "next");
   VIterator* iterator = as<VIterator>(at(arguments, 0));
   if (!iterator) capture.break_here(BreakReason::unknown_object, "next() of an unknown iterator");
   Av out;
@@ -145,13 +151,16 @@ Av call_reversed(Capture& capture, Arguments& arguments) {
   if (!capture.is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) && !capture.is_dict(av) && !capture.tensor_of(av))
     capture.break_here(BreakReason::unknown_call, "reversed()");
   std::vector<Av> items = capture.items_of(at(arguments, 0));
-  auto iterator = capture.make<VIterator>();
+  std::shared_ptr<VIterator> iterator = capture.make_lazy(VIterator::Form::Items);
   iterator->items.assign(items.rbegin(), items.rend());
   return Av::of(iterator);
 }
 
 Av call_tuple(Capture& capture, Arguments& arguments) {
   expect_at_most(capture, arguments, 1, "tuple");
+  if (arguments.positional.size() == 1 && capture.is_sequence_of(arguments.positional[0], Kind::Tuple) &&
+      capture.type_of_av(arguments.positional[0]) == capture.vm().types().tuple)
+    return arguments.positional[0];
   return capture.make_tuple_av(arguments.positional.empty() ? std::vector<Av>()
                                                             : capture.items_of(at(arguments, 0)));
 }
@@ -178,7 +187,8 @@ Av call_dict(Capture& capture, Arguments& arguments) {
 }
 
 Av call_size(Capture& capture, Arguments& arguments) {
-  Av tuple = call_tuple(capture, arguments);
+  expect_at_most(capture, arguments, 1, "Size");
+  Av tuple = capture.make_tuple_av(arguments.positional.empty() ? std::vector<Av>() : capture.items_of(at(arguments, 0)));
   as<VTuple>(tuple)->type = Local<Type>(tensor_state(capture.vm()).size_type);
   return tuple;
 }
@@ -253,8 +263,12 @@ Av call_max(Capture& capture, Arguments& arguments) {
 }
 
 Av call_sum(Capture& capture, Arguments& arguments) {
+  expect_at_most(capture, arguments, 2, "sum", true);
   Av total = at(arguments, 1);
-  for (auto& [name, value] : arguments.keywords) total = value;
+  for (auto& [name, value] : arguments.keywords) {
+    if (name->view() != "start" || !total.is_undefined()) capture.break_here(BreakReason::raises, "TypeError: sum()");
+    total = value;
+  }
   if (total.is_undefined()) total = Av::integer(0);
   if (capture.type_of_av(total) == capture.vm().types().str) capture.break_here(BreakReason::raises, "TypeError: sum() of strings");
   for (const Av& item : capture.items_of(at(arguments, 0)))
@@ -271,6 +285,7 @@ StrObject* name_argument(Capture& capture, const Av& av, Local<StrObject>* held)
 
 Av call_getattr(Capture& capture, Arguments& arguments) {
   Local<StrObject> held;
+  expect_at_most(capture, arguments, 3, "getattr");
   StrObject* name = name_argument(capture, at(arguments, 1), &held);
   if (arguments.positional.size() > 2 && !capture.has_attribute(at(arguments, 0), name))
     return at(arguments, 2);

@@ -1,4 +1,6 @@
 // Natives that take a function or an iterable apart: map, filter, sorted, any, all, round.
+#include <cmath>
+
 #include "interpreter/capture/native_table.h"
 
 namespace tsc::interp {
@@ -48,6 +50,9 @@ std::vector<Av> sorted_items(Capture& capture, const Av& iterable, const Av& key
       arguments.positional = {one};
       one = capture.call_now(key, std::move(arguments));
     }
+  // What an order without an order gives depends on how the sort goes.
+  for (const Av& one : keys)
+    if (one.value.is_float() && std::isnan(one.value.as_float())) capture.break_here(BreakReason::unknown_call, "a sort of nan");
   const bool down = !reverse.is_undefined() && capture.truth(reverse);
   // Insertion keeps equal items in order: one moves in front of what is strictly larger (or smaller).
   for (size_t i = 1; i < items.size(); ++i) {
@@ -78,6 +83,8 @@ Av list_sort(Capture& capture, Arguments& arguments) {
   if (!list || list->source != Virtual::kMadeHere)
     capture.break_here(BreakReason::escape, "a list from outside the region is sorted");
   capture.will_change(*list);
+  // The key sees an empty list, and one that it changes raises.
+  if (!at(arguments, 1).is_none() && !at(arguments, 1).is_undefined()) capture.break_here(BreakReason::unknown_call, "list.sort(key=)");
   list->items = sorted_items(capture, at(arguments, 0), at(arguments, 1), at(arguments, 2));
   return Av::none();
 }

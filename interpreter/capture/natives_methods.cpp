@@ -54,6 +54,7 @@ Av list_extend(Capture& capture, Arguments& arguments) {
 }
 
 Av list_pop(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.size() > 2 || !arguments.keywords.empty()) capture.break_here(BreakReason::raises, "TypeError: pop()");
   VList& list = virtual_list(capture, arguments);
   Av index = at(arguments, 1);
   int64_t i = index.is_undefined() ? -1 : capture.concrete_int(index);
@@ -103,6 +104,7 @@ Av dict_view(Capture& capture, Arguments& arguments) {
 }
 
 Av dict_update(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.size() > 2) capture.break_here(BreakReason::raises, "TypeError: update()");
   if (arguments.positional.size() > 1 && !capture.is_dict(at(arguments, 1)))
     capture.break_here(BreakReason::unknown_object, "dict.update() with a value that is no dict");
   if (arguments.positional.size() > 1)

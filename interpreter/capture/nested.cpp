@@ -159,8 +159,11 @@ Av Capture::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& 
   if (in_place)
     if (Av result = try_operator(left, info.in_place, right); !result.is_undefined())
       return result;
-  const bool right_first = left_type && right_type && right_type != left_type &&
-                           right_type->is_subtype_of(left_type);
+  const bool is_derived = left_type && right_type && right_type != left_type && right_type->is_subtype_of(left_type);
+  const Local<StrObject> reflected = intern(vm_, info.reflected);
+  const Value* own = is_derived ? class_attribute(right_type, reflected.get(), nullptr) : nullptr;
+  const Value* inherited = is_derived ? class_attribute(left_type, reflected.get(), nullptr) : nullptr;
+  const bool right_first = own && !(inherited && own->is(*inherited));
   if (right_first)
     if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
       return result;

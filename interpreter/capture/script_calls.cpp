@@ -24,10 +24,23 @@ Av Capture::call_pending_getter() {
   return Av();
 }
 
+// Whether the attribute's own code says if it is there: a property may raise, a slot may be empty.
+static bool finds_by_code(const Value* attribute) {
+  if (!attribute || !attribute->is_object()) return false;
+  const bool is_method = is_kind(*attribute, Kind::Function) || is_kind(*attribute, Kind::NativeFunction) ||
+                         is_kind(*attribute, Kind::StaticMethod) || is_kind(*attribute, Kind::ClassMethod);
+  return !is_method && (attribute->object()->type->slots.bind || is_kind(*attribute, Kind::Property) ||
+                        is_kind(*attribute, Kind::NativeProperty));
+}
+
 bool Capture::finds_attribute(const Av& object, StrObject* name) {
   if (VInstance* instance = as<VInstance>(object)) {
-    if (find_field(*instance, name)) return true;
-    return class_attribute(instance->type.get(), name, nullptr) != nullptr;
+    Type* type = instance->type.get();
+    const Value* found = class_attribute(type, name, nullptr);
+    if (type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
+    if (found || find_field(*instance, name)) return true;
+    if (class_attribute(type, intern(vm_, "__getattr__").get(), nullptr)) break_here(BreakReason::unknown_call, "__getattr__");
+    return false;
   }
   if (tensor_of(object)) {
     if (lookup_in_type(type_of_av(object), name)) return true;
@@ -38,6 +51,8 @@ bool Capture::finds_attribute(const Av& object, StrObject* name) {
     if (site.found == Found::MissingHook || site.found == Found::Custom)
       break_here(BreakReason::unknown_call, "__getattr__");
     if (site.found == Found::NativeSlot && type_of(vm_, object.value)->slots.get_attribute)
+      break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
+    if (site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type) && finds_by_code(&site.value))
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     OverlayKey place{object.value.object(), name, 0};
     assume_unchanged(object.value.object(), Value(name));

@@ -194,10 +194,14 @@ Av Capture::iterate(const Av& av) {
     iterator->items = {av};
   } else {
     iterator->items = items_of(av);
+    if (!is_sequence_of(av, Kind::Tuple)) {  // one of a tuple is made again of what is left
+      iterator->made_in = frame().code;
+      iterator->made_at = frame().pc;
+    }
     const VDictView* view = as<VDictView>(av);
-    if (as<VDict>(view ? view->dict : av)) {
+    if (const VDict* dict = as<VDict>(view ? view->dict : av)) {
       iterator->dict = view ? view->dict : av;
-      iterator->dict_size = iterator->items.size();
+      iterator->dict_version = dict->version;
       iterator->begun_in = frame().code;
       iterator->begun_at = step_pc_;
     }
@@ -214,8 +218,8 @@ bool Capture::next(VIterator& iterator, Av* out) {
     case VIterator::Form::Generator: return resume(iterator, out);
     case VIterator::Form::Outside: return next_from_outside(iterator, out);
     case VIterator::Form::Items:
-      if (VDict* dict = as<VDict>(iterator.dict); dict && dict->items.size() != iterator.dict_size)
-        refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict changes size while it is iterated over"});
+      if (VDict* dict = as<VDict>(iterator.dict); dict && dict->version != iterator.dict_version)
+        refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict changes while it is iterated over"});
       if (iterator.position >= iterator.items.size()) return false;
       *out = iterator.items[iterator.position++];
       return true;
@@ -268,6 +272,8 @@ SliceRange Capture::slice_range(const VSlice& slice, size_t size) {
 Av Capture::slice_items(const Av& container, const VSlice& slice) {
   const std::vector<Av> items = items_of(container);
   const SliceRange range = slice_range(slice, items.size());
+  const bool is_whole = range.step == 1 && range.count == static_cast<int64_t>(items.size());
+  if (is_whole && type_of_av(container) == vm_.types().tuple) return container;
   std::vector<Av> out;
   for (int64_t i = 0; i < range.count; ++i)
     out.push_back(items[static_cast<size_t>(range.start + i * range.step)]);
@@ -368,8 +374,12 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
                               [&](const auto& item) { return equal(vm_, item.first.value, wanted); });
     if (place != dict->items.end() && is_same_virtual(place->second, value)) return;
     write_through(container, "__setitem__", {key, value});
-    if (place != dict->items.end()) place->second = value;
-    else dict->items.push_back({Av::constant(wanted), value});
+    if (place != dict->items.end()) {
+      place->second = value;
+    } else {
+      dict->items.push_back({Av::constant(wanted), value});
+      ++dict->version;
+    }
     return;
   }
   if (container.is_constant() && is_kind(container.value, Kind::Dict) && key.is_constant() &&
@@ -397,6 +407,7 @@ void Capture::delete_item(const Av& container, const Av& key) {
       if (equal(vm_, dict->items[i].first.value, wanted)) {
         write_through(container, "__delitem__", {key});
         dict->items.erase(dict->items.begin() + static_cast<std::ptrdiff_t>(i));
+        ++dict->version;
         return;
       }
     break_here(BreakReason::raises, "KeyError");

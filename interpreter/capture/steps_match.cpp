@@ -54,7 +54,9 @@ bool take_positional(Capture& c, const Av& subject, const Av& type, uint32_t cou
   }
   Local<StrObject> match_args = intern(c.vm(), "__match_args__");
   if (!c.has_attribute(type, match_args.get())) c.break_here(BreakReason::raises, "TypeError: no __match_args__");
-  const std::vector<Av> names = c.items_of(c.get_attribute(type, match_args.get()));
+  const Av listed = c.get_attribute(type, match_args.get());
+  if (c.type_of_av(listed) != c.vm().types().tuple) c.break_here(BreakReason::raises, "TypeError: __match_args__ must be a tuple");
+  const std::vector<Av> names = c.items_of(listed);
   if (count > names.size()) c.break_here(BreakReason::raises, "TypeError: too many positional sub-patterns");
   for (uint32_t k = 0; k < count; ++k) {
     StrObject* name = names[k].is_constant() ? try_cast<StrObject>(names[k].value) : nullptr;

@@ -124,6 +124,9 @@ Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint
     break_here(BreakReason::unknown_call,
                (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
   // Which may do anything: write what the region holds, raise, print.
+  for (const auto& [name, value] : arguments.keywords)
+    if (!value.is_constant() || !is_plain_data(value.value))
+      break_here(BreakReason::unknown_call, function->name + "() with an object as " + std::string(name->view()));
   for (const Av& av : arguments.positional)
     if (text_is_script_code(av))
       break_here(BreakReason::unknown_call, function->name + "() of an object whose text script code makes");

@@ -131,9 +131,21 @@ const Av& Capture::read(uint16_t reg) {
   return av;
 }
 
+// A generator whose body waits: the interpreter knows when the last reference goes.
+static bool is_suspended_outside(const Av& av) {
+  const Value& host = static_cast<const VIterator&>(*av.object).host;
+  return is_kind(host, Kind::Generator);
+}
+
 void Capture::write(uint16_t reg, Av value) {
-  if (reg == kNestedDestination) nested_result_ = std::move(value);
-  else frame().registers[reg] = std::move(value);
+  if (reg == kNestedDestination) {
+    nested_result_ = std::move(value);
+    return;
+  }
+  Av& place = frame().registers[reg];
+  if (is_virtual(place, VirtualKind::Iterator) && is_suspended_outside(place))
+    break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
+  place = std::move(value);
 }
 
 uint32_t Capture::origin_at(uint32_t pc) {

@@ -496,6 +496,7 @@ class Capture {
   std::pair<Av, CallArguments> pending_getter_;
   uint16_t call_destination_ = 0;
   std::vector<Value> forbidden_;
+  std::vector<const void*> inside_texts_;  // sequences whose items are taken for a text
   uint32_t objects_made_ = 0;
   bool done_ = false;
   uint32_t nested_ = 0;    // how many instructions wait for script code that they run

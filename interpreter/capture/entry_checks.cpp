@@ -13,6 +13,12 @@ TensorObject* quick_tensor(const TensorState& state, const Value& v) {
   return as_tensor(state, v);
 }
 
+// Of one class, which may be a script's.
+bool are_one_text(const Value& a, const Value& b) {
+  return is_kind(a, Kind::Str) && is_kind(b, Kind::Str) && a.object()->type == b.object()->type &&
+         str_equal(cast<StrObject>(a), cast<StrObject>(b));
+}
+
 // The keys of a dict, in their order.
 bool has_keys(const EntrySource& source, const Value& v) {
   if (source.length == EntrySource::kAnyLength) return true;
@@ -23,8 +29,7 @@ bool has_keys(const EntrySource& source, const Value& v) {
     const Value& key = table.entry(i).key;
     if (key.is_undefined()) continue;
     const Value& wanted = source.keys[next++];
-    const bool texts = is_kind(key, Kind::Str) && is_kind(wanted, Kind::Str);
-    if (!key.is(wanted) && !(texts && str_equal(cast<StrObject>(key), cast<StrObject>(wanted)))) return false;
+    if (!key.is(wanted) && !are_one_text(key, wanted)) return false;
   }
   return true;
 }
@@ -49,9 +54,7 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
     case Check::Nothing:
     case Check::Alias: return true;
     case Check::Same:
-      if (v.is(source.expected)) return true;
-      return is_kind(v, Kind::Str) && is_kind(source.expected, Kind::Str) &&
-             str_equal(cast<StrObject>(v), cast<StrObject>(source.expected));
+      return v.is(source.expected) || are_one_text(v, source.expected);
     case Check::Text: return is_kind(v, Kind::Str) && v.object()->type == vm_.types().str;
     case Check::Int: return v.is_int();
     case Check::Float: return v.is_float();

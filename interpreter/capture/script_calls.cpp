@@ -50,7 +50,7 @@ bool Capture::finds_attribute(const Av& object, StrObject* name) {
     AttributeSite site = inspect_attribute(vm_, object.value, name);
     if (site.found == Found::MissingHook || site.found == Found::Custom)
       break_here(BreakReason::unknown_call, "__getattr__");
-    if (site.found == Found::NativeSlot && type_of(vm_, object.value)->slots.get_attribute)
+    if (site.found == Found::NativeSlot)
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     if (site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type) && finds_by_code(&site.value))
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));

@@ -506,11 +506,17 @@ Av Capture::snapshot(const Av& av, int depth) {
     return out;
   }
   if (is_sequence(av)) {
+    // The copy of one that holds itself would be another object.
+    const void* identity = av.is_constant() ? static_cast<const void*>(av.value.object()) : av.object.get();
+    if (std::find(inside_texts_.begin(), inside_texts_.end(), identity) != inside_texts_.end())
+      break_here(BreakReason::unknown_call, "text of a list that holds itself");
     const bool is_class = av.is_constant() && type_of_av(av)->type_flags & kScriptClass;
     if (is_class && !is_plain_data(av.value)) break_here(BreakReason::unknown_call, "text of a " + type_of_av(av)->name);
     if (is_class) return av;
     std::vector<Av> items;
+    inside_texts_.push_back(identity);
     for (const Av& item : items_of(av)) items.push_back(snapshot(item, depth + 1));
+    inside_texts_.pop_back();
     if (is_sequence_of(av, Kind::List)) return make_list_av(std::move(items));
     Av tuple = make_tuple_av(std::move(items));
     if (Type* type = type_of_av(av); type != vm_.types().tuple) as<VTuple>(tuple)->type = Local<Type>(type);

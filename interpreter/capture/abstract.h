@@ -249,6 +249,11 @@ struct VIterator : Virtual {
   uint32_t copy_source = 0;
 };
 
+// When it goes its body may run handlers: it stays in its register until the interpreter drops it.
+inline bool is_generator_from_outside(const Av& av) {
+  return is_virtual(av, VirtualKind::Iterator) && is_kind(static_cast<const VIterator&>(*av.object).host, Kind::Generator);
+}
+
 struct VRange : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Range;
   VRange() : Virtual(kKind) {}

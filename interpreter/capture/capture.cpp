@@ -55,7 +55,7 @@ void Capture::enter_frame(const Frame& frame) {
   const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
     const Value& v = frame.registers[reg];
-    if (!live.contains(reg) && reg >= shown) continue;
+    if (!live.contains(reg) && reg >= shown && !is_kind(v, Kind::Generator)) continue;
     if (v.is_undefined() && (frame.pc == 0 || reg >= frame.code->code->register_names.size())) continue;
     EntrySource source;
     source.form = EntrySource::Form::Register;
@@ -131,19 +131,13 @@ const Av& Capture::read(uint16_t reg) {
   return av;
 }
 
-// A generator whose body waits: the interpreter knows when the last reference goes.
-static bool is_suspended_outside(const Av& av) {
-  const Value& host = static_cast<const VIterator&>(*av.object).host;
-  return is_kind(host, Kind::Generator);
-}
-
 void Capture::write(uint16_t reg, Av value) {
   if (reg == kNestedDestination) {
     nested_result_ = std::move(value);
     return;
   }
   Av& place = frame().registers[reg];
-  if (is_virtual(place, VirtualKind::Iterator) && is_suspended_outside(place))
+  if (is_generator_from_outside(place))
     break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
   place = std::move(value);
 }

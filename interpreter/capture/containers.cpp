@@ -16,7 +16,9 @@ namespace {
 constexpr size_t kLargestContainer = 64;
 constexpr size_t kLargestOfAll = 4096;
 
-bool is_plain_key(const Value& key) { return !key.is_object() || is_kind(key, Kind::Str); }
+bool is_plain_key(const Value& key) {
+  return !key.is_object() || (is_kind(key, Kind::Str) && !(key.object()->type->type_flags & kScriptClass));
+}
 
 }  // namespace
 

@@ -225,6 +225,7 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
       const bool kept = handled && reg < handler->temporaries && reg != handler->reg && handled->contains(reg);
       needed = after || kept || (needed && !consumed);
     }
+    needed = needed || is_generator_from_outside(frame.registers[reg]);
     if (!needed || frame.registers[reg].is_undefined()) continue;
     out.registers.push_back({reg, writer.write(frame.registers[reg])});
   }

@@ -69,7 +69,12 @@ Value Materializer::build_object(uint32_t index, const Materials& materials,
     case VirtualKind::Instance:
     case VirtualKind::Set:
     case VirtualKind::Cell: return build_container(recipe, materials, live);
-    default: return remember(recipe, build_plain(recipe, materials, live));
+    default: {
+      Value made = build_plain(recipe, materials, live);
+      // One that holds itself has been made by its parts.
+      if (const Value* found = objects_.find(recipe.number)) return *found;
+      return remember(recipe, std::move(made));
+    }
   }
 }
 

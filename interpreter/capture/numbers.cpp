@@ -366,6 +366,10 @@ bool is_foreign_tuple(const Av& av) { return is_virtual(av, VirtualKind::Tuple) 
 }  // namespace
 
 bool Capture::are_one_object(const Av& a, const Av& b) {
+  // Of a text nothing is known but what it says.
+  for (const Av* one : {&a, &b})
+    if (is_virtual(*one, VirtualKind::Text) && type_of_av(one == &a ? b : a) == vm_.types().str)
+      break_here(BreakReason::unknown_object, "`is` on texts");
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
     if (a.object->kind != VirtualKind::Tensor) spoil_record();  // what a record makes anew may have been one
     const uint32_t left = a.object->source, right = b.object->source;

@@ -42,7 +42,11 @@ bool matches_itself(const Types& t, Type* type) {
 bool take_attribute(Capture& c, const Av& subject, StrObject* name, std::vector<Av>& out) {
   if (!c.has_attribute(subject, name)) return false;
   Av value = c.get_attribute(subject, name);
-  out.push_back(value.is_undefined() ? c.call_pending_getter() : value);
+  if (value.is_undefined()) {
+    auto [getter, arguments] = c.take_pending_getter();
+    value = c.call_now(getter, std::move(arguments));
+  }
+  out.push_back(std::move(value));
   return true;
 }
 

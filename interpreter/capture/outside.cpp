@@ -121,6 +121,7 @@ Av Capture::tensor_constant(const Tensor& tensor) {
   source.form = Form::Pinned;
   const Local<TensorObject> object = make_tensor(vm_, tensor);
   source.holder = object.value();
+  source.is_literal = true;
   const Av input = tensor_input(object.get(), add_source(std::move(source)));
   return emit(Op::copy, {&input, 1}, {}, {});
 }

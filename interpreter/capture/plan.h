@@ -63,6 +63,7 @@ struct EntrySource {
   static constexpr uint32_t kAnyLength = ~0u;
   uint32_t length = 0;      // Tuple, List, Dict; Function: its defaults; Alias: the source that holds the same object
   std::vector<Value> keys;  // Dict, in order; Function: its module
+  bool is_literal = false;  // Pinned: a tensor that capture made of numbers in the program
   bool unread = false;      // a tensor whose elements no instruction of the region reads: its memory may be anybody's
   // Whether it is found in the value at source `parent`.
   bool is_inside() const {

@@ -74,7 +74,8 @@ bool is_read_at_entry(const EntrySource& source) {
 // stores that were seen, of the one object and of the other.
 bool reads_alike(const EntrySource& shared, const EntrySource& made) {
   if (is_read_at_entry(shared) != is_read_at_entry(made)) return shared.check == made.check;
-  return shared.form == made.form && shared.index == made.index && shared.holder.is(made.holder) &&
+  return shared.form == made.form && shared.index == made.index &&
+         (shared.holder.is(made.holder) || (shared.is_literal && made.is_literal)) &&
          shared.check == made.check && shared.tensor_key == made.tensor_key;
 }
 

@@ -284,6 +284,7 @@ class Capture {
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);
   Av read_item(VTensor& tensor);
   Av new_tensor(ValueId id, bool requires_grad);
+  Av filled(const Av& number, DType dtype);
   Av tensor_constant(const Tensor& tensor);  // a new tensor with these elements at each run
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   // In front of what may raise: whoever catches the exception sees what was written so far. Inside try or with, where

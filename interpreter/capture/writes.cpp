@@ -158,22 +158,22 @@ bool covers_root(const VTensor& view) {
 
 }  // namespace
 
+// A number as a tensor of that dtype.
+Av Capture::filled(const Av& number, DType dtype) {
+  if (!number.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
+  check_written(number, dtype);
+  const ValueId id = number_id(number);
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return emit(Op::full, {}, {&id, 1}, attributes);
+}
+
 void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
   check_writable(*root);
   current(*target);
   const jit::Type type = region_.type(target->id);
-  Av source;
-  if (tensor_of(value)) {
-    source = cast_to(value, type.dtype);
-  } else {
-    if (!value.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
-    check_written(value, type.dtype);
-    ValueId number = number_id(value);
-    OpAttributes attributes;
-    attributes.dtype = type.dtype;
-    source = emit(Op::full, {}, {&number, 1}, attributes);
-  }
+  Av source = tensor_of(value) ? cast_to(value, type.dtype) : filled(value, type.dtype);
   std::vector<ValueId> sizes(type.sizes.begin(), type.sizes.end());
   if (region_.type(tensor_of(source)->id).sizes.size() > sizes.size())
     break_here(BreakReason::write, "the value has more dimensions");

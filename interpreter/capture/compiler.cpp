@@ -14,7 +14,7 @@ namespace tsc::interp {
 namespace {
 
 // So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
-constexpr uint32_t kFreeCaptures = 32;
+constexpr uint32_t kFreeCaptures = 400;
 constexpr uint64_t kRunsForCapture = 4;
 constexpr uint32_t kStringVariants = 8;
 constexpr char kCompilerKey = 0;

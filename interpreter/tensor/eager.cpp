@@ -381,7 +381,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
   jit::TapeTensor taped = recording ? tape_tensor(vm, source) : jit::TapeTensor{};
   x->tensor.storage()->prepare_write();
   copy_into(x->tensor, source->tensor);
-  ++x->tensor.storage()->version;
+  x->tensor.storage()->version += x->counts_writes();
   if (!recording) return;
   TensorObject* root = x;
   while (root->view && root->view->op != Op::detach) root = root->view->parent.get();

@@ -38,6 +38,7 @@ struct TensorObject : Instance {
   uint32_t history_version = 0;  // counts in-place writes that changed the history
   uint64_t history_written = 0;  // when the last of them happened (jit::next_sequence)
   bool requires_grad = false;    // of leaves; derived tensors ask `history`
+  bool is_data = false;          // what `.data` gave: gradients do not notice writes to it
   Value grad;                    // Undefined: None
   std::unique_ptr<ViewOrigin> view;
   std::weak_ptr<jit::LeafSink> leaf;  // alive while a tape refers to this leaf
@@ -46,6 +47,12 @@ struct TensorObject : Instance {
   TensorObject() : Instance(Kind::Native) {}
 
   bool needs_grad() const { return requires_grad || history.node; }
+  // Whether a write to it makes a new version of its memory.
+  bool counts_writes() const {
+    const TensorObject* root = this;
+    while (root->view) root = root->view->parent.get();
+    return !root->is_data;
+  }
 };
 
 // The keys under which stores to a tensor are noted (note_store): other elements behind the object, in

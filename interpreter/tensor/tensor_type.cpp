@@ -259,7 +259,9 @@ Value get_grad_fn(Vm& vm, const Value& self) {
   return str_value(vm, "<" + std::string(t.history.node->name(t.history.output)) + ">");
 }
 Value get_data(Vm& vm, const Value& self) {
-  return make_tensor(vm, self_of(self)->tensor).take();
+  const Local<TensorObject> data = make_tensor(vm, self_of(self)->tensor);
+  data->is_data = true;
+  return data.value();
 }
 void set_data(Vm& vm, const Value& self, const Value& value) {
   TensorObject* source = expect_tensor(vm, value, "data");

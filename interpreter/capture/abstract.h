@@ -122,6 +122,7 @@ struct VTensor : Virtual {
   bool requires_grad = false;  // of leaves and of results of recorded ops
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;
+  bool is_data = false;        // what `.data` gave (TensorObject::is_data)
   bool in_history = false;     // a recorded operation of this region read or made it
   // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
   // these. Capture::current gives it a place of its own.

@@ -78,7 +78,11 @@ Av Capture::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name)
   if (text == "requires_grad") return Av::boolean(tensor.requires_grad);
   if (text == "is_leaf") return Av::boolean(tensor.leaf);
   if (text == "grad") return load_gradient(tensor);
-  if (text == "data") return emit(Op::detach, {&object, 1}, {}, {});
+  if (text == "data") {
+    Av data = emit(Op::detach, {&object, 1}, {}, {});
+    static_cast<VTensor&>(*data.object).is_data = true;
+    return data;
+  }
   if (!tensor.host.is_undefined()) {
     InstanceState* state = instance_state(tensor.host.object());
     Value own = state ? get_own_attribute(vm_, tensor.host.object(), name) : Value();

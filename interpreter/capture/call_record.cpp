@@ -27,7 +27,7 @@ TensorForm form_of(const VTensor& tensor, DType dtype, size_t rank) {
                         tensor.in_history,       tensor.unrecorded,      tensor.contiguous,
                         tensor.dirty,            tensor.view != nullptr, tensor.input != kNoValue,
                         tensor.has_grad_overlay, tensor.built,           !tensor.host.is_undefined(),
-                        tensor.has_ambiguous(),  !tensor.views.empty(),  tensor.copied_in.get() != nullptr};
+                        tensor.has_ambiguous(),  !tensor.views.empty(),  tensor.copied_in.get() != nullptr, tensor.is_data};
   TensorForm form{dtype, rank, 0, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
   for (const bool fact : facts) form.facts = form.facts * 2 + fact;
   return form;

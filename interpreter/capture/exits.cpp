@@ -36,7 +36,7 @@ namespace {
 bool is_plain_detach(const VTensor& tensor) {
   if (!tensor.view || tensor.view->op != Op::detach || !tensor.contiguous) return false;
   const VTensor& parent = *tensor.view->parent;
-  return parent.input == kNoValue && !parent.view && parent.requires_grad && !parent.leaf &&
+  return !tensor.is_data && parent.input == kNoValue && !parent.view && parent.requires_grad && !parent.leaf &&
          !parent.has_ambiguous() && tensor.view->root_version == parent.version;
 }
 
@@ -101,6 +101,7 @@ void RecipeWriter::write_detached() {
 
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;
+  recipe.is_data = tensor.is_data;
   recipe.has_history = !tensor.leaf && tensor.requires_grad;
   if (tensor.view) {
     recipe.is_view = true;

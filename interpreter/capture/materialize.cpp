@@ -115,6 +115,7 @@ bool Materializer::is_shared(const Tensor& elements) {
 
 Value Materializer::finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe) {
   made->requires_grad = recipe.requires_grad;
+  made->is_data = recipe.is_data;
   if (auto output = outputs_.find(recipe.number); output != outputs_.end())
     made->history = {node_, output->second};
   return made.take();

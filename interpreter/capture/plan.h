@@ -100,6 +100,7 @@ struct ObjectRecipe {
   std::vector<Recipe> parts;
   // Tensor: parts[0] = its elements (Live), or the parent of a view.
   bool requires_grad = false;
+  bool is_data = false;
   bool has_history = false;
   Recipe gradient;               // its .grad; Undefined: none
   bool is_view = false;

@@ -171,6 +171,10 @@ Av Capture::filled(const Av& number, DType dtype) {
 void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
   check_writable(*root);
+  // A region's writes are noticed by the gradients that saved the memory outside.
+  for (const VTensor* view = target.get(); view->view; view = view->view->parent.get())
+    if (view->is_data && (root->requires_grad || root->input != kNoValue || root->in_history))
+      break_here(BreakReason::write, "a write through .data, which gradients do not notice");
   current(*target);
   const jit::Type type = region_.type(target->id);
   Av source = tensor_of(value) ? cast_to(value, type.dtype) : filled(value, type.dtype);

@@ -49,9 +49,9 @@ struct TensorObject : Instance {
   bool needs_grad() const { return requires_grad || history.node; }
   // Whether a write to it makes a new version of its memory.
   bool counts_writes() const {
-    const TensorObject* root = this;
-    while (root->view) root = root->view->parent.get();
-    return !root->is_data;
+    const TensorObject* at = this;
+    while (!at->is_data && at->view) at = at->view->parent.get();
+    return !at->is_data;
   }
 };
 

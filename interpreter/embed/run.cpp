@@ -273,8 +273,7 @@ tsc_status* execute_file(tsc_engine& engine, const std::string& path) {
 tsc_status* run_file(tsc_engine* engine, const char* given) {
   return guarded(engine, [&] {
     const std::string path = required_text(given, "path");
-    auto& search = engine->vm->config().module_path;
-    search.insert(search.begin(), folder_of(path));
+    engine->vm->importer().search_first(folder_of(path));
     return execute_file(*engine, path);
   });
 }
@@ -309,8 +308,7 @@ ModuleProgram find_module_program(Vm& vm, const std::string& dotted_name) {
 tsc_status* run_module(tsc_engine* engine, const char* given) {
   return guarded(engine, [&]() -> tsc_status* {
     const std::string dotted_name = required_text(given, "dotted_name");
-    auto& search = engine->vm->config().module_path;
-    search.insert(search.begin(), ".");
+    engine->vm->importer().search_first(".");
     begin_run(*engine);  // the packages above it
     const ModuleProgram program = find_module_program(*engine->vm, dotted_name);
     if (program.file.empty())
@@ -440,8 +438,7 @@ tsc_status* call_value(tsc_engine* engine, tsc_value* function, tsc_value* const
 }  // namespace
 
 void become_file(tsc_engine& engine, const std::string& path) {
-  auto& search = engine.vm->config().module_path;
-  search.insert(search.begin(), folder_of(path));
+  engine.vm->importer().search_first(folder_of(path));
   set_main_file(engine, path);
 }
 

@@ -1,10 +1,12 @@
 #include "interpreter/modules/importer.h"
 
+#include <algorithm>
 #include <fstream>
 #include <span>
 #include <sstream>
 
 #include "interpreter/modules/absent_modules.h"
+#include "interpreter/vm/grants.h"
 #include "interpreter/vm/native.h"
 #include "lang/bytecode/serialize.h"
 #include "lang/diagnostic.h"
@@ -98,18 +100,47 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
       return {true, source->is_package, std::move(source->file), std::move(source->text), "", {}};
     }
   std::string tail = name.substr(name.rfind('.') + 1);
-  // The module path is the host's choice: importing from it needs no grant. A name is one part of a
-  // path there, never more.
+  // A name is one part of a path there, never more.
   if (!tail.empty() && tail.find('/') == std::string::npos)
     for (const std::string& folder : folders_of(parent))
-      if (folder.compare(0, 8, "<stdlib>") != 0 && locate_on_disk(folder, tail, out)) return out;
+      if (folder.compare(0, 8, "<stdlib>") != 0 && (parent || may_search(folder)) &&
+          locate_on_disk(folder, tail, out))
+        return out;
   // What only lies above a module of the host is an empty package.
   if (!locate_embedded(name, out) && package) return {true, true, name + ".tsc", "", "", {}};
   return out;
 }
 
-const std::vector<std::string>& Importer::folders_of(ModuleObject* parent) const {
-  return parent ? parent->path : vm_.config().module_path;
+ListObject* Importer::path_of_script() const {
+  auto* sys = try_cast<ModuleObject>(dict_get(vm_, vm_.modules(), "sys"));
+  return sys ? try_cast<ListObject>(dict_get(vm_, sys->globals, "path")) : nullptr;
+}
+
+std::vector<std::string> Importer::folders_of(ModuleObject* parent) const {
+  if (parent) return parent->path;
+  const ListObject* path = path_of_script();
+  if (!path) return vm_.config().module_path;
+  std::vector<std::string> folders;
+  for (const Value& folder : path->items)
+    if (auto* text = try_cast<StrObject>(folder)) folders.emplace_back(text->view());
+  return folders;
+}
+
+bool Importer::may_search(const std::string& folder) const {
+  const std::vector<std::string>& own = vm_.config().module_path;
+  if (std::find(own.begin(), own.end(), folder) != own.end()) return true;
+  try {
+    check_read(vm_, folder.empty() ? "." : folder);
+    return true;
+  } catch (const ScriptException&) {
+    return false;
+  }
+}
+
+void Importer::search_first(const std::string& folder) {
+  auto& own = vm_.config().module_path;
+  own.insert(own.begin(), folder);
+  if (ListObject* path = path_of_script()) path->items.insert(path->items.begin(), str_value(vm_, folder));
 }
 
 std::string Importer::shadow_hint(const ModuleObject& module) {
@@ -122,12 +153,14 @@ std::string Importer::absence(const std::string& name, ModuleObject* parent) {
   if (std::string_view why = absent_module(name); !why.empty()) return ": " + std::string(why);
   if (parent && !parent->is_package) return "; '" + parent->name + "' is not a package";
   const std::string tail = name.substr(name.rfind('.') + 1);
-  for (const std::string& folder : folders_of(parent))
+  for (const std::string& folder : folders_of(parent)) {
+    if (!parent && !may_search(folder)) return "; '" + folder + "' of sys.path may not be read";
     for (const char* form : {".py", "/__init__.py"}) {
       const std::string file = (folder.empty() ? "" : folder + "/") + tail + form;
       if (std::ifstream(file).good())
         return "; there is '" + file + "': the flag --import-py imports Python files";
     }
+  }
   return "";
 }
 

@@ -37,6 +37,8 @@ class Importer {
   // The file a module would come from, "built-in" for one of C++; nothing when there is none. Imports the
   // packages that it lies in.
   std::optional<std::string> find(const std::string& name);
+  // The host searches this folder in front of all others.
+  void search_first(const std::string& folder);
   // What to do about a module that stands in the place of the library's; empty where none does.
   std::string shadow_hint(const ModuleObject& module);
   // A module of C++ functions, known whether imported or not.
@@ -53,8 +55,11 @@ class Importer {
   };
   Value import_one(const std::string& name, ModuleObject* parent);
   Location locate(const std::string& name, ModuleObject* parent);
-  // Where it is searched on disk.
-  const std::vector<std::string>& folders_of(ModuleObject* parent) const;
+  // Where it is searched on disk: what the script has made of sys.path, or the package's folders.
+  std::vector<std::string> folders_of(ModuleObject* parent) const;
+  ListObject* path_of_script() const;  // sys.path; null: nothing has imported sys, or it is no list
+  // The host's own folders need no grant, those that the script adds need the one for reading.
+  bool may_search(const std::string& folder) const;
   bool locate_on_disk(const std::string& folder, const std::string& tail, Location& out);
   // Why there is no such module, and what to use.
   std::string absence(const std::string& name, ModuleObject* parent);

@@ -154,6 +154,10 @@ TEST_CASE("imports read the folders that the host named, and nothing else") {
   Engine engine(options);
   engine.run_source("import inside\nassert inside.x == 2");
   CHECK_THROWS_WITH(engine.run_source("import outside"), Catch::Contains("No module named"));
+  // A folder that the script adds to sys.path needs the grant for reading; the others are searched as before.
+  engine.run_source("import sys\nsys.path.insert(0, '" + ground.path("closed") + "')");
+  CHECK_THROWS_WITH(engine.run_source("import outside"), Catch::Contains("of sys.path may not be read"));
+  engine.run_source("import json, sys\ndel sys.modules['inside']\nimport inside\nassert inside.x == 2");
   CHECK_THROWS_WITH(engine.run_source("__import__('../closed/outside')"),
                     Catch::Contains("No module named") || Catch::Contains("not defined"));
 }

@@ -7,6 +7,7 @@
 #include "interpreter/heap/patience.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
+#include "runtime/io/crc32.h"
 
 namespace tsc::interp {
 namespace {
@@ -290,14 +291,14 @@ Value digest_(Vm& vm, Args& a) {
   return make_bytes(vm, std::move(made)).take();
 }
 Value crc32(Vm& vm, Args& a) {
-  uint32_t crc = ~static_cast<uint32_t>(to_index(vm, a[1]));
-  Patience patience;
-  for (char c : bytes_of(vm, a[0])) {
-    patience.step();
-    crc ^= static_cast<uint8_t>(c);
-    for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
+  constexpr size_t kPiece = size_t{8} << 20;  // between two looks at whether the script is to stop
+  uint32_t crc = static_cast<uint32_t>(to_index(vm, a[1]));
+  const std::string_view data = bytes_of(vm, a[0]);
+  for (size_t at = 0; at < data.size(); at += kPiece) {
+    vm.poll();
+    crc = io::crc32(crc, data.data() + at, std::min(kPiece, data.size() - at));
   }
-  return Value::integer(~crc);
+  return Value::integer(crc);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/grants.h"
+#include "runtime/io/crc32.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
 
@@ -332,6 +333,52 @@ Value strided_view(Vm& vm, Args& a) {
   return make_tensor(vm, view_as_strided(tensor, sizes, strides, offset)).take();
 }
 
+// storage(tensor): (identity, offset, flat tensor), the memory that the tensor's elements lie in, as a tensor of
+// its dtype, and where in it the first of them is.
+Value storage_of(Vm& vm, Args& a) {
+  const Tensor& tensor = expect_tensor(vm, a[0], "tensor")->tensor;
+  const Ref<Storage>& storage = tensor.storage();
+  const Sizes sizes{storage->bytes() / dtype_size(tensor.dtype())};
+  const Value parts[] = {
+      Value::integer(static_cast<int64_t>(reinterpret_cast<intptr_t>(storage.get()))),
+      Value::integer(tensor.offset()),
+      make_tensor(vm, Tensor(storage, tensor.dtype(), sizes, Sizes{1}, 0)).take()};
+  return make_tuple(vm, parts).take();
+}
+
+// A piece of a file: bytes, or a contiguous tensor's elements.
+std::string_view bytes_of_piece(Vm& vm, const Value& piece) {
+  if (auto* bytes = try_cast<BytesObject>(piece)) return bytes->data;
+  const Tensor& tensor = expect_tensor(vm, piece, "a piece")->tensor;
+  if (!tensor.is_contiguous()) raise_value_error(vm, "a piece of a file must be contiguous");
+  const int64_t bytes = tensor.numel() * dtype_size(tensor.dtype());
+  return bytes == 0 ? std::string_view()
+                    : std::string_view(reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(bytes));
+}
+
+// checksum(piece): its CRC-32.
+Value checksum(Vm& vm, Args& a) {
+  const std::string_view data = bytes_of_piece(vm, a[0]);
+  uint32_t crc = 0;
+  for (size_t at = 0; at < data.size(); at += kPiece) {
+    vm.poll();
+    crc = io::crc32(crc, data.data() + at, std::min(static_cast<size_t>(kPiece), data.size() - at));
+  }
+  return Value::integer(crc);
+}
+
+// write_pieces(path or None, pieces): a file of these pieces, or their bytes.
+Value write_pieces(Vm& vm, Args& a) {
+  auto* pieces = try_cast<ListObject>(a[1]);
+  if (!pieces) raise_type_error(vm, "expected a list of pieces");
+  Sink sink(vm, a[0]);
+  for (const Value& piece : pieces->items) {
+    const std::string_view data = bytes_of_piece(vm, piece);
+    sink.write(data.data(), static_cast<int64_t>(data.size()));
+  }
+  return sink.finish();
+}
+
 Value data_pointer(Vm& vm, Args& a) {
   const Tensor& tensor = expect_tensor(vm, a[0], "tensor")->tensor;
   return Value::integer(
@@ -347,6 +394,9 @@ Local<ModuleObject> make_files(Vm& vm) {
       .function("write_npy", "path, tensor", write_npy)
       .function("tensor_of_bytes", "data, begin, end, dtype", tensor_of_bytes)
       .function("strided_view", "tensor, sizes, strides, offset", strided_view)
+      .function("storage", "tensor", storage_of)
+      .function("checksum", "piece", checksum)
+      .function("write_pieces", "path, pieces", write_pieces)
       .function("data_pointer", "tensor", data_pointer);
   return module.finish();
 }

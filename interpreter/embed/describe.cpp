@@ -226,6 +226,17 @@ std::string members_of(Vm& vm, const Value& value) {
   return out.empty() ? out : "\n" + out;
 }
 
+// The function inside what functools.wraps and its like have dressed.
+Value unwrapped(Vm& vm, Value value) {
+  const Local<StrObject> name = intern(vm, "__wrapped__");
+  while (is_kind(value, Kind::Function)) {
+    const Value inner = find_attribute(vm, value, name.get());
+    if (inner.is_undefined()) break;
+    value = inner;
+  }
+  return value;
+}
+
 Value help(Vm& vm, Args& args) {
   std::string text = "help(x) tells what x is: its signature, documentation and place.\n";
   if (args.has(0)) text = describe(vm, args[0], false);
@@ -239,7 +250,7 @@ std::string describe(Vm& vm, const Value& value, bool with_source) {
   std::string out = title_of(vm, value) + "\n";
   const auto* method = try_cast<BoundMethod>(value);
   out += documentation(vm, method ? method->function : value);
-  const Place place = place_of(value);
+  const Place place = place_of(unwrapped(vm, value));
   if (!with_source || !place.source) out += members_of(vm, value);
   if (!place.source) return out;
   const uint32_t first = place.source->line_of(place.span.begin);

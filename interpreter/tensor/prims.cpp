@@ -5,6 +5,7 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/prim_signature.h"
+#include "interpreter/tensor/storage_prims.h"
 #include "runtime/device/device.h"
 
 namespace tsc::interp {
@@ -398,6 +399,7 @@ Local<ModuleObject> make_prims(Vm& vm) {
   }
   for (const PrimFunction& f : kFunctions) module.function(f.name, f.signature, f.code);
   for (const GradientPrim& f : gradient_prims()) module.function(f.name, f.signature, f.code);
+  for (const StoragePrim& f : storage_prims()) module.function(f.name, f.signature, f.code);
   TensorState& state = tensor_state(vm);
   for (int i = 0; i < kDTypeCount; ++i)
     module.value(dtype_name(static_cast<DType>(i)), state.dtypes[i].value());

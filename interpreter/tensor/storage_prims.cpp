@@ -1,0 +1,92 @@
+#include "interpreter/tensor/storage_prims.h"
+
+#include "interpreter/tensor/eager.h"
+
+namespace tsc::interp {
+namespace {
+
+// strided(x, sizes, strides, offset): another map over the storage of x, checked against its end.
+Value prim_strided(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  return make_tensor(vm, view_as_strided(x->tensor, expect_sizes(vm, args[1], "sizes"),
+                                         expect_sizes(vm, args[2], "strides"),
+                                         to_index(vm, args[3], "offset")))
+      .take();
+}
+
+// storage_bytes(x): all bytes of the storage of x, as a vector of uint8 that shares them.
+Value prim_storage_bytes(Vm& vm, Args& args) {
+  const Ref<Storage>& storage = expect_tensor(vm, args[0], "x")->tensor.storage();
+  return make_tensor(vm, Tensor(storage, DType::U8, {storage->bytes()}, {1}, 0)).take();
+}
+
+// of_bytes(bytes, dtype, sizes, strides, offset): the storage of `bytes` seen as elements of a dtype.
+Value prim_of_bytes(Vm& vm, Args& args) {
+  TensorObject* bytes = expect_tensor(vm, args[0], "bytes");
+  const Tensor whole(bytes->tensor.storage(), expect_dtype(vm, args[1], "dtype"), {0}, {1}, 0);
+  return make_tensor(vm, view_as_strided(whole, expect_sizes(vm, args[2], "sizes"),
+                                         expect_sizes(vm, args[3], "strides"),
+                                         to_index(vm, args[4], "offset")))
+      .take();
+}
+
+// resized(x, sizes): row-major over the storage of x from its offset on, or over a larger storage that begins with
+// the same bytes.
+Value prim_resized(Vm& vm, Args& args) {
+  const Tensor& x = expect_tensor(vm, args[0], "x")->tensor;
+  const Sizes sizes = expect_sizes(vm, args[1], "sizes");
+  const int64_t count = checked_add(x.offset(), numel_of(sizes));
+  const int64_t bytes = checked_mul(count, dtype_size(x.dtype()));
+  Ref<Storage> storage = x.storage();
+  if (bytes > storage->bytes()) {
+    storage = Tensor::empty(DType::U8, {bytes}).storage();
+    std::copy_n(x.storage()->data(), x.storage()->bytes(), storage->data());
+    std::fill_n(storage->data() + x.storage()->bytes(), bytes - x.storage()->bytes(), std::byte{0});
+  }
+  return make_tensor(vm, Tensor(std::move(storage), x.dtype(), sizes, contiguous_strides(sizes), x.offset())).take();
+}
+
+// former(x): an object of its own for what x is now: elements, history and the view that it is.
+Value prim_former(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  refresh_history(vm, x);
+  Local<TensorObject> out = make_tensor(vm, x->tensor);
+  out->history = x->history;
+  out->history_version = x->history_version;
+  out->history_written = x->history_written;
+  out->requires_grad = x->requires_grad;
+  out->is_data = x->is_data;
+  if (x->view) out->view = std::make_unique<ViewOrigin>(*x->view);
+  return out.take();
+}
+
+// become(x, y): x is from now on what y is. y must not be a view of x itself, but may be one of former(x).
+Value prim_become(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  TensorObject* y = expect_tensor(vm, args[1], "y");
+  note_tensor_store(vm, x, kTensorData);
+  note_tensor_store(vm, x, kTensorGradientClass);
+  refresh_history(vm, y);
+  const bool is_view_of_view = y->view && y->view->parent->view;
+  x->tensor = y->tensor;
+  x->history = y->history;
+  ++x->history_version;
+  x->history_written = jit::next_sequence();
+  x->view = is_view_of_view ? std::make_unique<ViewOrigin>(*y->view) : nullptr;
+  return args[0];
+}
+
+constexpr StoragePrim kStoragePrims[] = {
+    {"strided", "x, sizes, strides, offset", prim_strided},
+    {"storage_bytes", "x", prim_storage_bytes},
+    {"of_bytes", "bytes, dtype, sizes, strides, offset", prim_of_bytes},
+    {"resized", "x, sizes", prim_resized},
+    {"former", "x", prim_former},
+    {"become", "x, y", prim_become},
+};
+
+}  // namespace
+
+std::span<const StoragePrim> storage_prims() { return kStoragePrims; }
+
+}  // namespace tsc::interp

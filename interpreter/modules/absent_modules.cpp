@@ -105,7 +105,6 @@ constexpr AbsentModule kRows[] = {
     {"cv2", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
     {"jax", "use torch"},
     {"matplotlib", "there are no windows; write csv or json, and plot that elsewhere"},
-    {"numpy", "arrays are tensors; use torch, and npy to read and write .npy files"},
     {"pandas", "use csv and torch.tensor"},
     {"requests", TSC_NO_NETWORK},
     {"scipy", "use torch and math"},

@@ -124,12 +124,43 @@ Value as_list(Vm& vm, const Value& v) {
   return list.take();
 }
 
+// An object that lies in the memory of a tensor (an array of numpy) tells which by this method.
+bool has_tensor(Vm& vm, const Value& v) {
+  return v.is_object() && lookup_in_type(type_of(vm, v), intern(vm, "__tensor__").get());
+}
+
+bool holds_arrays(Vm& vm, const Value& v) {
+  std::span<const Value> items;
+  if (!sequence_items(v, &items)) return has_tensor(vm, v);
+  return !items.empty() && holds_arrays(vm, items[0]);
+}
+
+// Such objects, and lists of them, as lists of numbers; `dtype` becomes that of their elements.
+Value without_arrays(Vm& vm, const Value& v, std::optional<DType>* dtype) {
+  if (has_tensor(vm, v)) {
+    const Value tensor = call_method(vm, v, "__tensor__");
+    const Tensor& elements = expect_tensor(vm, tensor, "__tensor__()")->tensor;
+    *dtype = *dtype ? promote_types(**dtype, elements.dtype()) : elements.dtype();
+    return tensor_to_list(vm, elements);
+  }
+  std::span<const Value> items;
+  if (!sequence_items(v, &items)) return v;
+  Local<ListObject> list = make_list(vm);
+  for (const Value& item : items) list->items.push_back(without_arrays(vm, item, dtype));
+  return list.take();
+}
+
 }  // namespace
 
 Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
   if (TensorObject* t = as_tensor(tensor_state(vm), data)) {
     Tensor copy = run_op(Op::copy, {&t->tensor, 1}, {}, {}).first;
     return dtype ? cast_tensor(copy, *dtype) : copy;
+  }
+  if (holds_arrays(vm, data)) {
+    std::optional<DType> found;
+    const Value list = without_arrays(vm, data, &found);
+    return tensor_from_data(vm, list, dtype ? dtype : found);
   }
   if (const Value list = as_list(vm, data); !list.is(data)) return tensor_from_data(vm, list, dtype);
   DataShape shape;

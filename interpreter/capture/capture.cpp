@@ -102,6 +102,8 @@ void Capture::step() {
     break_here(BreakReason::too_large);
   if (break_everywhere && plan_.instructions && frames_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
+  if (memory_.only_call && plan_.instructions && frames_.size() == 1)
+    break_here(BreakReason::asked, "torch.compiler.disable(recursive=False)");
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
     break_here(refusal->reason, refusal->detail);
   advanced_ = false;
@@ -294,7 +296,7 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
   }
   if (object->kind == Kind::Function) {
     FunctionObject* function = cast<FunctionObject>(callee.value);
-    if (is_never_compiled(function)) break_here(BreakReason::unknown_call, "torch.compiler.disable");
+    if (const std::string* refusal = refusal_of(function)) break_here(BreakReason::asked, *refusal);
     assume_unchanged(function, Value());
     AFrame frame;
     frame.code = function->code;

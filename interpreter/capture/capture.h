@@ -60,6 +60,8 @@ struct CaptureMemory {
   // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
   std::unordered_set<const Object*> followed;
   bool follows_calls = false;
+  bool specialises = false;  // sizes and ints are facts
+  bool only_call = false;    // the region ends behind its first instruction, a call
   bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
@@ -128,6 +130,7 @@ struct CaptureResult {
   jit::Region region;
   RegionPlan plan;
   bool empty = false;  // nothing could be captured at this pc
+  std::vector<std::string> violations;  // of sizes that torch._dynamo.mark_dynamic marked
 };
 
 class Capture {
@@ -372,6 +375,7 @@ class Capture {
   void leave_with_return(const Av& result);
 
  private:
+  friend class BreakFinder;
   friend class CallRecorder;
   friend class CaptureBuilder;
   friend class ExitBuilder;
@@ -460,6 +464,9 @@ class Capture {
                       const std::string& name);
   Av add_input(uint32_t source, EntrySource::Check check, const Value& now);
   Av tensor_input(TensorObject* tensor, uint32_t source);
+  // size_marks.cpp: what the program says of sizes.
+  void take_size_marks(TensorObject* tensor, ValueId id);
+  std::vector<std::string> broken_size_marks() const;
   Av structural_input(const Value& v, uint32_t source);
   bool comes_apart(const Value& v, uint32_t source) const;
   Av container_input(const Value& v, uint32_t source);
@@ -540,6 +547,9 @@ class Capture {
   jit::ValueMap<Scalar> hints_;                               // of scalars that follow from entry values
   size_t hints_seen_ = 0;
   jit::ValueSet nonnegative_;                                 // sizes, and scalars made of them that stay so
+  // Sizes that must not be assumed to be one number, and what they are called.
+  std::vector<std::pair<ValueId, std::string>> marked_sizes_;
+  std::vector<std::string> violations_;
   std::vector<ValueId> no_grad_values_;                       // results of ops under no_grad
   bool set_grad_enabled_ = true;  // as the program has set it; `modes` may differ inside one operation
   uint32_t step_pc_ = 0;      // of the instruction that is captured
@@ -548,8 +558,8 @@ class Capture {
   size_t origin_depth_ = 0;
 };
 
-// Marked by torch.compiler.disable.
-bool is_never_compiled(const FunctionObject* function);
+// Of a function marked by torch.compiler.disable: why; null of any other.
+const std::string* refusal_of(const FunctionObject* function);
 
 // A native function that capture knows: table in natives.cpp, by "owner.name".
 using NativeHandler = Av (*)(Capture& capture, Capture::CallArguments& arguments);

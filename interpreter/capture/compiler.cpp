@@ -17,6 +17,9 @@ namespace {
 constexpr uint32_t kFreeCaptures = 400;
 constexpr uint64_t kRunsForCapture = 4;
 constexpr uint32_t kStringVariants = 8;
+
+// Whoever asks for another backend wants to see what it does from the first call on.
+bool wants_all_now(const CompileSettings& settings) { return settings.backend != Backend::Native; }
 constexpr char kCompilerKey = 0;
 #ifdef NDEBUG
 constexpr bool kVerifyPasses = false;
@@ -36,6 +39,7 @@ Compiler::~Compiler() = default;
 
 void Compiler::reset() {
   sites_.clear();
+  eager_frames_.clear();
   watches_.clear();
   codes_.clear();
 }
@@ -43,21 +47,23 @@ void Compiler::reset() {
 // ---- entry ----
 
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
-  auto* mark = static_cast<CompiledMark*>(frame.function->compiled.get());
-  if (!options_.enabled || mark->never) return EnterResult::Interpret;
-  return enter(frame, result, true);
+  const CompiledMark& mark = *mark_of(frame.function);
+  if (!options_.enabled || demands_.stance == Stance::ForceEager) return EnterResult::Interpret;
+  if (!mark.never) return enter(frame, result, true);
+  begin_disabled(frame, mark);
+  return EnterResult::Interpret;
 }
 
 EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
-  if (!options_.enabled || goes_on_first_call(frame)) return EnterResult::Interpret;
+  if (!options_.enabled || demands_.stance == Stance::ForceEager) return EnterResult::Interpret;
+  if (goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
   return enter(frame, result, false);
 }
 
 // Who wants to see a stage wants to see it now.
 bool Compiler::may_come_later(const Frame& frame) const {
   if (options_.jit.emitted) return false;
-  const auto* mark =
-      frame.function ? static_cast<const CompiledMark*>(frame.function->compiled.get()) : nullptr;
+  const CompiledMark* mark = mark_of(frame.function);
   return mark ? mark->background.value_or(options_.background) : options_.background;
 }
 
@@ -102,7 +108,8 @@ void Compiler::sweep() {
         continue;
       }
       unwatch(*variant);
-      site.last_change = "'" + variant->invalidated_by + "' changed";
+      site.last_change = variant->invalidated_by;
+      site.last_changed = variant->invalidated_in;
       site.variants.erase(site.variants.begin() + static_cast<std::ptrdiff_t>(i));
     }
   std::erase_if(backwards_, [](const auto& entry) { return entry.second.of.expired(); });
@@ -128,14 +135,15 @@ void Compiler::unwatch(const Variant& variant) {
 
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (has_invalid_) [[unlikely]] sweep();
-  SiteKey key{frame.code, frame.pc};
+  const CompileSettings* settings = settings_at(frame, at_start);
+  if (!settings) return EnterResult::Interpret;
+  const SiteKey key{frame.code, frame.pc, settings};
   auto found = sites_.find(key);
   if (found == sites_.end()) {
     codes_.push_back(Local<CodeObject>(frame.code));
     found = sites_.try_emplace(key).first;
-    const auto* mark = at_start ? static_cast<const CompiledMark*>(frame.function->compiled.get()) : nullptr;
     // What must be one region is to say so at its first call.
-    if (mark && !mark->fullgraph && may_come_later(frame)) {
+    if (at_start && !mark_of(frame.function)->fullgraph && may_come_later(frame) && !wants_all_now(*settings)) {
       begin_first_call(frame);
       return EnterResult::Interpret;
     }
@@ -156,9 +164,11 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     at = at == 0 ? found->second.variants.size() - 1 : at - 1;
   }
   if (enter_shared(frame, found->second, &outcome, result)) return outcome;
-  std::shared_ptr<Variant> variant = make_variant(frame, sites_.find(key)->second);
-  if (!variant) return EnterResult::Interpret;
-  add_variant(sites_.find(key)->second, variant);
+  if (!may_make_variant(sites_.find(key)->second, frame)) return EnterResult::Interpret;
+  std::shared_ptr<Variant> variant = make_variant(frame, sites_.find(key)->second, *settings);
+  found = sites_.find(key);  // a backend of the script's may have called reset()
+  if (!variant || found == sites_.end()) return EnterResult::Interpret;
+  add_variant(found->second, variant);
   if (try_variant(variant, frame, &outcome, result)) return outcome;
   return EnterResult::Interpret;
 }
@@ -166,7 +176,11 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
 bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
                            Value& result) {
   EntryOfCall call(variant->entry, variant->plan);
-  return fits(*variant, frame, call) && run(variant, frame, call, outcome, result);
+  if (!fits(*variant, frame, call)) return false;
+  if (variant->settings->backend != Backend::Eager) return run(variant, frame, call, outcome, result);
+  run_eagerly(*variant, frame);
+  *outcome = EnterResult::Interpret;
+  return true;
 }
 
 // ---- capture ----
@@ -221,23 +235,29 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
   return std::nullopt;
 }
 
-bool Compiler::may_capture(const Site& site) {
+bool Compiler::may_capture(const Site& site, const CompileSettings& settings) const {
+  const std::optional<uint32_t> limit = settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
+  if (limit) return site.captures < *limit;
   if (site.captures < kFreeCaptures) return true;
   uint64_t runs = 0;
   for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
   return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
 }
 
-std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
-  if (!may_capture(site)) {
+std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
+  if (!may_capture(site, settings)) {
+    check_limit(site, frame);
     report_variant_limit(site, frame);
     frame.stepping = true;  // what comes behind this statement is tried again
     return nullptr;
   }
   ++site.captures;
   if (!site.variants.empty()) take_apart(*site.variants.front(), frame, site);
-  SiteKey key{frame.code, frame.pc};
+  const SiteKey key{frame.code, frame.pc, &settings};
   CaptureMemory memory = std::move(site.memory);
+  memory.specialises = settings.specialise;
+  memory.only_call = settings.only_calls;
+  const auto began = std::chrono::steady_clock::now();
   std::optional<CaptureResult> captured;
   try {
     captured = capture_region(frame, memory);
@@ -246,26 +266,28 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site) {
   }
   Site& again = sites_.find(key)->second;
   again.memory = std::move(memory);
+  if (captured) check_captured(frame, again.memory, *captured);
   if (!captured || captured->empty) {
     again.hopeless = true;
     return nullptr;
   }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
   auto variant = std::make_shared<Variant>();
+  variant->settings = &settings;
   variant->name = captured->region.name;
   variant->plan = std::move(captured->plan);
   if (!frame.code->code->free_names.empty())
     variant->plan.function = Local<FunctionObject>(frame.function);
   if (again.captures > 1) report_recompile(*variant, again, frame);
-  report_variant(*variant, frame);
+  report_variant(*variant, frame, took.count());
   variant->capture = ++captures_;
   if (options_.strict) {
     variant->captured = text_of(captured->region);
     variant->captured_of = entry_numbers(variant->plan, frame, again.memory);
   }
   try {
-    jit::CompileOptions options = options_.jit;
-    options.background = variant->background = works_in_background(frame);
-    variant->executable = jit::compile(std::move(captured->region), options, report_);
+    variant->background = works_in_background(frame);
+    variant->executable = make_executable(*variant, frame, std::move(captured->region));
   } catch (const InternalFault& fault) {
     report_fallback(frame, fault.what());
     again.hopeless = true;
@@ -476,8 +498,10 @@ void Compiler::on_store(Object* holder, const Value& key) {
 // For the next capture and the report. Neither needs it: a lack of memory costs no more than that.
 void Compiler::note_invalid(Variant& variant, Object* holder, const Value& key) {
   try {
-    variant.invalidated_by = is_kind(key, Kind::Str) ? std::string(cast<StrObject>(key)->view())
-                                                     : "content of a " + holder->type->name;
+    const bool named = is_kind(key, Kind::Str);
+    variant.invalidated_by = named ? "'" + std::string(cast<StrObject>(key)->view()) + "'" : "content of a " + holder->type->name;
+    if (named && holder->kind == Kind::Instance) variant.invalidated_by += " of '" + holder->type->name + "'";
+    variant.invalidated_in = holder;
     remember_dynamic(variant, holder, key);
   } catch (const std::bad_alloc&) {
   }
@@ -485,7 +509,7 @@ void Compiler::note_invalid(Variant& variant, Object* holder, const Value& key) 
 
 // A cell that changed once is read at every entry from now on.
 void Compiler::remember_dynamic(const Variant& variant, Object* holder, const Value& key) {
-  auto site = sites_.find({variant.plan.entry_code.get(), variant.plan.entry_pc});
+  auto site = sites_.find({variant.plan.entry_code.get(), variant.plan.entry_pc, variant.settings});
   if (site == sites_.end()) return;
   if (is_kind(key, Kind::Str)) {
     Local<StrObject> name = intern(vm_, cast<StrObject>(key));

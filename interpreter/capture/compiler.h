@@ -4,9 +4,11 @@
 // One Compiler per Vm. The interpreter reaches it only through CompilerHooks and Watchers.
 #include <chrono>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/compile_settings.h"
 #include "interpreter/capture/entry.h"
 #include "interpreter/capture/materialize.h"
 #include "jit/compile.h"
@@ -34,16 +36,11 @@ struct Variant {
   bool background = false;  // its kernels, and those of its backward, are compiled beside the program
   uint64_t capture = 0;     // the number of the capture that it, or the one whose code it shares, was made by
   bool shares_code = false; // a rebound plan over the code of another variant
+  const CompileSettings* settings = nullptr;
   std::string captured, captured_of;  // in a strict engine: the captured region, and the numbers that came in
-  std::string invalidated_by;
+  std::string invalidated_by;              // "'scale' of 'Block'"
+  const Object* invalidated_in = nullptr;  // where that was stored; may be gone
   uint64_t runs = 0;
-};
-
-// The mark on what torch.compile returned.
-struct CompiledMark : CompiledEntry {
-  bool fullgraph = false;
-  bool never = false;            // torch.compiler.disable
-  std::optional<bool> background;  // in place of the engine's CompileOptions::background
 };
 
 class Compiler : public CompilerHooks, public Watchers {
@@ -56,15 +53,23 @@ class Compiler : public CompilerHooks, public Watchers {
   void on_store(Object* holder, const Value& key) override;
 
   CompileOptions& options() { return options_; }
+  CompileDemands& demands() { return demands_; }
+  // The one object for equal settings.
+  const CompileSettings* intern_settings(CompileSettings settings);
   jit::Report& report() { return report_; }
   // With all that is being compiled now: what a reader sees does not depend on how fast that is.
   jit::Report& finished_report();
   // The compiled backward of a region whose results left with a history.
   jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
-                                       bool background);
+                                       const CompileSettings& settings, bool background);
+  // The engine's options as the settings change them.
+  jit::CompileOptions jit_options(const CompileSettings& settings, bool background) const;
   void report_taped_backward(const std::string& region, bool create_graph);
   // Forgets every variant.
   void reset();
+  // Events of these kinds are printed as they come.
+  Type* region_type() const { return region_type_; }
+  void log(std::set<jit::EventKind> kinds) { logged_ = std::move(kinds); }
 
  private:
   struct Site {
@@ -75,7 +80,8 @@ class Compiler : public CompilerHooks, public Watchers {
     uint32_t captures = 0;
     bool limit_reported = false;
     size_t held_last = 0;       // variants and objects when abandoned ones were looked for
-    std::string last_change;    // what made the variant invalid that went last
+    std::string last_change;    // what made the variant invalid that went last, and where that was stored
+    const Object* last_changed = nullptr;
   };
   // A split that died may leave its address to another one.
   struct CompiledBackward {
@@ -85,11 +91,12 @@ class Compiler : public CompilerHooks, public Watchers {
   struct SiteKey {
     const CodeObject* code;
     uint32_t pc;
+    const CompileSettings* settings;
     bool operator==(const SiteKey&) const = default;
   };
   struct SiteHash {
     size_t operator()(const SiteKey& k) const {
-      return hash_mix(reinterpret_cast<uint64_t>(k.code), k.pc);
+      return hash_mix(reinterpret_cast<uint64_t>(k.code), k.pc) ^ reinterpret_cast<uint64_t>(k.settings);
     }
   };
   // A frame that is interpreted until it begins a loop anew.
@@ -99,6 +106,12 @@ class Compiler : public CompilerHooks, public Watchers {
     uint32_t pc;  // the farthest so far
     std::chrono::steady_clock::time_point began;
   };
+  // A frame that is interpreted up to where a captured region ends (Backend::Eager).
+  struct EagerFrame {
+    const Frame* frame;
+    const CodeObject* code;
+    uint32_t until;
+  };
   struct WatchEntry {
     Value key;
     std::weak_ptr<Variant> variant;
@@ -106,7 +119,18 @@ class Compiler : public CompilerHooks, public Watchers {
   };
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
-  static bool may_capture(const Site& site);
+  bool may_capture(const Site& site, const CompileSettings& settings) const;
+  // demands.cpp: what the program asks for, and the errors where it does not get it.
+  static const CompiledMark* asking_mark(const Frame& frame);
+  const CompileSettings* settings_at(const Frame& frame, bool at_start);
+  static void begin_disabled(Frame& frame, const CompiledMark& mark);
+  bool may_make_variant(const Site& site, const Frame& frame) const;
+  void check_limit(const Site& site, const Frame& frame) const;
+  void check_captured(const Frame& frame, const CaptureMemory& memory, const CaptureResult& captured) const;
+  std::string breaks_text(const Frame& frame, const CaptureMemory& memory) const;
+  [[noreturn]] void raise_named(const char* module, const char* name, const std::string& text) const;
+  void run_eagerly(const Variant& variant, Frame& frame);
+  bool goes_on_eagerly(const Frame& frame);
   bool may_come_later(const Frame& frame) const;
   bool works_in_background(const Frame& frame) const;
   void begin_first_call(Frame& frame);
@@ -132,7 +156,8 @@ class Compiler : public CompilerHooks, public Watchers {
   void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);
   // Starts again as often as `memory` grows; nothing when that does not end.
   std::optional<CaptureResult> capture_region(const Frame& frame, CaptureMemory& memory);
-  std::shared_ptr<Variant> make_variant(Frame& frame, Site& site);
+  std::shared_ptr<Variant> make_variant(Frame& frame, Site& site, const CompileSettings& settings);
+  std::unique_ptr<jit::Executable> make_executable(const Variant& variant, const Frame& frame, jit::Region region);
   // sharing.cpp: variants for other objects of the same form, over the code of one that there is.
   bool enter_shared(Frame& frame, Site& site, EnterResult* outcome, Value& result);
   std::shared_ptr<Variant> share_variant(const Variant& old, Frame& frame, const Site& site);
@@ -149,7 +174,7 @@ class Compiler : public CompilerHooks, public Watchers {
   void note_invalid(Variant& variant, Object* holder, const Value& key);
   void remember_dynamic(const Variant& variant, Object* holder, const Value& key);
   // reporting.cpp
-  void report_variant(const Variant& variant, const Frame& frame);
+  void report_variant(const Variant& variant, const Frame& frame, double capture_ms);
   void report_recompile(const Variant& variant, Site& site, const Frame& frame);
   void report_variant_limit(Site& site, const Frame& frame);
   // recompile_reason.cpp: every fact of an older variant that does not hold now, as text.
@@ -166,6 +191,9 @@ class Compiler : public CompilerHooks, public Watchers {
   Vm& vm_;
   mutable TensorState* tensors_ = nullptr;
   CompileOptions options_;
+  CompileDemands demands_;
+  std::vector<std::unique_ptr<const CompileSettings>> settings_;  // all different ones
+  std::vector<EagerFrame> eager_frames_;
   jit::Report report_;
   std::unordered_map<SiteKey, Site, SiteHash> sites_;
   std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
@@ -175,6 +203,8 @@ class Compiler : public CompilerHooks, public Watchers {
   mutable uint64_t epoch_ = 0;  // of the overlap test's marks
   bool has_invalid_ = false;  // some variant of some site
   uint64_t captures_ = 0;
+  std::set<jit::EventKind> logged_;
+  Type* region_type_ = nullptr;  // of what a script's backend gets; made for the first one
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;
 };

@@ -1,5 +1,8 @@
 // Module `_compiler`: the functions behind torch.compile, torch.compiler and torch._dynamo.explain, which
 // are script functions of the library.
+#include <algorithm>
+
+#include "interpreter/capture/called_backend.h"
 #include "interpreter/capture/compiler.h"
 #include "interpreter/value/string.h"
 #include "interpreter/vm/grants.h"
@@ -15,10 +18,9 @@ FunctionObject* function_of(Vm& vm, const Value& v) {
   raise_type_error(vm, "expected a script function or method, not '" + type_name(vm, v) + "'");
 }
 
-// A function of its own with the mark: the one that was given stays uncompiled. Of a bound method: a bound
-// method.
-Value compiled_copy(Vm& vm, Args& args) {
-  const FunctionObject* from = function_of(vm, args[0]);
+// A function of its own with the mark: the one that was given stays as it is. Of a bound method: a bound method.
+Value marked_copy(Vm& vm, const Value& given, std::shared_ptr<CompiledMark> mark) {
+  const FunctionObject* from = function_of(vm, given);
   Local<FunctionObject> copy = vm.heap().make<FunctionObject>(vm.types().function);
   copy->code = from->code;
   copy->module = from->module;
@@ -31,21 +33,102 @@ Value compiled_copy(Vm& vm, Args& args) {
   copy->annotations = from->annotations;
   copy->attributes = make_dict(vm);
   if (from->attributes) copy->attributes->table.copy_from(from->attributes->table);
-  dict_set(vm, copy->attributes.get(), "__wrapped__", args[0]);
-  auto mark = std::make_shared<CompiledMark>();
-  mark->fullgraph = truth(vm, args[1]);
-  if (!args[2].is_none()) mark->background = truth(vm, args[2]);
-  copy->compiled = mark;
-  if (BoundMethod* bound = try_cast<BoundMethod>(args[0]))
-    return make_bound_method(vm, copy.value(), bound->self);
+  dict_set(vm, copy->attributes.get(), "__wrapped__", given);
+  copy->compiled = std::move(mark);
+  if (BoundMethod* bound = try_cast<BoundMethod>(given)) return make_bound_method(vm, copy.value(), bound->self);
   return copy.take();
 }
 
-Value mark_never(Vm& vm, Args& args) {
+struct BackendName {
+  const char* name;
+  Backend backend;
+};
+constexpr BackendName kBackends[] = {{"eager", Backend::Eager},
+                                     {"capture", Backend::Capture},
+                                     {"autodiff", Backend::Autodiff},
+                                     {"unfused", Backend::Unfused},
+                                     {"native", Backend::Native}};
+
+// What is no name is called; torch._dynamo.backends has looked names up.
+void set_backend(Vm& vm, const Value& given, CompileSettings& settings) {
+  settings.backend = Backend::Called;
+  settings.called = given;
+  if (!is_kind(given, Kind::Str)) return;
+  for (const BackendName& row : kBackends)
+    if (cast<StrObject>(given)->view() == row.name) settings.backend = row.backend;
+  if (settings.backend == Backend::Called) raise_type_error(vm, "an unknown backend");
+  settings.called = Value();
+}
+
+std::vector<std::string> names_in(Vm& vm, const Value& given) {
+  std::vector<std::string> names;
+  for (const Value& name : to_list(vm, given)->items) names.emplace_back(text_of(vm, name));
+  return names;
+}
+
+Value compiled_copy(Vm& vm, Args& args) {
+  auto mark = std::make_shared<CompiledMark>();
+  mark->fullgraph = truth(vm, args[1]);
+  if (!args[2].is_none()) mark->background = truth(vm, args[2]);
+  CompileSettings settings;
+  set_backend(vm, args[3], settings);
+  settings.specialise = truth(vm, args[4]);
+  settings.disabled = names_in(vm, args[5]);
+  const std::vector<std::string_view> passes = jit::pass_names();
+  for (const std::string& name : settings.disabled)
+    if (std::find(passes.begin(), passes.end(), name) == passes.end())
+      raise(vm, vm.exceptions().ValueError, "'" + name + "' is no pass");
+  if (!args[6].is_none()) settings.recompile_limit = static_cast<uint32_t>(std::clamp<int64_t>(args[6].as_int(), 0, 1 << 30));
+  mark->settings = compiler_of(vm)->intern_settings(std::move(settings));
+  return marked_copy(vm, args[0], std::move(mark));
+}
+
+Value disabled_copy(Vm& vm, Args& args) {
   auto mark = std::make_shared<CompiledMark>();
   mark->never = true;
-  function_of(vm, args[0])->compiled = mark;
-  return args[0];
+  mark->recursive = truth(vm, args[1]);
+  mark->reason = text_of(vm, args[2]);
+  return marked_copy(vm, args[0], std::move(mark));
+}
+
+// (region, inputs): a tuple of outputs.
+Value run_region(Vm& vm, Args& args) {
+  RegionObject* region = is_kind(args[0], Kind::Native) && args[0].object()->type == compiler_of(vm)->region_type()
+                             ? static_cast<RegionObject*>(args[0].object())
+                             : nullptr;
+  if (!region || !is_kind(args[1], Kind::Tuple)) raise_type_error(vm, "expected a captured region and a tuple");
+  const std::shared_ptr<CapturedRegion> held = region->region;
+  return run_captured_region(vm, *held, cast<TupleObject>(args[1])->span());
+}
+
+Value exchange_flag(Vm& vm, bool& flag, const Value& now) { return Value::boolean(std::exchange(flag, truth(vm, now))); }
+
+// Sets what holds for all functions; what it was before.
+Value demand(Vm& vm, Args& args) {
+  CompileDemands& demands = compiler_of(vm)->demands();
+  const std::string name(text_of(vm, args[0]));
+  if (name == "error_on_graph_break") return exchange_flag(vm, demands.error_on_graph_break, args[1]);
+  if (name == "error_on_recompile") return exchange_flag(vm, demands.error_on_recompile, args[1]);
+  if (name == "fail_on_recompile_limit_hit") return exchange_flag(vm, demands.fail_on_limit, args[1]);
+  if (name == "stance" && args[1].is_int())
+    return Value::integer(static_cast<int64_t>(
+        std::exchange(demands.stance, static_cast<Stance>(std::clamp<int64_t>(args[1].as_int(), 0, 3)))));
+  if (name != "recompile_limit") raise(vm, vm.exceptions().ValueError, "nothing is called '" + name + "'");
+  const Value before = demands.recompile_limit ? Value::integer(*demands.recompile_limit) : Value::none();
+  demands.recompile_limit.reset();
+  if (args[1].is_int()) demands.recompile_limit = static_cast<uint32_t>(std::clamp<int64_t>(args[1].as_int(), 0, 1 << 30));
+  return before;
+}
+
+// Names of event kinds.
+Value set_logs(Vm& vm, Args& args) {
+  std::set<jit::EventKind> kinds;
+  const std::vector<std::string> names = names_in(vm, args[0]);
+  for (int i = 0; i < jit::kEventKinds; ++i)
+    if (std::find(names.begin(), names.end(), jit::event_kind_name(static_cast<jit::EventKind>(i))) != names.end())
+      kinds.insert(static_cast<jit::EventKind>(i));
+  compiler_of(vm)->log(std::move(kinds));
+  return Value::none();
 }
 
 Value reset(Vm& vm, Args&) {
@@ -118,8 +201,12 @@ Value load_cache_artifacts(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
-  module.function("compile", "function, fullgraph=False, background=None", compiled_copy)
-      .function("disable", "function", mark_never)
+  module
+      .function("compile", "function, fullgraph, background, backend, specialise, disabled, recompile_limit", compiled_copy)
+      .function("disable", "function, recursive, reason", disabled_copy)
+      .function("run_region", "region, inputs", run_region)
+      .function("demand", "name, value", demand)
+      .function("set_logs", "kinds", set_logs)
       .function("reset", "", reset)
       .function("set_enabled", "mode", set_enabled)
       .function("report_json", "", report_json)
@@ -132,11 +219,6 @@ Local<ModuleObject> make_compiler_module(Vm& vm) {
 }
 
 }  // namespace
-
-bool is_never_compiled(const FunctionObject* function) {
-  auto* mark = static_cast<const CompiledMark*>(function->compiled.get());
-  return mark && mark->never;
-}
 
 void register_compiler_module(Vm& vm) {
   register_native_module(vm, "_compiler", make_compiler_module);

@@ -76,6 +76,7 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
     input_sizes_.insert(size);
     nonnegative_.insert(size);
   }
+  take_size_marks(tensor, id);
   auto object = make<VTensor>();
   object->come_in(*tensor, id);
   object->source = source;
@@ -122,7 +123,7 @@ Av Capture::text_input(uint32_t source) {
 
 // A value found at `source`, whose content may differ at the next entry.
 Av Capture::load_value(const Value& v, EntrySource source) {
-  if (v.is_int()) return add_input(add_source(std::move(source)), Check::Int, v);
+  if (v.is_int() && !memory_.specialises) return add_input(add_source(std::move(source)), Check::Int, v);
   if (v.is_float()) return add_input(add_source(std::move(source)), Check::Float, v);
   if (v.is_undefined()) {  // a variable that has a value at another entry is another one
     source.check = Check::Same;

@@ -1,6 +1,7 @@
 // Why a call needs another variant: every fact of an older one that does not hold now, in the words of
 // the script. Runs once per capture, never on the way into compiled code.
 #include "interpreter/capture/compiler.h"
+#include "interpreter/capture/object_path.h"
 #include "interpreter/tensor/eager.h"
 
 namespace tsc::interp {
@@ -31,6 +32,12 @@ std::string closure_name(const Frame& frame, const Value& cell) {
   return "a variable of an enclosing function";
 }
 
+// "'Block'", with the way to it from the variables of the call.
+std::string owner_text(const Frame& frame, const Object* owner, const std::string& type) {
+  const std::string path = object_path(frame, owner);
+  return quoted(type) + (path.empty() ? "" : " (" + path + ")");
+}
+
 std::string source_name(const std::vector<EntrySource>& sources, const EntrySource& source,
                         const Frame& frame) {
   switch (source.form) {
@@ -43,7 +50,7 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
     case Form::Attribute:
       if (!source.holder.is_object())
         return source_name(sources, sources[source.parent], frame) + "." + std::string(source.name->view());
-      return quoted(source.name->view()) + " of " + quoted(source.holder.object()->type->name);
+      return quoted(source.name->view()) + " of " + owner_text(frame, source.holder.object(), source.holder.object()->type->name);
     case Form::Namespace: return quoted(source.name->view());
     case Form::Content: return closure_name(frame, source.holder);
     case Form::Element: return "item " + std::to_string(source.index) + " of a list";

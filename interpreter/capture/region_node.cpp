@@ -39,9 +39,10 @@ jit::RunExit run_backward(jit::Executable& executable, std::span<const jit::RunI
 // the history of a gradient (create_graph), which is a function of them.
 class RegionNode : public jit::TapeNode {
  public:
-  RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit, bool background)
+  RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit, const CompileSettings& settings, bool background)
       : compiler_(compiler),
         vm_(vm),
+        settings_(settings),
         background_(background),
         split_(exit.backward),
         history_(exit.history),
@@ -97,7 +98,8 @@ class RegionNode : public jit::TapeNode {
       request.add_up = false;
       split = split_for(request);
     }
-    const bool by_op = pass.create_graph() || !request.inspected.empty();
+    const bool asked = settings_.backend == Backend::Capture;
+    const bool by_op = asked || pass.create_graph() || !request.inspected.empty();
     const std::vector<jit::TapeTensor> found =
         by_op ? run_taped_backward(*split, gradients, pass) : run_compiled(split, gradients);
     walked_ = split->saving;
@@ -212,7 +214,7 @@ class RegionNode : public jit::TapeNode {
     }
     jit::RunContext context;
     context.rng = &tensor_state(vm_).rng;
-    jit::RunExit exit = run_backward(compiler_.backward_executable(split, background_), inputs, context);
+    jit::RunExit exit = run_backward(compiler_.backward_executable(split, settings_, background_), inputs, context);
     std::vector<jit::TapeTensor> found(exit.live.size());
     for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
     return found;
@@ -221,7 +223,7 @@ class RegionNode : public jit::TapeNode {
   // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way.
   std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
                                                   std::span<const jit::TapeTensor> gradients, Pass& pass) {
-    compiler_.report_taped_backward(history_->forward.name, pass.create_graph());
+    if (settings_.backend != Backend::Capture) compiler_.report_taped_backward(history_->forward.name, pass.create_graph());
     std::vector<jit::TapedInput> inputs;
     for (size_t i = 0; i < saved.size(); ++i)
       inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
@@ -318,6 +320,7 @@ class RegionNode : public jit::TapeNode {
 
   Compiler& compiler_;
   Vm& vm_;
+  const CompileSettings& settings_;
   const bool background_;
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
@@ -330,20 +333,17 @@ class RegionNode : public jit::TapeNode {
 }  // namespace
 
 jit::Executable& Compiler::backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
-                                               bool background) {
+                                               const CompileSettings& settings, bool background) {
   CompiledBackward& compiled = backwards_[split.get()];
-  if (compiled.of.expired()) {
-    jit::CompileOptions options = options_.jit;
-    options.background = background;
-    compiled = {split, jit::compile(split->backward.clone(), options, report_)};
-  }
+  if (compiled.of.expired())
+    compiled = {split, jit::compile(split->backward.clone(), jit_options(settings, background), report_)};
   return *compiled.code;
 }
 
 void Compiler::prepare_history(const Variant& variant, const ExitPlan& exit,
                                Materializer& materializer, std::span<const jit::RunValue> live,
                                const std::vector<Value>& entry) {
-  auto node = make_ref<RegionNode>(*this, vm_, exit, variant.background);
+  auto node = make_ref<RegionNode>(*this, vm_, exit, *variant.settings, variant.background);
   TensorState& state = tensor_state(vm_);
   // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
   // those of the single operations. Those of leaves made in the region follow when the leaves are built.

@@ -1,5 +1,6 @@
 // Events of capture: regions, host statements, exits, facts, recompiles, fallbacks.
 #include "interpreter/capture/compiler.h"
+#include "interpreter/capture/object_path.h"
 #include "jit/autodiff/split.h"
 #include "jit/cache/identity.h"
 
@@ -11,9 +12,34 @@ std::string place_text(const CodeObject* code, uint32_t pc) {
 
 namespace {
 
+// A file of the library's.
+bool is_library(const CodeObject* code) { return code->code->file().rfind("<stdlib>", 0) == 0; }
+
+// The line of the program that led there: of the library's own lines the one that called it.
+uint32_t users_origin(const RegionPlan& plan, uint32_t origin) {
+  for (uint32_t at = origin; at; at = plan.origins[at].caller)
+    if (plan.origins[at].code && !is_library(plan.origins[at].code.get())) return at;
+  return origin;
+}
+
 std::string origin_place(const RegionPlan& plan, uint32_t origin) {
-  const Origin& place = plan.origins[origin];
+  const Origin& place = plan.origins[users_origin(plan, origin)];
   return place.code ? place_text(place.code.get(), place.pc) : std::string();
+}
+
+// Where the library does it, when it is not the program's own line.
+std::string library_place(const RegionPlan& plan, uint32_t origin) {
+  const Origin& place = plan.origins[origin];
+  if (users_origin(plan, origin) == origin || !place.code) return "";
+  return " in " + place_text(place.code.get(), place.pc);
+}
+
+// Where a region begins, or the first line of the program that it holds.
+std::string region_place(const RegionPlan& plan, const Frame& frame) {
+  if (is_library(frame.code))
+    for (const Origin& origin : plan.origins)
+      if (origin.code && !is_library(origin.code.get())) return place_text(origin.code.get(), origin.pc);
+  return place_text(frame.code, frame.pc);
 }
 
 std::string reason_text(BreakReason reason, const std::string& detail) {
@@ -24,16 +50,23 @@ std::string reason_text(BreakReason reason, const std::string& detail) {
 
 }  // namespace
 
-void Compiler::report_variant(const Variant& variant, const Frame& frame) {
+void Compiler::report_variant(const Variant& variant, const Frame& frame, double capture_ms) {
   const RegionPlan& plan = variant.plan;
   jit::Event region;
   region.kind = jit::EventKind::Region;
   region.region = variant.name;
   region.id = "region";
-  region.place = place_text(frame.code, frame.pc);
+  region.place = region_place(plan, frame);
   region.subject = std::to_string(plan.instructions) + " instructions";
   if (plan.repeats) region.subject += ", " + std::to_string(plan.repeats) + " calls as ones before";
   report_.add(region);
+  jit::Event took;
+  took.kind = jit::EventKind::CompileTime;
+  took.region = variant.name;
+  took.id = "capture";
+  took.place = region.place;
+  took.ms = capture_ms;
+  report_.add(std::move(took));
   for (const HostAction& action : plan.actions) {
     // Stores are operations of the region, not statements that the interpreter runs.
     if (action.form != HostAction::Form::Call || action.is_store) continue;
@@ -42,7 +75,7 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
     event.region = variant.name;
     event.id = break_row(action.reason).id;
     event.place = origin_place(plan, action.origin);
-    event.reason = break_row(action.reason).explanation;
+    event.reason = break_row(action.reason).explanation + library_place(plan, action.origin);
     event.hint = break_row(action.reason).hint;
     report_.add(std::move(event));
   }
@@ -53,7 +86,7 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
     event.region = variant.name;
     event.id = break_row(exit.reason).id;
     event.place = origin_place(plan, exit.origin);
-    event.reason = reason_text(exit.reason, exit.detail);
+    event.reason = reason_text(exit.reason, exit.detail) + library_place(plan, exit.origin);
     event.hint = break_row(exit.reason).hint;
     report_.add(std::move(event));
   }
@@ -67,15 +100,24 @@ void Compiler::report_variant(const Variant& variant, const Frame& frame) {
   }
 }
 
+namespace {
+
+std::string path_to(const Frame& frame, const Object* object) {
+  const std::string path = object_path(frame, object);
+  return path.empty() ? "" : " (" + path + ")";
+}
+
+}  // namespace
+
 // Compared with the newest variant of the place, or with the one that a store has made invalid.
 void Compiler::report_recompile(const Variant& variant, Site& site, const Frame& frame) {
   jit::Event event;
   event.kind = jit::EventKind::Recompile;
   event.region = variant.name;
   event.id = "recompile";
-  event.place = place_text(frame.code, frame.pc);
+  event.place = region_place(variant.plan, frame);
   event.reason = "variant " + std::to_string(site.captures) + ": ";
-  if (!site.last_change.empty()) event.reason += std::exchange(site.last_change, {});
+  if (!site.last_change.empty()) event.reason += std::exchange(site.last_change, {}) + path_to(frame, site.last_changed) + " changed";
   else if (!site.variants.empty()) event.reason += difference(*site.variants.front(), frame);
   else event.reason += "the one before is gone";
   report_.add(std::move(event));
@@ -130,6 +172,8 @@ void Compiler::report_fallback(const Frame& frame, const std::string& reason) {
 // What costs time without changing a result is said once: a compiler that cannot be opened, a kernel that could
 // not be compiled, and a disk cache that cannot be used or written.
 void Compiler::warn(const jit::Event& event) {
+  if (logged_.count(event.kind))
+    vm_.write(Stream::Error, "[" + std::string(jit::event_kind_name(event.kind)) + "] " + jit::describe(event) + "\n");
   const auto say = [&](bool& said, const std::string& text) {
     if (!std::exchange(said, true)) vm_.write(Stream::Error, "warning: " + text + "\n");
   };

@@ -33,6 +33,7 @@ std::shared_ptr<Variant> Compiler::share_variant(const Variant& old, Frame& fram
   if (!rebound) return nullptr;
   auto variant = std::make_shared<Variant>();
   variant->name = old.name;
+  variant->settings = old.settings;
   variant->plan = std::move(*rebound);
   variant->background = old.background;
   variant->capture = old.capture;

@@ -1,0 +1,109 @@
+#include "interpreter/capture/break_finder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "interpreter/capture/call_record.h"
+#include "interpreter/vm/vm.h"
+#include "lang/bytecode/liveness.h"
+
+namespace tsc::interp {
+
+namespace {
+
+constexpr uint32_t kMostSteps = 200000;
+constexpr size_t kMostBreaks = 100;
+
+// It needs what an instruction before would have made.
+bool is_consequence(const BreakHere& reason) {
+  return reason.reason == BreakReason::unknown_object && reason.detail == "unbound variable";
+}
+
+}  // namespace
+
+class BreakFinder {
+ public:
+  explicit BreakFinder(Capture& capture) : capture_(capture) {}
+
+  std::vector<FoundBreak> find() {
+    for (uint32_t steps = 0; !ended_ && !capture_.done_ && steps < kMostSteps && found_.size() < kMostBreaks; ++steps)
+      if (!leaves_the_function()) step();
+    return std::move(found_);
+  }
+
+ private:
+  using Place = std::pair<const CodeObject*, uint32_t>;
+
+  AFrame& frame() { return capture_.frames_.back(); }
+  const lang::Instruction& instruction() { return frame().code->code->instructions[frame().pc]; }
+
+  // What a region does when it ends is not asked.
+  bool leaves_the_function() {
+    const bool returns = instruction().op == lang::Op::Return || instruction().op == lang::Op::ReturnNone;
+    ended_ = returns && capture_.frames_.size() == 1;
+    return ended_;
+  }
+
+  void step() {
+    try {
+      capture_.step();
+    } catch (const BreakHere& reason) {
+      note(reason);
+      pass_over();
+    } catch (const Error& error) {
+      note({BreakReason::raises, error.message()});
+      pass_over();
+    } catch (const ScriptException& raised) {
+      note({BreakReason::raises, exception_line(capture_.vm_, raised.exception())});
+      pass_over();
+    } catch (const UnreadContainer& unread) {
+      capture_.read_from_now_on(*unread.object);
+    }
+  }
+
+  void note(const BreakHere& reason) {
+    if (is_consequence(reason) || !noted_.insert({frame().code.get(), frame().pc}).second) return;
+    if (reason.reason == BreakReason::too_large) ended_ = true;
+    FoundBreak found{reason.reason, reason.detail, {}};
+    for (const AFrame& one : capture_.frames_) found.places.push_back({one.code->code, one.pc});
+    found_.push_back(std::move(found));
+  }
+
+  void pass_over() {
+    const lang::CodeObject& code = *frame().code->code;
+    const lang::Instruction& instruction = code.instructions[frame().pc];
+    const bool returns = lang::ends_block(instruction.op) && !lang::is_jump(instruction.op);
+    if (returns || frame().pc + 1 >= code.instructions.size()) return leave_frame();
+    for (uint32_t reg : lang::register_use(code, instruction).writes)
+      if (reg < frame().registers.size()) frame().registers[reg] = Av();
+    const bool again = !passed_.insert({frame().code.get(), frame().pc}).second;
+    frame().pc = again && lang::is_jump(instruction.op) ? lang::jump_target(instruction, frame().pc) : frame().pc + 1;
+  }
+
+  void leave_frame() {
+    ended_ = capture_.frames_.size() == 1 || frame().generator;
+    if (ended_) return;
+    frame().seen = nullptr;
+    capture_.recorder_.reset();
+    capture_.return_from(Av());
+  }
+
+  Capture& capture_;
+  std::set<Place> noted_, passed_;
+  std::vector<FoundBreak> found_;
+  bool ended_ = false;
+};
+
+std::vector<FoundBreak> find_breaks(Vm& vm, const Frame& frame, CaptureMemory memory) {
+  memory.follows_calls = true;
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    try {
+      Capture capture(vm, frame, memory);
+      return BreakFinder(capture).find();
+    } catch (const CaptureRestart&) {
+    }
+  }
+  return {};
+}
+
+}  // namespace tsc::interp

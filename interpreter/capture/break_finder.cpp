@@ -14,10 +14,7 @@ namespace {
 constexpr uint32_t kMostSteps = 200000;
 constexpr size_t kMostBreaks = 100;
 
-// It needs what an instruction before would have made.
-bool is_consequence(const BreakHere& reason) {
-  return reason.reason == BreakReason::unknown_object && reason.detail == "unbound variable";
-}
+bool is_method_call(lang::Op op) { return op == lang::Op::CallMethod || op == lang::Op::CallMethodKw; }
 
 }  // namespace
 
@@ -62,11 +59,20 @@ class BreakFinder {
   }
 
   void note(const BreakHere& reason) {
-    if (is_consequence(reason) || !noted_.insert({frame().code.get(), frame().pc}).second) return;
+    if (needs_unknown() || !noted_.insert({frame().code.get(), frame().pc}).second) return;
     if (reason.reason == BreakReason::too_large) ended_ = true;
     FoundBreak found{reason.reason, reason.detail, {}};
     for (const AFrame& one : capture_.frames_) found.places.push_back({one.code->code, one.pc});
     found_.push_back(std::move(found));
+  }
+
+  // Whether the instruction reads what one before it would have made.
+  bool needs_unknown() {
+    const std::vector<uint32_t> reads = lang::register_use(*frame().code->code, instruction()).reads;
+    const size_t count = is_method_call(instruction().op) ? std::min<size_t>(reads.size(), 1) : reads.size();
+    return std::any_of(reads.begin(), reads.begin() + static_cast<std::ptrdiff_t>(count), [&](uint32_t reg) {
+      return reg < frame().registers.size() && frame().registers[reg].is_undefined();
+    });
   }
 
   void pass_over() {
@@ -96,6 +102,7 @@ class BreakFinder {
 
 std::vector<FoundBreak> find_breaks(Vm& vm, const Frame& frame, CaptureMemory memory) {
   memory.follows_calls = true;
+  memory.refused.clear();  // in front of instructions that come to their reasons again
   for (int attempt = 0; attempt < 64; ++attempt) {
     try {
       Capture capture(vm, frame, memory);

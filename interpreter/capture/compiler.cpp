@@ -248,7 +248,8 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   if (!may_capture(site, settings)) {
     check_limit(site, frame);
     report_variant_limit(site, frame);
-    frame.stepping = true;  // what comes behind this statement is tried again
+    // What comes behind this statement is tried again, unless the program has said how much is enough.
+    frame.stepping |= !settings.recompile_limit && !demands_.recompile_limit;
     return nullptr;
   }
   ++site.captures;

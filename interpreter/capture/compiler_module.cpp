@@ -35,8 +35,11 @@ Value marked_copy(Vm& vm, const Value& given, std::shared_ptr<CompiledMark> mark
   if (from->attributes) copy->attributes->table.copy_from(from->attributes->table);
   dict_set(vm, copy->attributes.get(), "__wrapped__", given);
   copy->compiled = std::move(mark);
-  if (BoundMethod* bound = try_cast<BoundMethod>(given)) return make_bound_method(vm, copy.value(), bound->self);
-  return copy.take();
+  BoundMethod* bound = try_cast<BoundMethod>(given);
+  if (!bound) return copy.take();
+  // Reports name the region of a module after its class.
+  if (copy->name && copy->name->view() == "__call__") copy->name = intern(vm, bound->self.object()->type->name);
+  return make_bound_method(vm, copy.value(), bound->self);
 }
 
 struct BackendName {
@@ -203,7 +206,7 @@ Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
   module
       .function("compile", "function, fullgraph, background, backend, specialise, disabled, recompile_limit", compiled_copy)
-      .function("disable", "function, recursive, reason", disabled_copy)
+      .function("disable", "function, recursive=True, reason='torch.compiler.disable'", disabled_copy)
       .function("run_region", "region, inputs", run_region)
       .function("demand", "name, value", demand)
       .function("set_logs", "kinds", set_logs)

@@ -181,12 +181,22 @@ std::string text_of_break(const FoundBreak& found) {
 
 }  // namespace
 
+namespace {
+
+bool handles_exception(const Frame& frame) {
+  for (const Frame* at = &frame; at; at = at->back)
+    if (!at->handled.is_undefined()) return true;
+  return false;
+}
+
+}  // namespace
+
 std::string Compiler::breaks_text(const Frame& frame, const CaptureMemory& memory) const {
   const std::vector<FoundBreak> breaks = find_breaks(vm_, frame, memory);
   std::string text;
   for (const FoundBreak& found : breaks) text += text_of_break(found);
   const std::string count = breaks.size() == 1 ? "1 graph break" : std::to_string(breaks.size()) + " graph breaks";
-  return text + count + " in " + frame.code->code->name + "(), which must be one region (fullgraph=True or error_on_graph_break)";
+  return text + count + " in " + std::string(frame.function->name->view()) + "(), which must be one region (fullgraph=True or error_on_graph_break)";
 }
 
 // In a test world every statement leaves its region, whatever the program asks for.
@@ -197,9 +207,12 @@ void Compiler::check_captured(const Frame& frame, const CaptureMemory& memory, c
     raise_named("torch._dynamo.exc", "ConstraintViolationError", text);
   }
   const CompiledMark* asking = asking_mark(frame);
-  if (options_.break_everywhere || (!demands_.error_on_graph_break && !(asking && asking->fullgraph))) return;
+  const bool whole = asking && asking->fullgraph;
+  if (options_.break_everywhere || (!demands_.error_on_graph_break && !whole)) return;
   const ExitPlan& last = captured.plan.exits.back();
   if (last.form != ExitPlan::Form::Resume || raises_out(captured.plan, last)) return;
+  // The error that leaves a block with error_on_graph_break is on its way through what is captured.
+  if (!whole && (captured.empty || last.reason == BreakReason::exception_state || handles_exception(frame))) return;
   raise_named("torch._dynamo.exc", "Unsupported", breaks_text(frame, memory));
 }
 

@@ -420,8 +420,9 @@ CaptureResult Capture::finish() {
   }
   check_memory();
   check_walks();
-  check_at_entry();
   CaptureResult result;
+  result.violations = broken_size_marks();
+  check_at_entry();
   result.region = std::move(region_);
   result.plan = std::move(plan_);
   result.plan.object_count = objects_made_;

@@ -37,7 +37,7 @@ constexpr KindRow kTotals[] = {
 
 std::string milliseconds(double ms) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f ms", ms);
+  std::snprintf(text, sizeof text, ms < 1 ? "%.3f ms" : "%.1f ms", ms);
   return text;
 }
 

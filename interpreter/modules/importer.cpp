@@ -270,11 +270,12 @@ Value Importer::import_one(const std::string& name, ModuleObject* parent) {
     if (natives_.find(name) == natives_.end()) not_found(name, parent);
   }
   Value module = load(name, parent);
+  if (Value replaced = dict_get(vm_, vm_.modules(), name)) module = replaced;
   if (parent) dict_set(vm_, parent->globals, name.substr(name.rfind('.') + 1), module);
   return module;
 }
 
-Local<ModuleObject> Importer::import_absolute(const std::string& name) {
+Value Importer::import_whole(const std::string& name) {
   Value module;
   size_t dot = 0;
   do {
@@ -284,6 +285,11 @@ Local<ModuleObject> Importer::import_absolute(const std::string& name) {
     if (auto* p = try_cast<ModuleObject>(module)) parent = Local<ModuleObject>(p);
     module = import_one(prefix, parent);
   } while (dot != std::string::npos);
+  return module;
+}
+
+Local<ModuleObject> Importer::import_absolute(const std::string& name) {
+  const Value module = import_whole(name);
   if (!is_kind(module, Kind::Module))
     raise(vm_, vm_.exceptions().ImportError, "'" + name + "' in sys.modules is not a module");
   return Local<ModuleObject>(cast<ModuleObject>(module));
@@ -305,10 +311,10 @@ std::string Importer::resolve_relative(ModuleObject* from, std::string_view name
 
 Value Importer::import_statement(ModuleObject* from, std::string_view name, uint32_t level, bool last) {
   std::string full = level ? resolve_relative(from, name, level) : std::string(name);
-  Local<ModuleObject> module = import_absolute(full);
-  if (last || level) return module.take();
+  Value module = import_whole(full);
+  if (last || level) return module;
   size_t dot = full.find('.');
-  return dot == std::string::npos ? module.take() : dict_get(vm_, vm_.modules(), full.substr(0, dot));
+  return dot == std::string::npos ? module : dict_get(vm_, vm_.modules(), full.substr(0, dot));
 }
 
 Value Importer::import_from(const Value& module, StrObject* name) {

@@ -54,6 +54,8 @@ class Importer {
     std::string_view bytecode;  // of a library file, as the build stored it
   };
   Value import_one(const std::string& name, ModuleObject* parent);
+  // What stands in sys.modules in the end, which a module may have replaced by any object.
+  Value import_whole(const std::string& name);
   Location locate(const std::string& name, ModuleObject* parent);
   // Where it is searched on disk: what the script has made of sys.path, or the package's folders.
   std::vector<std::string> folders_of(ModuleObject* parent) const;

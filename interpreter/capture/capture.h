@@ -311,6 +311,7 @@ class Capture {
   bool assume_inside(ValueId size, std::span<const ValueId> slice);
   bool assume_within(ValueId number, int64_t most);
   void check_overflow(jit::ScalarOp op, std::span<const ValueId> operands);
+  bool assume_windows(Op op, std::span<const ValueId> scalars);
   bool assume_cropped(ValueId size, ValueId low, ValueId high);
   std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);
   bool assume_index_fits(ValueId tensor, ValueId index, int64_t axis);

@@ -132,6 +132,7 @@ bool Capture::assume_cropped(ValueId size, ValueId low, ValueId high) {
 bool Capture::sizes_fit(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                         const OpAttributes& attributes) {
   if (op == Op::slice || op == Op::unfold || op == Op::pad) return false;
+  if (op_row(op).family == Family::Window) return false;
   if (op == Op::gather || op == Op::scatter || op == Op::scatter_add) return false;
   if (op_row(op).domain == Domain::NonEmpty) {
     const jit::ValueList sizes = region_.type(tensors[0]).sizes;
@@ -170,8 +171,20 @@ bool Capture::assume_sizes(Op op, std::span<const ValueId> tensors, std::span<co
     case Op::gather:
     case Op::scatter:
     case Op::scatter_add: return assume_index_fits(tensors[0], tensors[1], attributes.axes[0]);
+    case Op::convolve:
+    case Op::window_argmax: return assume_windows(op, scalars);
     default: return true;
   }
+}
+
+// Sizes that are none below zero, distances that are none below one; what stands in front may be any number.
+bool Capture::assume_windows(Op op, std::span<const ValueId> scalars) {
+  const size_t windowed = scalars.size() / 5;
+  const auto sizes = scalars.first(op == Op::convolve ? windowed : 2 * windowed);
+  const auto distances = scalars.subspan(sizes.size(), 4 * windowed - sizes.size());
+  const ValueId one = builder_.constant(int64_t{1});
+  return std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return assume_nonnegative(size); }) &&
+         std::all_of(distances.begin(), distances.end(), [&](ValueId by) { return assume_below(one, by); });
 }
 
 // Between -most and most.

@@ -154,4 +154,49 @@ void grad_dot(GradientCall& c) {
   if (c.wanted[1]) c.out[1] = e.op(Op::dot, {e.permute(c.x(), transposed), c.g()});
 }
 
+// Of the input: the weight from its last tap to its first over the gradient, whose elements lie `stride` apart. Of the
+// weight: the gradient as the taps over the input. Both are convolutions again.
+void grad_convolve(GradientCall& c) {
+  Emit e(c.b);
+  const int64_t windowed = c.b.rank(c.x()) - 3;
+  const auto list = [&](int64_t i) {
+    return Values(c.scalars.begin() + i * windowed, c.scalars.begin() + (i + 1) * windowed);
+  };
+  const Values strides = list(1), dilations = list(2), gaps = list(3), lows = list(4);
+  const auto order = [&](int64_t first, int64_t second, int64_t third) {
+    Sizes axes = {first, second, third};
+    for (int64_t axis = 3; axis < 3 + windowed; ++axis) axes.push_back(axis);
+    return axes;
+  };
+  const auto convolve = [&](ValueId x, ValueId y, std::initializer_list<Values> lists, int64_t mode) {
+    Values scalars;
+    for (const Values& numbers : lists) scalars.insert(scalars.end(), numbers.begin(), numbers.end());
+    OpAttributes attributes;
+    attributes.mode = mode;
+    const ValueId operands[] = {x, y};
+    return c.b.op(Op::convolve, operands, scalars, attributes);
+  };
+  const auto windowed_sizes = [&](ValueId x) {
+    const Values sizes = e.sizes(x);
+    return Values(sizes.begin() + 3, sizes.end());
+  };
+  const ValueId g = c.attributes.mode == 1 ? e.permute(c.g(), order(2, 0, 1)) : c.g();
+  if (c.wanted[0]) {
+    ValueId turned = e.permute(c.y(), order(0, 2, 1));
+    Values edges;
+    for (int64_t i = 0; i < windowed; ++i) {
+      turned = e.flip(turned, 3 + i);
+      const ValueId last =
+          e.scalar(ScalarOp::sub, c.b.size(c.y(), static_cast<int>(3 + i)), e.number(1));
+      edges.push_back(
+          e.scalar(ScalarOp::sub, e.scalar(ScalarOp::mul, last, dilations[i]), lows[i]));
+    }
+    c.out[0] = convolve(g, turned, {windowed_sizes(c.x()), gaps, dilations, strides, edges}, 0);
+  }
+  if (c.wanted[1]) {
+    const ValueId input = e.permute(c.x(), order(2, 1, 0)), taps = e.permute(g, order(1, 2, 0));
+    c.out[1] = convolve(input, taps, {windowed_sizes(c.y()), dilations, strides, gaps, lows}, 1);
+  }
+}
+
 }  // namespace tsc::jit

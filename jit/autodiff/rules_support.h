@@ -66,6 +66,7 @@ void grad_cumsum(GradientCall& call);
 void grad_cumprod(GradientCall& call);
 void grad_sort(GradientCall& call);
 void grad_dot(GradientCall& call);
+void grad_convolve(GradientCall& call);
 
 using Values = std::vector<ValueId>;
 

@@ -90,7 +90,7 @@ class Inference {
       require(tensors_.size() == static_cast<size_t>(row.tensors), "wrong number of tensors");
     }
     size_t fixed = scalar_count(op_, 0, 0);
-    const bool list = scalar_count(op_, 1, 1) != fixed;
+    const bool list = scalar_count(op_, 4, 1) != fixed;
     require(list ? scalars_.size() >= fixed : scalars_.size() == fixed,
             "wrong number of scalar operands");
   }
@@ -138,6 +138,7 @@ class Inference {
       case Family::Scan:
       case Family::Sort: axis(x()); return;
       case Family::Contract: return check_contract();
+      case Family::Window: return check_window();
     }
   }
 
@@ -256,6 +257,18 @@ class Inference {
     require_equal(x()[2], x(1)[1], "the inner sizes differ");
   }
 
+  void check_window() {
+    const auto before = static_cast<size_t>(axes_before_windows(op_));
+    require(x().size() > before && x().size() <= before + 3, "needs one to three windowed axes");
+    const size_t lists = 5;
+    require(scalars_.size() == lists * (x().size() - before),
+            "each list needs one number for every windowed axis");
+    if (op_ != Op::convolve) return;
+    require(x(1).size() == x().size(), "the operands have different ranks");
+    require_equal(x()[1], x(1)[0], "the numbers of groups differ");
+    require_equal(x()[2], x(1)[2], "the numbers of channels differ");
+  }
+
   SizeAlgebra& a_;
   Op op_;
   std::span<const Type* const> tensors_;
@@ -282,9 +295,11 @@ size_t free_scalars(Op op) {
 OpAttributes normal_attributes(Op op, const OpAttributes& attributes) {
   OpAttributes normal;
   const Family family = op_row(op).family;
-  if (!is_elementwise(op) && family != Family::Contract) normal.axes = attributes.axes;
+  if (!is_elementwise(op) && family != Family::Contract && family != Family::Window)
+    normal.axes = attributes.axes;
   if (op_row(op).dtype_rule == DTypeRule::Attribute) normal.dtype = attributes.dtype;
-  if (family == Family::Sort || op == Op::amax || op == Op::amin) normal.mode = attributes.mode;
+  if (family == Family::Sort || op == Op::amax || op == Op::amin || op == Op::convolve)
+    normal.mode = attributes.mode;
   return normal;
 }
 

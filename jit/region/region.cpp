@@ -93,9 +93,12 @@ size_t scalar_count(Op op, size_t result_rank, size_t last_tensor_rank) {
   while (!names.empty()) {
     const size_t comma = names.find(',');
     const std::string_view name = names.substr(0, comma);
-    // A store's map has the rank of the stored tensor; other lists have the rank of the result.
-    const bool is_list = name == "sizes" || name == "strides";
-    count += !is_list ? 1 : op == Op::store ? last_tensor_rank : result_rank;
+    // A store's map has the rank of the stored tensor; windows count the axes they slide over; other lists have
+    // the rank of the result.
+    const bool is_window = op_row(op).family == Family::Window;
+    const size_t before = is_window ? static_cast<size_t>(axes_before_windows(op)) : 0;
+    const size_t windowed = result_rank > before ? result_rank - before : 0;
+    count += !is_scalar_list(name) ? 1 : op == Op::store ? last_tensor_rank : windowed;
     names = comma == std::string_view::npos ? std::string_view() : names.substr(comma + 1);
   }
   return count;

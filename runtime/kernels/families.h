@@ -21,6 +21,7 @@ OpResults run_reduce(const OpCall& call);
 OpResults run_scan(const OpCall& call);
 OpResults run_sort(const OpCall& call);
 OpResults run_contract(const OpCall& call);
+OpResults run_window(const OpCall& call);
 
 // Inference from tensors (the drivers' first step).
 Sizes infer_sizes(const OpCall& call);

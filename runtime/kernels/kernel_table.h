@@ -9,7 +9,7 @@
 
 namespace tsc {
 
-inline constexpr int kOpCount = static_cast<int>(Op::dot) + 1;
+inline constexpr int kOpCount = static_cast<int>(Op::window_argmax) + 1;
 
 // out[i] = op(a[i], b[i], c[i]) for i < n; all contiguous, `out` apart from the inputs or equal to one.
 // Returns true when an element has no result (division by zero, negative integer exponent).

@@ -10,7 +10,8 @@ OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar>
   using Driver = OpResults (*)(const OpCall&);
   static constexpr Driver kDrivers[] = {
       run_elementwise, run_elementwise, run_elementwise, run_create, run_view, run_move,
-      run_index,       run_reduce,      run_scan,        run_sort,   run_contract};
+      run_index,       run_reduce,      run_scan,        run_sort,   run_contract,
+      run_window};
   return kDrivers[static_cast<size_t>(op_row(op).family)]({op, tensors, scalars, attributes});
 }
 

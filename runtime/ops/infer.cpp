@@ -225,6 +225,44 @@ void check_contract(const Call& call) {
                   " cannot be multiplied: needs (b, m, k) and (b, k, n)");
 }
 
+// The positions that the windows reach over are numbers that can be computed with.
+void check_window_numbers(const Call& call, size_t axis, size_t windowed, int64_t taps) {
+  const auto list = [&](size_t i) { return call.scalar(i * windowed + axis); };
+  const bool convolves = call.row.op == Op::convolve;
+  const int64_t places = list(0), stride = list(convolves ? 1 : 2), dilation = list(convolves ? 2 : 3);
+  const int64_t gap = convolves ? list(3) : 1, low = list(4);
+  if (places < 0 || taps < 0)
+    call.fail(ErrorKind::RuntimeError, "a tensor cannot have a negative size: " +
+                                           std::to_string(std::min(places, taps)));
+  if (stride < 1 || dilation < 1 || gap < 1)
+    call.fail(ErrorKind::RuntimeError, "strides, dilations and gaps must be at least 1");
+  const int64_t end = checked_add(checked_mul(places, stride), checked_mul(taps, dilation));
+  checked_add(end, low);
+  checked_add(end, checked_mul(low, -1));
+  checked_mul(call.operands[0][call.operands[0].size() - windowed + axis], gap);
+}
+
+void check_window(const Call& call) {
+  check_counts(call, -1);
+  const int64_t before = axes_before_windows(call.row.op);
+  const int64_t windowed = call.rank(0) - before;
+  if (windowed < 1 || windowed > 3)
+    call.fail(ErrorKind::RuntimeError, "needs one to three windowed axes behind " +
+                                           std::to_string(before) + ", got shape " +
+                                           shape_text(call.operands[0]));
+  check_counts(call, 5 * windowed);
+  const bool convolves = call.row.op == Op::convolve;
+  if (convolves) {
+    const Sizes &x = call.operands[0], &y = call.operands[1];
+    if (y.size() != x.size() || x[1] != y[0] || x[2] != y[2])
+      call.fail(ErrorKind::RuntimeError, "shapes " + shape_text(x) + " and " + shape_text(y) +
+                                             " do not fit: needs (n, g, c, ...) and (g, o, c, ...)");
+  }
+  for (int64_t i = 0; i < windowed; ++i)
+    check_window_numbers(call, static_cast<size_t>(i), static_cast<size_t>(windowed),
+                         convolves ? call.operands[1][before + i] : call.scalar(windowed + i));
+}
+
 void check_call(const Call& call) {
   switch (call.row.family) {
     case Family::Unary:
@@ -247,6 +285,8 @@ void check_call(const Call& call) {
       return check_axes(call, 1);
     case Family::Contract:
       return check_contract(call);
+    case Family::Window:
+      return check_window(call);
   }
 }
 

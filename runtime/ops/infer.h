@@ -84,6 +84,18 @@ SizesOf<Size> infer_index_sizes(Op op, std::span<const SizesOf<Size>> operands, 
   return sizes;
 }
 
+template <class Size>
+SizesOf<Size> infer_window_sizes(Op op, std::span<const SizesOf<Size>> operands,
+                                 std::span<const Size> scalars, int64_t mode) {
+  const SizesOf<Size>& x = operands[0];
+  SizesOf<Size> sizes = {x[0]};
+  if (op == Op::convolve && mode == 0) sizes = {x[0], x[1], operands[1][1]};
+  if (op == Op::convolve && mode == 1) sizes = {x[1], operands[1][1], x[0]};
+  const size_t windowed = x.size() - sizes.size();
+  for (size_t i = 0; i < windowed; ++i) sizes.push_back(scalars[i]);
+  return sizes;
+}
+
 template <class Size, class Policy>
 SizesOf<Size> infer_sizes_generic(Op op, std::span<const SizesOf<Size>> operands,
                                   std::span<const Size> scalars, const OpAttributes& attributes,
@@ -118,6 +130,8 @@ SizesOf<Size> infer_sizes_generic(Op op, std::span<const SizesOf<Size>> operands
       sizes = operands[0];
       sizes.back() = operands[1].back();
       return sizes;
+    case Family::Window:
+      return infer_window_sizes(op, operands, scalars, attributes.mode);
   }
   return sizes;
 }

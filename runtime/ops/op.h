@@ -19,7 +19,7 @@ enum class Op : uint8_t {
 };
 
 enum class Family : uint8_t {
-  Unary, Binary, Ternary, Create, View, Move, Index, Reduce, Scan, Sort, Contract
+  Unary, Binary, Ternary, Create, View, Move, Index, Reduce, Scan, Sort, Contract, Window
 };
 enum class DTypeRule : uint8_t { Same, Float, Number, Integer, Bool, Attribute, I64, ReduceSum };
 enum class Domain : uint8_t {
@@ -51,7 +51,8 @@ struct OpRow {
 struct OpAttributes {
   Sizes axes;                   // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops
   DType dtype = DType::F32;     // ops with DTypeRule::Attribute
-  int64_t mode = 0;             // sort: 1 = descending; amax, amin: 1 = nans share the gradient
+  int64_t mode = 0;             // sort: 1 = descending; amax, amin: 1 = nans share the gradient;
+                                // convolve: 1 = the result's axes begin with groups and channels
   bool operator==(const OpAttributes&) const = default;
 };
 
@@ -83,6 +84,15 @@ struct Scalar {
   int64_t as_int() const { return kind == Kind::Float ? static_cast<int64_t>(f) : i; }
   double as_float() const { return kind == Kind::Float ? f : static_cast<double>(i); }
 };
+
+// Scalar operands of these names come as a list of numbers.
+inline bool is_scalar_list(std::string_view name) {
+  for (std::string_view list : {"sizes", "strides", "places", "taps", "dilations", "gaps", "lows"})
+    if (name == list) return true;
+  return false;
+}
+// Axes of a Window op's operands and result in front of the windowed ones.
+inline int64_t axes_before_windows(Op op) { return op == Op::convolve ? 3 : 1; }
 
 std::span<const OpRow> op_rows();
 const OpRow& op_row(Op op);

@@ -390,6 +390,71 @@ def dot():
     return cases
 
 
+def windows_of(x, axis, places, taps, stride, dilation, gap, low, outside):
+    """x with `axis` replaced by two: places and taps; `outside` where there is no element."""
+    index = torch.tensor([[i * stride + j * dilation - low for j in range(taps)] for i in range(places)], dtype=I64)
+    index = index.reshape(places, taps)
+    inside = (index % gap == 0) & (index // gap >= 0) & (index // gap < x.shape[axis])
+    shape = list(x.shape)
+    longer = torch.cat([x, torch.zeros(shape[:axis] + [1] + shape[axis + 1:], dtype=x.dtype)], axis)
+    picked = longer.index_select(axis, torch.where(inside, index // gap, 0).flatten())
+    picked = picked.reshape(shape[:axis] + [places, taps] + shape[axis + 1:])
+    inside = inside.reshape([places, taps] + [1] * (x.ndim - 1 - axis))
+    return torch.where(inside, picked, torch.tensor(outside, dtype=x.dtype))
+
+
+def convolve():
+    cases = []
+    # Sizes of x and y behind (n, g, c) and (g, o, c), then places, strides, dilations, gaps, lows.
+    geometries = [((5,), (3,), (3,), (1,), (1,), (1,), (0,)), ((5,), (3,), (3,), (2,), (1,), (1,), (1,)),
+                  ((4,), (2,), (6,), (1,), (2,), (1,), (2,)), ((3,), (3,), (7,), (1,), (1,), (2,), (2,)),
+                  ((4,), (3,), (5,), (2,), (3,), (4,), (-1,)), ((0,), (2,), (3,), (1,), (1,), (1,), (2,)),
+                  ((3,), (0,), (2,), (1,), (1,), (1,), (0,)), ((3,), (2,), (0,), (1,), (1,), (1,), (0,)),
+                  ((4, 5), (3, 2), (4, 3), (1, 2), (1, 1), (1, 1), (1, 0)), ((3, 2), (2, 3), (5, 4), (1, 1), (1, 1), (2, 2), (1, 2)),
+                  ((2, 3, 2), (2, 1, 2), (2, 3, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1), (0, 0, 0))]
+    for dtype in NUMBERS:
+        for k, (space, taps, *lists) in enumerate(geometries):
+            n, g, c, o = [(2, 1, 2, 3), (1, 2, 2, 1), (2, 3, 1, 2), (0, 1, 1, 1), (1, 1, 0, 2)][k % 5]
+            x, y = ramp(n, g, c, *space, dtype=dtype), ramp(g, o, c, *taps, dtype=dtype)
+            wide = x.double() if dtype.is_floating_point else x.long()
+            letters = "abc"[:len(space)]
+            for d, (count, stride, dilation, gap, low) in enumerate(zip(*lists)):
+                wide = windows_of(wide, 3 + 2 * d, count, taps[d], stride, dilation, gap, low, 0)
+            pairs = "".join([letters[d] + "xyz"[d] for d in range(len(space))])
+            wide = torch.einsum(f"ngi{pairs},goi{'xyz'[:len(space)]}->ngo{letters}", wide, y.to(wide.dtype)).to(dtype)
+            scalars = [v for values in lists for v in values]
+            for mode in (0, 1):
+                result = wide.permute([1, 2, 0] + list(range(3, wide.ndim))) if mode else wide
+                cases.append(Case([x, y], [result.contiguous()], scalars=scalars, mode=mode))
+    return cases
+
+
+def window_argmax():
+    cases = []
+    geometries = [((5,), (4,), (2,), (1,), (1,), (0,)), ((5,), (3,), (3,), (2,), (1,), (1,)), ((6,), (2,), (2,), (1,), (3,), (0,)),
+                  ((4, 5), (2, 2), (2, 2), (2, 2), (1, 1), (0, 0)), ((4, 5), (2, 3), (3, 3), (2, 2), (1, 1), (1, 1)),
+                  ((3, 2, 4), (2, 1, 2), (2, 2, 2), (1, 1, 2), (1, 1, 1), (0, 0, 0)), ((3,), (0,), (2,), (1,), (1,), (0,))]
+    for dtype in ALL:
+        for space, *lists in geometries:
+            xs = [ramp(2, *space, dtype=dtype), ramp(0, *space, dtype=dtype)]
+            if dtype.is_floating_point:
+                holes = ramp(1, *space, dtype=dtype)
+                holes.flatten()[1::3] = NAN
+                xs.append(holes)
+            for x in xs:
+                at = torch.arange(math.prod(space)).reshape((1,) + space)
+                value, place = x.double() if dtype is BF16 else x.to(F64), at
+                for d, (count, taps, stride, dilation, low) in enumerate(zip(*lists)):
+                    value = windows_of(value, 1 + 2 * d, count, taps, stride, dilation, 1, low, -INF)
+                    place = windows_of(place, 1 + 2 * d, count, taps, stride, dilation, 1, low, -1)
+                order = [0] + [1 + 2 * d for d in range(len(space))] + [2 + 2 * d for d in range(len(space))]
+                flat = value.permute(order).flatten(1 + len(space))
+                places = place.permute(order).flatten(1 + len(space)).expand(flat.shape)
+                best = flat.argmax(-1, keepdim=True) if flat.numel() else torch.zeros(flat.shape[:-1] + (1,), dtype=I64)
+                cases.append(Case([x], [places.gather(-1, best).squeeze(-1)], scalars=[v for values in lists for v in values]))
+    return cases
+
+
 # Row -> its cases. Float functions of bfloat16 are rounded from float32, there and here.
 OPS = {
     "neg": lambda: unary(torch.neg, NUMBERS), "abs": lambda: unary(torch.abs, NUMBERS),
@@ -434,4 +499,5 @@ OPS = {
     "any": lambda: reduction(one_by_one(lambda x, a: (x != 0).any(a)), ALL),
     "all": lambda: reduction(one_by_one(lambda x, a: (x != 0).all(a)), ALL),
     "cumsum": lambda: scan(torch.cumsum), "cumprod": lambda: scan(torch.cumprod), "sort": sort, "dot": dot,
+    "convolve": convolve, "window_argmax": window_argmax,
 }

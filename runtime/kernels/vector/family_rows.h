@@ -15,5 +15,6 @@
 #define TSC_FAMILY_Scan(name, rule)
 #define TSC_FAMILY_Sort(name, rule)
 #define TSC_FAMILY_Contract(name, rule)
+#define TSC_FAMILY_Window(name, rule)
 #define OP(name, family, tensors, scalars, rule, flags, domain, doc) TSC_FAMILY_##family(name, rule)
 #include "runtime/ops/ops.def"

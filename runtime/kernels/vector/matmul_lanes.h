@@ -23,6 +23,7 @@ struct Lanes<float> {
   static constexpr int kCount = 16;
   static constexpr int kStepsPerTurn = 2;
   TSC_LANE Mask first(int n) { return static_cast<Mask>((1u << n) - 1u); }
+  TSC_LANE Mask from_bits(uint64_t bits) { return static_cast<Mask>(bits); }
   TSC_LANE V zero() { return _mm512_setzero_ps(); }
   TSC_LANE V load(const float* p) { return _mm512_loadu_ps(p); }
   TSC_LANE V load(const float* p, Mask mask) { return _mm512_maskz_loadu_ps(mask, p); }
@@ -39,6 +40,7 @@ struct Lanes<double> {
   static constexpr int kCount = 8;
   static constexpr int kStepsPerTurn = 2;
   TSC_LANE Mask first(int n) { return static_cast<Mask>((1u << n) - 1u); }
+  TSC_LANE Mask from_bits(uint64_t bits) { return static_cast<Mask>(bits); }
   TSC_LANE V zero() { return _mm512_setzero_pd(); }
   TSC_LANE V load(const double* p) { return _mm512_loadu_pd(p); }
   TSC_LANE V load(const double* p, Mask mask) { return _mm512_maskz_loadu_pd(mask, p); }
@@ -58,6 +60,10 @@ struct Lanes<float> {
   TSC_LANE Mask first(int n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
+  TSC_LANE Mask from_bits(uint64_t bits) {
+    const __m256i lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(static_cast<int>(bits)), lane), lane);
+  }
   TSC_LANE V zero() { return _mm256_setzero_ps(); }
   TSC_LANE V load(const float* p) { return _mm256_loadu_ps(p); }
   TSC_LANE V load(const float* p, Mask mask) { return _mm256_maskload_ps(p, mask); }
@@ -75,6 +81,10 @@ struct Lanes<double> {
   static constexpr int kStepsPerTurn = 1;
   TSC_LANE Mask first(int n) {
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+  }
+  TSC_LANE Mask from_bits(uint64_t bits) {
+    const __m256i lane = _mm256_setr_epi64x(1, 2, 4, 8);
+    return _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(static_cast<int64_t>(bits)), lane), lane);
   }
   TSC_LANE V zero() { return _mm256_setzero_pd(); }
   TSC_LANE V load(const double* p) { return _mm256_loadu_pd(p); }

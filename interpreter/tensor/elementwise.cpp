@@ -25,20 +25,37 @@ DType result_dtype(std::span<const ElementwiseOperand> operands) {
   return *combine(levels[2], combine(levels[1], levels[0]));
 }
 
+namespace {
+
+bool rounds(Op op) { return op == Op::floor || op == Op::ceil || op == Op::trunc || op == Op::round; }
+
+// What PyTorch refuses although the operands could be converted: bools in a difference, and where a size or a
+// whole number is asked for.
+void check_bools(Op op, std::span<const ElementwiseOperand> operands, DType dtype) {
+  if (op == Op::sub)
+    for (const ElementwiseOperand& operand : operands)
+      if (operand.dtype == DType::Bool)
+        throw Error(ErrorKind::NotImplementedError,
+                    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+                    "invert a mask, use the `~` or `logical_not()` operator instead.");
+  if (dtype == DType::Bool && (op == Op::abs || rounds(op)))
+    throw Error(ErrorKind::NotImplementedError,
+                "\"" + std::string(op_name(op)) + "_cpu\" not implemented for 'Bool'");
+}
+
+}  // namespace
+
 DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype,
                     bool* identity) {
   *identity = false;
   if (op == Op::select) return result_dtype(operands.subspan(1));
   DType dtype = result_dtype(operands);
+  check_bools(op, operands, dtype);
   if (op_row(op).dtype_rule == DTypeRule::Float && !is_floating(dtype)) {
-    bool rounds = op == Op::floor || op == Op::ceil || op == Op::trunc || op == Op::round;
-    if (rounds && dtype != DType::Bool) {
-      *identity = true;
-      return dtype;
-    }
-    return default_dtype;
+    *identity = rounds(op);
+    return *identity ? dtype : default_dtype;
   }
-  if (op == Op::abs && dtype == DType::Bool) *identity = true;
+  *identity = op == Op::sign && dtype == DType::Bool;
   return dtype;
 }
 

@@ -3,6 +3,7 @@
 
   data/ops.txt     every row of the op table (op_cases.py), read by ops.cpp
   data/NAME.txt    what cases/NAME.tsc prints when PyTorch runs it, read by library.cpp
+  conformance/data/NAME.txt    the results of conformance/table_NAME.tsc; asked for as conformance_NAME
 
 Nothing here is needed to run the tests.
 """
@@ -67,12 +68,17 @@ def op_text():
     return "\n".join(lines) + "\n"
 
 
-def install_golden_module():
-    """cases/golden.tsc is Python as well."""
-    path = HERE / "cases/golden.tsc"
-    module = types.ModuleType("golden")
+def install_module(name, path):
+    """A .tsc file that is Python as well."""
+    module = types.ModuleType(name)
     exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
-    sys.modules["golden"] = module
+    sys.modules[name] = module
+
+
+def table_text(path):
+    """Runs one table of the generated cases with PyTorch."""
+    install_module("harness", HERE / "conformance/harness.tsc")
+    return library_text(path)
 
 
 def library_text(path):
@@ -86,18 +92,22 @@ def library_text(path):
 
 def main():
     sys.path.insert(0, str(HERE))
-    install_golden_module()
+    install_module("golden", HERE / "cases/golden.tsc")
     torch.set_num_threads(1)
     wanted = sys.argv[1:]
     jobs = {"ops": op_text}
     for path in sorted((HERE / "cases").glob("*.tsc")):
         if path.stem != "golden":
             jobs[path.stem] = lambda path=path: library_text(path)
+    for path in sorted((HERE / "conformance").glob("table_*.tsc")):
+        jobs["conformance_" + path.stem[6:]] = lambda path=path: table_text(path)
     for name, make in jobs.items():
         if wanted and name not in wanted:
             continue
         text = make()
-        (HERE / "data" / f"{name}.txt").write_text(text)
+        table = name.removeprefix("conformance_")
+        folder = HERE / "data" if table == name else HERE / "conformance/data"
+        (folder / f"{table}.txt").write_text(text)
         print(f"{name}: {len(text)} bytes")
 
 

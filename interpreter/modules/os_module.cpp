@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -173,6 +174,15 @@ Value getpid_(Vm& vm, Args&) {
 Value getppid_(Vm& vm, Args&) {
   check_grant(vm, Grant::Process, "os.getppid()");
   return Value::integer(::getppid());
+}
+// uname(): system, node, release, version, machine.
+Value uname_(Vm& vm, Args&) {
+  check_grant(vm, Grant::Process, "os.uname()");
+  struct utsname about {};
+  if (::uname(&about) != 0) raise_os_error(vm, errno, "uname");
+  const Value parts[] = {str_value(vm, about.sysname), str_value(vm, about.nodename), str_value(vm, about.release),
+                         str_value(vm, about.version), str_value(vm, about.machine)};
+  return make_tuple(vm, parts).take();
 }
 // disk_space(path): bytes in all, used and free for users of the file system that the path lies on.
 Value disk_space(Vm& vm, Args& a) {
@@ -349,6 +359,7 @@ Local<ModuleObject> make_os_module(Vm& vm) {
       .function("putenv", "name, value, /", putenv_)
       .function("unsetenv", "name, /", unsetenv_)
       .function("disk_space", "path", disk_space)
+      .function("uname", "", uname_)
       .function("getpid", "", getpid_)
       .function("getppid", "", getppid_)
       .function("cpu_count", "", cpu_count)

@@ -174,11 +174,11 @@ std::string tensor_repr(const Tensor& x, std::string_view suffix, const PrintOpt
   std::vector<std::string> suffixes;
   bool empty = x.numel() == 0;
   text += empty ? "[]" : Printer(x, options).body(kIndent);
-  if (empty && x.rank() != 1) {
+  if (empty ? x.rank() != 1 : options.edge_items == 0) {
     std::string size = "size=(";
     for (int64_t axis = 0; axis < x.rank(); ++axis)
       size += (axis ? ", " : "") + std::to_string(x.size(axis));
-    suffixes.push_back(size + ")");
+    suffixes.push_back(size + (x.rank() == 1 ? ",)" : ")"));
   }
   bool implied = x.dtype() == options.default_dtype ||
                  (!empty && (x.dtype() == DType::I64 || x.dtype() == DType::Bool));

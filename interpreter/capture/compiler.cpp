@@ -149,6 +149,10 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     }
   }
   if (found->second.hopeless) return EnterResult::Interpret;
+  if (at_start && has_second_opinion(key, frame, &result)) return EnterResult::Returned;
+  if (at_start && found->second.trial.slower && demands_.stance == Stance::Default) return EnterResult::Interpret;
+  found = sites_.find(key);
+  if (found == sites_.end()) return EnterResult::Interpret;
   EnterResult outcome = EnterResult::Interpret;
   // From the one that ran last: calls come again, and what comes after one of many layers is in front of it.
   size_t at = found->second.last;

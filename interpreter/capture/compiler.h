@@ -22,6 +22,8 @@ struct CompileOptions {
   bool strict = false;           // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
   // The first call of a function is interpreted; kernels are compiled beside the program.
   bool background = false;
+  bool trials = true;           // places where the interpreter is faster are found out
+  uint32_t verify_percent = 0;  // --verify: so many of 100 calls are interpreted too and compared
   jit::DiskCacheOptions disk_cache;  // no folder: nothing is kept on disk
   jit::CompileOptions jit;       // passes, code generation
 };
@@ -72,7 +74,14 @@ class Compiler : public CompilerHooks, public Watchers {
   void log(std::set<jit::EventKind> kinds) { logged_ = std::move(kinds); }
 
  private:
+  // Whether the interpreter is faster (second_opinion.cpp).
+  struct Trial {
+    uint32_t runs = 0;  // since the last capture
+    bool settled = false, slower = false, running = false;
+    double compiled = 0, interpreted = 0;  // the shortest, in microseconds
+  };
   struct Site {
+    Trial trial;
     std::vector<std::shared_ptr<Variant>> variants;
     CaptureMemory memory;
     size_t last = 0;            // among the variants: where the one that ran last was
@@ -129,6 +138,17 @@ class Compiler : public CompilerHooks, public Watchers {
   void check_captured(const Frame& frame, const CaptureMemory& memory, const CaptureResult& captured) const;
   std::string breaks_text(const Frame& frame, const CaptureMemory& memory) const;
   [[noreturn]] void raise_named(const char* module, const char* name, const std::string& text) const;
+  // second_opinion.cpp
+  Value run_aside(Frame& frame, bool compiled);
+  bool has_second_opinion(const SiteKey& key, Frame& frame, Value* result);
+  bool wants_trial(const Site& site, const Frame& frame);
+  Value run_trial(const SiteKey& key, Frame& frame);
+  void report_slower(const Trial& trial, const Frame& frame);
+  bool wants_check();
+  std::optional<Value> run_checked(const SiteKey& key, Frame& frame);
+  std::optional<Value> run_without_effects(const Site& site, Frame& frame);
+  std::string find_culprit(const Frame& frame, const Site& site);
+  void report_mismatch(const Frame& frame, const Site& site, const std::string& difference);
   void run_eagerly(const Variant& variant, Frame& frame);
   bool goes_on_eagerly(const Frame& frame);
   bool may_come_later(const Frame& frame) const;
@@ -204,6 +224,8 @@ class Compiler : public CompilerHooks, public Watchers {
   bool has_invalid_ = false;  // some variant of some site
   uint64_t captures_ = 0;
   std::set<jit::EventKind> logged_;
+  bool checking_ = false;        // a call that is being compared
+  uint32_t share_checked_ = 0;   // in percent, since the last one that was compared
   Type* region_type_ = nullptr;  // of what a script's backend gets; made for the first one
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;

@@ -39,6 +39,14 @@ bool parse_number(const std::string& text, uint64_t& number) {
 
 bool is_on(const std::string& value) { return value != "0" && value != "" && value != "false"; }
 
+bool set_verify(Invocation& into, const std::string& value) {
+  uint64_t number = 0;
+  const bool percent = !value.empty() && value.back() == '%';
+  if (!parse_number(percent ? value.substr(0, value.size() - 1) : value, number) || number > 100) return false;
+  into.verify_percent = static_cast<uint32_t>(number);
+  return true;
+}
+
 bool set_threads(Invocation& into, const std::string& value) {
   uint64_t number = 0;
   if (!parse_number(value, number) || number == 0 || number > 4096) return false;
@@ -213,6 +221,8 @@ const FlagRow kFlags[] = {
     {"--check-shapes", nullptr, nullptr, "TENSCRIPT_CHECK_SHAPES",
      "compare calls and results with their Tensor[...] annotations",
      set_switch<&Invocation::check_shapes>},
+    {"--verify", nullptr, "N%", "TENSCRIPT_VERIFY",
+     "interpret N of 100 compiled calls too, and compare the bits", set_verify},
     {"--threads", nullptr, "N", "TENSCRIPT_THREADS", "threads of tensor work (one for each core)",
      set_threads},
     {"--seed", nullptr, "N", "TENSCRIPT_SEED", "seed of the random numbers", set_seed},

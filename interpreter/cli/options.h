@@ -55,6 +55,7 @@ struct Invocation {
   bool no_jit = false;
   bool no_background = false;
   bool check_shapes = false;
+  uint32_t verify_percent = 0;
   bool has_seed = false;
   uint64_t seed = 0;
   std::string logs, disabled_passes, report_file;

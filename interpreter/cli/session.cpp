@@ -76,6 +76,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.disabled_passes = invocation.disabled_passes.c_str();
   options.logs = invocation.logs.c_str();
   options.stress_break = invocation.stress_break;
+  options.verify_percent = invocation.verify_percent;
   options.strict_compiler = invocation.strict_compiler;
   options.poison_memory = invocation.poison_memory;
   const auto readable = pointers(invocation.read_roots),

@@ -80,6 +80,7 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
   compile.break_everywhere = options.stress_break != 0;
   compile.strict = options.strict_compiler != 0;
   compile.background = options.background != TSC_OFF;
+  compile.verify_percent = std::min<uint32_t>(options.verify_percent, 100);
   const std::vector<std::string_view> passes = jit::pass_names();
   for (const std::string& name : jit::parse_pass_names(text_or_empty(options.disabled_passes))) {
     if (std::find(passes.begin(), passes.end(), name) == passes.end())

@@ -167,6 +167,8 @@ typedef struct tsc_engine_options {
                             are compiled beside the program, which goes on meanwhile; TSC_OFF: calls
                             wait for them, the first one too */
   int check_shapes; /* calls are compared with the Tensor[...] annotations of what they call */
+  uint32_t verify_percent; /* of the calls of compiled functions without effects, so many are interpreted
+                              too; where the bits differ, a warning names the culprit */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */

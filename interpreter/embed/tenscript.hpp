@@ -50,6 +50,7 @@ class Engine {
     raw.disabled_passes = host_->options.disabled_passes.c_str();
     raw.logs = host_->options.logs.c_str();
     raw.stress_break = host_->options.stress_break;
+    raw.verify_percent = host_->options.verify_percent;
     raw.strict_compiler = host_->options.strict_compiler;
     raw.poison_memory = host_->options.poison_memory;
     raw.cache_dir = host_->options.cache_dir.c_str();

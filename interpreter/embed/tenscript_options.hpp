@@ -26,6 +26,7 @@ struct Options {
   bool jit = true;
   bool background = true;  // kernels are compiled beside the program; otherwise calls wait for them
   bool check_shapes = false;  // calls are compared with the Tensor[...] annotations of what they call
+  unsigned verify_percent = 0;  // so many of the compiled calls are interpreted too, and the bits compared
   bool has_seed = false;
   uint64_t seed = 0;
   unsigned max_depth = 0;

@@ -48,6 +48,8 @@ class KernelCache {
   void complete();
   // Whether none of these is being compiled any more.
   bool are_done(std::span<const std::string> texts);
+  // Whether nothing is being compiled.
+  bool is_idle() { return worker_.wait_for(std::chrono::milliseconds(0)); }
   // Waits for all that prepare_later() has begun, and reports it as if it had been asked for: for
   // those who read the report.
   void finish(Report& report);

@@ -7,11 +7,13 @@ namespace tsc {
   void fill_convolve_f32(ConvolveTables& tables);  \
   void fill_convolve_f64(ConvolveTables& tables);  \
   void fill_convolve_rows(ConvolveTables& tables); \
+  void fill_window_argmax(ConvolveTables& tables); \
   static ConvolveTables make_convolve_tables() {   \
     ConvolveTables tables{};                       \
     fill_convolve_f32(tables);                     \
     fill_convolve_f64(tables);                     \
     fill_convolve_rows(tables);                    \
+    fill_window_argmax(tables);                    \
     return tables;                                 \
   }                                                \
   }

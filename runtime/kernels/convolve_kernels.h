@@ -79,6 +79,24 @@ using LaneKernel = void (*)(T* sums, int taps, const T* x, const int64_t* offset
 using PlainRow = void (*)(const ConvolutionArgs& args, int64_t image, int64_t group, int64_t output,
                           int64_t z, int64_t y);
 
+// One axis of pooling windows.
+struct PoolAxis {
+  int64_t size = 1, places = 1, taps = 1, stride = 1, dilation = 1, low = 0;
+  // The taps [first, end) of a place that lie inside.
+  int64_t first(int64_t place) const {
+    const int64_t at = place * stride - low;
+    return at >= 0 ? 0 : (-at + dilation - 1) / dilation;
+  }
+  int64_t end(int64_t place) const {
+    const int64_t left = size - (place * stride - low);
+    return left <= 0 ? 0 : std::min(taps, (left + dilation - 1) / dilation);
+  }
+  int64_t position(int64_t place, int64_t tap) const { return place * stride - low + tap * dilation; }
+};
+// out[i] = where in x the first maximum of the window at place (z, y, i) stands, for a row of places; the first nan
+// wins. False where a window meets nothing. `axes` are kWindowAxes, x is row-major.
+using ArgmaxRow = bool (*)(const void* x, const PoolAxis* axes, int64_t z, int64_t y, int64_t* out);
+
 // By the dtype in memory; T is what it computes in.
 template <class T>
 struct ConvolveKernels {
@@ -92,6 +110,7 @@ struct ConvolveTables {
   ConvolveKernels<float> f32, bf16;
   ConvolveKernels<double> f64;
   PlainRow plain[kDTypeCount];  // null for bool
+  ArgmaxRow argmax[kDTypeCount];
 };
 
 const ConvolveTables& convolve_tables(Isa isa);

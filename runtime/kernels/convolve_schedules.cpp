@@ -65,12 +65,19 @@ namespace {
 template <class S, class T>
 void copy_weight_rows(const ConvolutionArgs& args, T* to, int64_t first, int64_t count, int64_t depth) {
   const auto& [az, ay, ax] = args.axes;
-  const int64_t taps = depth / std::max<int64_t>(args.channels, 1);
+  const int64_t taps = depth / std::max<int64_t>(args.channels, 1), step = ax.w_stride;
+  // As one line, forwards or (in the gradient of an input) backwards.
+  const bool is_line = (ay.taps == 1 || ay.w_stride == step * ax.taps) &&
+                       (az.taps == 1 || az.w_stride == step * ax.taps * ay.taps);
   for (int64_t c = 0; c < args.channels; ++c)
     for (int64_t row = first; row < first + count; ++row) {
       const S* from = static_cast<const S*>(args.w) + row / args.outputs * args.w_group +
                       row % args.outputs * args.w_output + c * args.w_channel;
       T* at = to + row * depth + c * taps;
+      if (is_line) {
+        for (int64_t i = 0; i < taps; ++i) at[i] = load_element(from + i * step);
+        continue;
+      }
       for (int64_t z = 0; z < az.taps; ++z)
         for (int64_t y = 0; y < ay.taps; ++y)
           for (int64_t x = 0; x < ax.taps; ++x)

@@ -257,8 +257,22 @@ class PlacesAsRows : TiledProduct<T> {
     }
   }
 
+  // Whether the rows, places of one image after the other, are beside each other in the result.
+  bool is_linear() const {
+    const auto& [az, ay, ax] = args_.axes;
+    return ax.out_stride == 1 && (ay.places == 1 || ay.out_stride == ax.places) &&
+           (az.places == 1 || az.out_stride == ax.places * ay.places) &&
+           (args_.images == 1 || args_.out_image == args_.places());
+  }
+
   void finish(const Part& part, const T* result) const {
     const auto& [az, ay, ax] = args_.axes;
+    if (args_.dtype != DType::BF16 && is_linear()) {
+      const int64_t out = part.group * args_.out_group + part.column0 * args_.out_output + part.row0;
+      tools_.pack(static_cast<T*>(args_.out) + out, args_.out_output, result, 1, task_columns_, part.columns,
+                  part.rows);
+      return;
+    }
     for (int64_t i = 0; i < part.rows;) {
       const int64_t index = part.row0 + i;
       const int64_t x = index % ax.places, y = index / ax.places % ay.places;

@@ -1,15 +1,12 @@
 // Operations over windows: convolve, on the schedules of convolve.h, and the place of each window's maximum.
-#include <algorithm>
-
 #include "runtime/device/device.h"
-#include "runtime/kernels/convolve.h"
+#include "runtime/kernels/convolve_kernels.h"
 #include "runtime/kernels/families.h"
-#include "runtime/kernels/typed.h"
 
 namespace tsc {
 namespace {
 
-constexpr double kElementNanoseconds = 0.5;
+constexpr double kElementNanoseconds = 0.2;
 
 // Rows of x that are no rows in memory would be read element by element for every tap.
 Tensor with_plain_rows(const Tensor& x) {
@@ -39,48 +36,6 @@ ConvolutionArgs arguments_of(const OpCall& call, const Tensor& x, const Tensor& 
   return args;
 }
 
-struct PoolAxis {
-  int64_t size = 1, places = 1, taps = 1, stride = 1, dilation = 1, low = 0;
-  // The taps [first, end) of a place that lie inside.
-  int64_t first(int64_t place) const {
-    const int64_t at = place * stride - low;
-    return at >= 0 ? 0 : (-at + dilation - 1) / dilation;
-  }
-  int64_t end(int64_t place) const {
-    const int64_t left = size - (place * stride - low);
-    return left <= 0 ? 0 : std::min(taps, (left + dilation - 1) / dilation);
-  }
-  int64_t position(int64_t place, int64_t tap) const { return place * stride - low + tap * dilation; }
-};
-
-// Whether x takes the place of what was found before it: nan wins, the first of equals stays.
-template <class C>
-bool is_larger(C x, C best) {
-  return x > best || (x != x && best == best);
-}
-
-template <class S>
-void argmax_row(const S* x, const PoolAxis (&axes)[kWindowAxes], int64_t z, int64_t y, int64_t* out) {
-  const auto& [az, ay, ax] = axes;
-  for (int64_t place = 0; place < ax.places; ++place) {
-    int64_t best = -1;
-    decltype(load_element(x)) largest{};
-    for (int64_t tz = az.first(z); tz < az.end(z); ++tz)
-      for (int64_t ty = ay.first(y); ty < ay.end(y); ++ty) {
-        const int64_t row = (az.position(z, tz) * ay.size + ay.position(y, ty)) * ax.size;
-        for (int64_t tx = ax.first(place); tx < ax.end(place); ++tx) {
-          const int64_t at = row + ax.position(place, tx);
-          const auto element = load_element(x + at);
-          if (best >= 0 && !is_larger(element, largest)) continue;
-          best = at;
-          largest = element;
-        }
-      }
-    if (best < 0) throw Error(ErrorKind::RuntimeError, "window_argmax: a window lies outside of the input");
-    out[place] = best;
-  }
-}
-
 OpResults run_window_argmax(const OpCall& call) {
   Tensor out = empty_result(call);
   const Tensor x = contiguous(call.tensors[0]);
@@ -95,15 +50,15 @@ OpResults run_window_argmax(const OpCall& call) {
   const int64_t space = az.size * ay.size * ax.size;
   const double cost = kElementNanoseconds * static_cast<double>(ax.places * az.taps * ay.taps * ax.taps) + 10;
   const StopFlag& stop = current_device().stop;
-  visit_dtype(x.dtype(), [&]<class S>() {
-    parallel_for(x.size(0) * az.places * ay.places, grain_for(cost), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        stop.poll();
-        const int64_t y = row % ay.places, z = row / ay.places % az.places;
-        argmax_row(x.data_as<S>() + row / ay.places / az.places * space, axes, z, y,
-                   out.data_as<int64_t>() + row * ax.places);
-      }
-    });
+  const ArgmaxRow argmax = convolve_tables(current_device().isa).argmax[static_cast<int>(x.dtype())];
+  parallel_for(x.size(0) * az.places * ay.places, grain_for(cost), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      stop.poll();
+      const int64_t y = row % ay.places, z = row / ay.places % az.places;
+      const std::byte* from = x.data() + row / ay.places / az.places * space * dtype_size(x.dtype());
+      if (!argmax(from, axes, z, y, out.data_as<int64_t>() + row * ax.places))
+        throw Error(ErrorKind::RuntimeError, "window_argmax: a window lies outside of the input");
+    }
   });
   return {std::move(out), {}};
 }

@@ -3,6 +3,7 @@
 // schedules choose from. Knows raw memory only.
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/device/device.h"
 #include "runtime/kernels/convolve.h"
@@ -55,6 +56,21 @@ using PackWindows = void (*)(T* dst, int64_t dst_stride, const void* x, const Wi
                              int64_t row_count);
 inline constexpr int64_t kPackSlack = 16;
 
+// The runs of one panel as each tap in space meets them, which is the same in every channel: pieces of at most four
+// vectors, with a bit for each column that lies inside.
+struct PatternPiece {
+  int64_t offset = 0, to = 0, vectors = 0;
+  uint64_t inside = 0;
+};
+struct WindowPattern {
+  std::vector<PatternPiece> pieces;
+  std::vector<size_t> first;  // of each tap, and the end
+};
+// The same as PackWindows for the rows k, k + 1, ... of (channel, tap).
+template <class T>
+using PackPattern = void (*)(T* dst, int64_t dst_stride, const void* x, int64_t memory_step,
+                             int64_t channel_stride, const WindowPattern& pattern, int64_t k, int64_t depth);
+
 inline constexpr int kMaxDirectOutputs = 4;
 inline constexpr int64_t kMaxDirectColumns = 64;
 // A tap as the columns of one piece of a row meet it: a bit for each column that lies inside.
@@ -102,6 +118,7 @@ template <class T>
 struct ConvolveKernels {
   int lanes = 0;  // 0: this instruction set has none
   PackWindows<T> pack = nullptr;
+  PackPattern<T> pack_pattern = nullptr;
   DirectKernel<T> direct = nullptr;
   LaneKernel<T> lane_taps = nullptr;
 };

@@ -99,7 +99,7 @@ class PlacesAsColumns : TiledProduct<T> {
   using Base = TiledProduct<T>;
   using Base::args_, Base::tools_, Base::device_, Base::depth_, Base::panel_, Base::task_rows_,
       Base::task_columns_;
-  static constexpr int64_t kTaskPanels = 4;
+  static constexpr int64_t kTaskPanels = 4, kPatternChannels = 3, kPatternTaps = 512;
 
  public:
   PlacesAsColumns(const ConvolutionArgs& args, const ConvolutionTools<T>& tools)
@@ -108,9 +108,10 @@ class PlacesAsColumns : TiledProduct<T> {
         taps_(WindowAxes::taps_of(args)), space_(places_.space(args)) {
     rows_together_ = kLeftBytes / (kMatmulBlock * static_cast<int64_t>(sizeof(T))) / kRowStep * kRowStep;
     const auto& [az, ay, ax] = args.axes;
-    in_place_ = args.dtype != DType::BF16 && (ax.places == 1 || ax.out_stride == 1) &&
+    in_place_ = (ax.places == 1 || ax.out_stride == 1) &&
                 (ay.places == 1 || ay.out_stride == ax.places) &&
                 (az.places == 1 || az.out_stride == ax.places * ay.places);
+    uses_pattern_ = depth_ > 0 && args.channels >= kPatternChannels && taps_.count() / args.channels <= kPatternTaps;
   }
 
   void run() {
@@ -118,82 +119,136 @@ class PlacesAsColumns : TiledProduct<T> {
       const int64_t block = std::min(depth_, kMatmulBlock);
       Scratch<T> right(*device_.allocator, block * task_columns_ + kPackSlack);
       Scratch<T> result(*device_.allocator, task_rows_ * task_columns_);
-      std::vector<WindowPoint> taps;
-      std::vector<WindowRun> runs[kTaskPanels];
+      Panel panels[kTaskPanels];
       each([&](const Part& part) {
-        for (int64_t p = 0; p * panel_ < part.columns; ++p)
-          places_.runs(part.column0 + p * panel_, std::min(panel_, part.columns - p * panel_), &runs[p]);
+        for (int64_t p = 0; p * panel_ < part.columns; ++p) prepare(part, p, &panels[p]);
         for (int64_t k = 0; k == 0 || k < depth_; k += kMatmulBlock) {
           device_.stop.poll();
-          taps_.points(k, std::min(depth_ - k, kMatmulBlock), &taps);
-          run_block(part, k, taps, runs, right.data(), result.data());
+          run_block(part, k, panels, right.data(), result.data());
         }
       });
     });
   }
 
  private:
+  // Columns that are beside each other in the result too, or ax.out_stride apart.
+  struct Piece {
+    int64_t from, length, out;
+  };
+  struct Panel {
+    std::vector<WindowRun> runs;
+    WindowPattern pattern;  // of every tap in space; none where too few channels would use it
+    std::vector<Piece> pieces;
+  };
+
+  void prepare(const Part& part, int64_t p, Panel* panel) const {
+    const int64_t first = part.column0 + p * panel_, columns = std::min(panel_, part.columns - p * panel_);
+    places_.runs(first, columns, &panel->runs);
+    panel->pieces.clear();
+    for (int64_t i = 0; i < columns;) {
+      const Piece piece = piece_at(part.group, first + i);
+      panel->pieces.push_back({i, std::min(piece.length, columns - i), piece.out});
+      i += piece.length;
+    }
+    if (uses_pattern_) make_pattern(panel);
+  }
+
+  // The columns from `index` on that follow it in the result.
+  Piece piece_at(int64_t group, int64_t index) const {
+    const auto& [az, ay, ax] = args_.axes;
+    const int64_t places = args_.places(), place = index % places;
+    int64_t out = group * args_.out_group + index / places * args_.out_image;
+    if (in_place_) return {0, places - place, out + place};
+    const int64_t x = place % ax.places, y = place / ax.places % ay.places;
+    out += place / (ax.places * ay.places) * az.out_stride + y * ay.out_stride + x * ax.out_stride;
+    return {0, ax.places - x, out};
+  }
+
+  void make_pattern(Panel* panel) const {
+    const int64_t taps = taps_.count() / args_.channels, most = 4 * tools_.tiles.lanes;
+    WindowPattern& pattern = panel->pattern;
+    pattern.pieces.clear();
+    pattern.first.assign(1, 0);
+    for (int64_t t = 0; t < taps; ++t) {
+      const WindowPoint tap = taps_.point(t);
+      for (const WindowRun& run : panel->runs) {
+        const bool meets = meets_axis(tap.z + run.at.z, space_.size_z) && meets_axis(tap.y + run.at.y, space_.size_y);
+        const Inside inside = meets ? inside_of(space_, tap.x + run.at.x, run.length) : Inside{};
+        for (int64_t i = 0; i < run.length; i += most) {
+          const int64_t count = std::min(most, run.length - i);
+          pattern.pieces.push_back({tap.offset + run.at.offset + i * space_.memory_step, run.to + i,
+                                    ceil_div(count, tools_.tiles.lanes), inside_bits(inside, i, count)});
+        }
+      }
+      pattern.first.push_back(pattern.pieces.size());
+    }
+  }
+  static bool meets_axis(int64_t position, int64_t size) { return position >= 0 && position < size; }
+
   // Where a panel's elements go: the result itself where its places are beside each other there.
   struct Target {
     T* data;
     int64_t stride;
     bool in_place;
   };
-  Target target(const Part& part, int64_t panel, const std::vector<WindowRun>& runs, T* scratch) const {
-    const int64_t first = part.column0 + panel * panel_, places = args_.places();
-    const int64_t last = first + runs.back().to + runs.back().length - 1;
-    if (!in_place_ || first / places != last / places)
-      return {scratch + panel * panel_, task_columns_, false};
-    return {static_cast<T*>(args_.out) + part.group * args_.out_group + part.row0 * args_.out_output +
-                first / places * args_.out_image + first % places,
-            args_.out_output, true};
+  Target target(const Part& part, int64_t p, const Panel& panel, T* scratch) const {
+    if (!in_place_ || args_.dtype == DType::BF16 || panel.pieces.size() > 1)
+      return {scratch + p * panel_, task_columns_, false};
+    return {static_cast<T*>(args_.out) + panel.pieces[0].out + part.row0 * args_.out_output, args_.out_output, true};
   }
 
-  void run_block(const Part& part, int64_t k, const std::vector<WindowPoint>& taps,
-                 const std::vector<WindowRun>* runs, T* right, T* scratch) const {
-    const auto depth = static_cast<int64_t>(taps.size());
-    const int64_t panels = ceil_div(part.columns, panel_);
+  void pack(const Part& part, int64_t k, int64_t depth, const Panel* panels, int64_t count, T* right) const {
     const void* x = this->moved(args_.x, part.group * args_.x_group);
-    for (int64_t p = 0; p < panels; ++p)
-      tools_.windows.pack(right + p * panel_ * depth, panel_, x, space_, runs[p].data(),
-                          static_cast<int64_t>(runs[p].size()), taps.data(), depth);
+    std::vector<WindowPoint> taps;
+    if (!uses_pattern_) taps_.points(k, depth, &taps);
+    for (int64_t p = 0; p < count; ++p, right += panel_ * depth) {
+      if (uses_pattern_)
+        tools_.windows.pack_pattern(right, panel_, x, space_.memory_step, args_.x_channel, panels[p].pattern, k, depth);
+      else
+        tools_.windows.pack(right, panel_, x, space_, panels[p].runs.data(),
+                            static_cast<int64_t>(panels[p].runs.size()), taps.data(), depth);
+    }
+  }
+
+  void run_block(const Part& part, int64_t k, const Panel* panels, T* right, T* scratch) const {
+    const int64_t depth = std::min(depth_ - k, kMatmulBlock), count = ceil_div(part.columns, panel_);
+    pack(part, k, depth, panels, count, right);
     for (int64_t row = 0; row < part.rows; row += rows_together_) {
       const int64_t rows = std::min(rows_together_, part.rows - row);
       const T* left = weights_.of(part.group, part.row0 + row) + k;
-      for (int64_t p = 0; p < panels; ++p) {
-        const Target to = target(part, p, runs[p], scratch);
+      for (int64_t p = 0; p < count; ++p) {
+        const Target to = target(part, p, panels[p], scratch);
         this->run_tiles(left, weights_.stride(), rows, right + p * panel_ * depth,
                         std::min(panel_, part.columns - p * panel_), to.data + row * to.stride, to.stride,
                         depth, k > 0);
       }
     }
     if (k + kMatmulBlock < depth_) return;
-    for (int64_t p = 0; p < panels; ++p) {
-      const Target from = target(part, p, runs[p], scratch);
-      if (!from.in_place) scatter(part, p, runs[p], from.data);
+    for (int64_t p = 0; p < count; ++p) {
+      const Target from = target(part, p, panels[p], scratch);
+      if (!from.in_place) scatter(part, panels[p], from.data);
     }
   }
 
-  void scatter(const Part& part, int64_t panel, const std::vector<WindowRun>& runs, const T* from) const {
-    const auto& [az, ay, ax] = args_.axes;
-    for (const WindowRun& run : runs) {
-      const int64_t index = part.column0 + panel * panel_ + run.to;
-      const int64_t x = index % ax.places, y = index / ax.places % ay.places;
-      const int64_t z = index / (ax.places * ay.places) % az.places, image = index / args_.places();
-      const int64_t out = part.group * args_.out_group + image * args_.out_image + z * az.out_stride +
-                          y * ay.out_stride + x * ax.out_stride;
-      for (int64_t row = 0; row < part.rows; ++row)
-        for (int64_t j = 0; j < run.length; ++j)
-          store_result(args_, out + (part.row0 + row) * args_.out_output + j * ax.out_stride,
-                       from[row * task_columns_ + run.to + j]);
-    }
+  void scatter(const Part& part, const Panel& panel, const T* from) const {
+    const int64_t step = in_place_ ? 1 : args_.axes[2].out_stride;
+    for (int64_t row = 0; row < part.rows; ++row, from += task_columns_)
+      for (const Piece& piece : panel.pieces) {
+        const int64_t out = piece.out + (part.row0 + row) * args_.out_output;
+        if (args_.dtype == DType::BF16) {
+          for (int64_t j = 0; j < piece.length; ++j) store_result(args_, out + j * step, from[piece.from + j]);
+          continue;
+        }
+        T* to = static_cast<T*>(args_.out) + out;
+        for (int64_t j = 0; j < piece.length; ++j) to[j * step] = from[piece.from + j];
+      }
   }
 
   WeightRows<T> weights_;
   const WindowAxes places_, taps_;
   const WindowSpace space_;
   int64_t rows_together_;
-  bool in_place_;
+  bool in_place_, uses_pattern_;  // in_place_: the places of an image are beside each other in the result
 };
 
 // Rows are places, columns outputs: w, whose taps are long, is packed as panels.

@@ -157,6 +157,7 @@ TEST_CASE("convolutions have the bits of their definition in every schedule") {
   const Axis gradient{6, 3, 11, 1, 1, 2, 1}, taps{9, 9, 3, 1, 1, 1, 1}, strided_taps{11, 6, 3, 1, 2, 1, 1};
   const Axis point{8, 1, 8, 1, 1, 1, 0}, all{8, 8, 1, 1, 1, 1, 0}, dilated{9, 2, 7, 1, 3, 1, 0};
   const Axis odd_gap{5, 4, 9, 2, 3, 4, -1}, cropped{9, 2, 3, 3, 1, 1, -2};
+  const Axis holes{4, 1, 7, 1, 1, 2, 0}, small{3, 3, 3, 1, 1, 1, 1};
   const std::vector<Geometry> shapes = {
       {2, 1, 5, 7, {plain, plain}},         {1, 1, 130, 26, {plain, strided}},  {3, 1, 3, 30, {wide, plain}},
       {2, 1, 9, 8, {strided, strided}},     {2, 1, 4, 9, {gradient, gradient}}, {5, 1, 7, 9, {taps, taps}},
@@ -165,6 +166,7 @@ TEST_CASE("convolutions have the bits of their definition in every schedule") {
       {1, 16, 8, 1, {strided_taps, taps}},  {2, 17, 1, 1, {gradient, gradient}}, {2, 2, 3, 5, {dilated, plain}},
       {3, 2, 4, 6, {odd_gap, odd_gap}},     {2, 1, 3, 5, {cropped, plain}},     {2, 1, 2, 5, {plain}},
       {1, 1, 3, 5, {dilated, plain, strided}}, {2, 1, 3, 6, {point, point, point}}, {1, 2, 3, 6, {taps, taps, taps}},
+      {2, 1, 5, 7, {holes, holes}},        {9, 2, 6, 8, {small, small}},          {3, 1, 4, 9, {small, small, small}},
       {1, 1, 60, 3, {plain, plain}},        {1, 9, 2, 1, {all, taps}}};
   for (const Geometry& s : shapes)
     for (DType dtype : {DType::F32, DType::F64, DType::BF16}) check(dtype, s, rng, false);

@@ -103,7 +103,7 @@ void lane_tap_groups(T* sums, int taps, const T* x, const int64_t* offsets, int6
 
 template <class S, class T>
 ConvolveKernels<T> convolve_kernels() {
-  return {Lanes<T>::kCount, pack_windows<S, T>, direct_columns<S, T>, lane_tap_groups<T>};
+  return {Lanes<T>::kCount, pack_windows<S, T>, pack_pattern<S, T>, direct_columns<S, T>, lane_tap_groups<T>};
 }
 
 #endif

@@ -96,6 +96,30 @@ void pack_windows(T* dst, int64_t dst_stride, const void* data, const WindowSpac
   }
 }
 
+template <class S, class T>
+void pack_pattern(T* dst, int64_t dst_stride, const void* data, int64_t memory_step, int64_t channel_stride,
+                  const WindowPattern& pattern, int64_t k, int64_t depth) {
+  using L = Lanes<T>;
+  const auto taps = static_cast<int64_t>(pattern.first.size()) - 1;
+  const S* channel = static_cast<const S*>(data) + k / taps * channel_stride;
+  int64_t tap = k % taps;
+  for (T* const end = dst + depth * dst_stride; dst < end; dst += dst_stride) {
+    for (size_t i = pattern.first[tap]; i < pattern.first[tap + 1]; ++i) {
+      const PatternPiece& piece = pattern.pieces[i];
+      T* to = dst + piece.to;
+      const S* x = channel + piece.offset;
+      const auto store = [to](int j, typename L::V v) { L::store(to + j * L::kCount, v); };
+      switch (piece.vectors) {
+        case 1: load_columns<S, T, 1>(x, memory_step, piece.inside, store); break;
+        case 2: load_columns<S, T, 2>(x, memory_step, piece.inside, store); break;
+        case 3: load_columns<S, T, 3>(x, memory_step, piece.inside, store); break;
+        default: load_columns<S, T, 4>(x, memory_step, piece.inside, store); break;
+      }
+    }
+    if (++tap == taps) tap = 0, channel += channel_stride;
+  }
+}
+
 #endif
 
 }  // namespace tsc::TSC_ISA

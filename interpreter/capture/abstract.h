@@ -75,7 +75,7 @@ struct Av {
 
 // What kind of thing a virtual object is; one struct each below.
 enum class VirtualKind : uint8_t {
-  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text
+  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text, Partial
 };
 
 struct Virtual {
@@ -180,6 +180,7 @@ struct VSet : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Set;
   VSet() : Virtual(kKind) {}
   std::vector<Av> items;
+  bool frozen = false;
 };
 
 struct VDict : Virtual {
@@ -225,6 +226,16 @@ struct VBoundMethod : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::BoundMethod;
   VBoundMethod() : Virtual(kKind) {}
   Av function, self;
+};
+
+// functools.partial: a function with its first arguments.
+struct VPartial : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Partial;
+  VPartial() : Virtual(kKind) {}
+  Local<Type> type;
+  Av function;
+  std::vector<Av> positional;
+  std::vector<std::pair<Local<StrObject>, Av>> keywords;
 };
 
 // An iterator whose items are known one by one: a position in a snapshot of sources.

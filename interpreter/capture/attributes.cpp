@@ -44,7 +44,7 @@ Type* Capture::type_of_av(const Av& av) {
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
   if (is_virtual(av, VirtualKind::List)) return vm_.types().list;
   if (is_virtual(av, VirtualKind::Dict)) return vm_.types().dict;
-  if (as<VSet>(av)) return vm_.types().set;
+  if (const VSet* set = as<VSet>(av)) return set->frozen ? vm_.types().frozenset : vm_.types().set;
   if (as<VRange>(av)) return vm_.types().range;
   if (const VDictView* view = as<VDictView>(av)) {
     Type* const types[] = {vm_.types().dict_keys, vm_.types().dict_values, vm_.types().dict_items};
@@ -54,6 +54,7 @@ Type* Capture::type_of_av(const Av& av) {
   if (as<VText>(av)) return vm_.types().str;
   if (as<VFunction>(av)) return vm_.types().function;
   if (as<VBoundMethod>(av)) return vm_.types().bound_method;
+  if (const VPartial* partial = as<VPartial>(av)) return partial->type.get();
   if (const VIterator* iterator = as<VIterator>(av); iterator && iterator->host.is_object()) return iterator->host.object()->type;
   if (av.is_number())
     return av.scalar_kind == jit::ValueKind::Int     ? vm_.types().integer

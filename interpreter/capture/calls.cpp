@@ -5,6 +5,8 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/exits.h"
 #include "interpreter/capture/native_table.h"
+#include "interpreter/capture/stand_ins.h"
+#include "interpreter/modules/partial.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/prim_signature.h"
 #include "interpreter/vm/class_builder.h"
@@ -96,54 +98,90 @@ ValueId Capture::fill_value(const Av& av, size_t position, Op op) {
   return number_id(av);
 }
 
+namespace {
+
+Av call_on_stand_ins(Capture& capture, const Value& callee, Capture::CallArguments& arguments, StandIns::Sees sees) {
+  std::vector<Av> all = arguments.positional;
+  StandIns::Repeat repeat{callee, {}};
+  std::vector<StrObject*> names;
+  for (const auto& [name, value] : arguments.keywords) {
+    all.push_back(value);
+    repeat.keywords.push_back(name);
+    names.push_back(name.get());
+  }
+  const size_t positional = arguments.positional.size();
+  // A text that only running can make is no str to a native.
+  for (const Av& av : all)
+    if (as<VText>(av) && !(is_kind(callee, Kind::NativeFunction) && cast<NativeFunction>(callee)->is_method))
+      capture.break_here(BreakReason::unknown_object, "a text that only running can tell");
+  const auto native = [&](std::span<const Value> values) {
+    Args args;
+    args.positional = values.data();
+    args.count = static_cast<uint32_t>(positional);
+    args.keyword_count = static_cast<uint32_t>(names.size());
+    args.keyword_names = names.data();
+    args.keyword_values = values.data() + positional;
+    return interp::call(capture.vm(), callee, args);
+  };
+  return run_on_stand_ins(capture, all, native, repeat, sees);
+}
+
+// Which may do anything: write what the region holds, raise, print.
+Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
+                Capture::CallArguments& arguments) {
+  for (const auto& [keyword, value] : arguments.keywords)
+    if (!value.is_constant() || !capture.is_plain_data(value.value))
+      capture.break_here(BreakReason::unknown_call, name + "() with an object as " + std::string(keyword->view()));
+  for (const Av& av : arguments.positional)
+    if (capture.text_is_script_code(av)) capture.break_here(BreakReason::unknown_call, name + "() of an object whose text script code makes");
+  capture.effect_may_raise();
+  HostAction action;
+  action.reason = row.reason;
+  action.has_result = row.has_result;
+  action.result = row.result;
+  std::vector<Av> values = {Av::constant(callee)};
+  values.insert(values.end(), arguments.positional.begin(), arguments.positional.end());
+  for (auto& [keyword, value] : arguments.keywords) {
+    action.keywords.push_back(keyword);
+    values.push_back(value);
+  }
+  if (row.has_result) return capture.host_action_with_result(std::move(action), std::move(values));
+  capture.host_action(std::move(action), std::move(values));
+  return Av::none();
+}
+
+Av call_by_row(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
+               Capture::CallArguments& arguments) {
+  switch (row.runs) {
+    case NativeRow::Runs::OnValues:
+    case NativeRow::Runs::OnStandIns: {
+      const bool sees_all = row.runs == NativeRow::Runs::OnStandIns;
+      return call_on_stand_ins(capture, callee, arguments, sees_all ? StandIns::Sees::Tokens : StandIns::Sees::Values);
+    }
+    case NativeRow::Runs::InTheHost: return call_in_host(capture, row, callee, name, arguments);
+    case NativeRow::Runs::Never: break;
+  }
+  capture.break_here(BreakReason::unknown_call, name + "() with these arguments");
+}
+
+}  // namespace
+
 Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination) {
   if (function->code == prim_native_code())
     return call_primitive(*this, prim_op(function), bind_native(*this, function, arguments));
-  if (NativeHandler handler = find_native_handler(function)) {
-    if (function->signature && !handles_own_arguments(function)) {
-      CallArguments bound;
-      bound.positional = bind_native(*this, function, arguments);
-      call_destination_ = destination;
-      return handler(*this, bound);
-    }
+  const NativeRow* row = native_row(function);
+  if (!row)
+    break_here(BreakReason::unknown_call, (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
+  if (row->symbolic) {
+    CallArguments bound;
+    const bool binds = function->signature && !row->takes_unbound;
+    if (binds) bound.positional = bind_native(*this, function, arguments);
     call_destination_ = destination;
-    return handler(*this, arguments);
+    declined_ = false;
+    const Av result = row->symbolic(*this, binds ? bound : arguments);
+    if (!std::exchange(declined_, false)) return result;
   }
-  bool constant = arguments.keywords.empty();
-  for (const Av& av : arguments.positional) constant &= av.is_constant() && is_plain_data(av.value);
-  if (constant && is_pure_native(function)) {
-    std::vector<Value> values;
-    for (const Av& av : arguments.positional) values.push_back(av.value);
-    const Value result = interp::call(vm_, Value(function), values);
-    if (is_plain_data(result)) return Av::constant(result);
-    if (is_kind(result, Kind::List)) return made_list(cast<ListObject>(result)->items);
-    break_here(BreakReason::unknown_call, function->name + "() makes a new object");
-  }
-  KnownHostCall known = known_host_call(function);
-  if (!known.known)
-    break_here(BreakReason::unknown_call,
-               (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
-  // Which may do anything: write what the region holds, raise, print.
-  for (const auto& [name, value] : arguments.keywords)
-    if (!value.is_constant() || !is_plain_data(value.value))
-      break_here(BreakReason::unknown_call, function->name + "() with an object as " + std::string(name->view()));
-  for (const Av& av : arguments.positional)
-    if (text_is_script_code(av))
-      break_here(BreakReason::unknown_call, function->name + "() of an object whose text script code makes");
-  effect_may_raise();
-  HostAction action;
-  action.reason = known.reason;
-  action.has_result = known.has_result;
-  action.result = known.result;
-  std::vector<Av> values = {Av::constant(Value(function))};
-  values.insert(values.end(), arguments.positional.begin(), arguments.positional.end());
-  for (auto& [name, value] : arguments.keywords) {
-    action.keywords.push_back(name);
-    values.push_back(value);
-  }
-  if (known.has_result) return host_action_with_result(std::move(action), std::move(values));
-  host_action(std::move(action), std::move(values));
-  return Av::none();
+  return call_by_row(*this, *row, Value(function), function->name, arguments);
 }
 
 // Whether str() of it may call a function of a script.
@@ -173,13 +211,73 @@ bool Capture::is_tuple_class(Type* type) {
          !(make && is_kind(*make, Kind::StaticMethod));
 }
 
+// ---- functools.partial ----
+
+namespace {
+
+void give_keyword(std::vector<std::pair<Local<StrObject>, Av>>& keywords, const Local<StrObject>& name, const Av& value) {
+  for (auto& [known, old] : keywords)
+    if (known.get() == name.get()) {
+      old = value;
+      return;
+    }
+  keywords.push_back({name, value});
+}
+
+}  // namespace
+
+// One from outside as one made here: nothing of it changes.
+static std::shared_ptr<VPartial> parts_of(Capture& capture, const Av& av) {
+  if (is_virtual(av, VirtualKind::Partial)) return std::static_pointer_cast<VPartial>(av.object);
+  const Partial* partial = av.is_constant() ? as_plain_partial(av.value) : nullptr;
+  if (!partial) return nullptr;
+  auto parts = capture.make<VPartial>();
+  parts->type = Local<Type>(partial->type);
+  parts->function = Av::constant(partial->function);
+  for (const Value& value : partial->positional) parts->positional.push_back(Av::constant(value));
+  for (const auto& [name, value] : partial->keywords) parts->keywords.push_back({name, Av::constant(value)});
+  return parts;
+}
+
+Av Capture::make_partial(Type* type, CallArguments& arguments) {
+  if (arguments.positional.empty()) break_here(BreakReason::raises, "TypeError: partial()");
+  auto partial = make<VPartial>();
+  partial->type = Local<Type>(type);
+  const Av& function = arguments.positional[0];
+  const std::shared_ptr<VPartial> inner = parts_of(*this, function);
+  const bool is_callable = inner || as<VFunction>(function) || as<VBoundMethod>(function) ||
+                           (function.is_constant() && (is_kind(function.value, Kind::Function) || is_kind(function.value, Kind::NativeFunction) ||
+                                                       is_kind(function.value, Kind::Type))) ||
+                           type_of_av(function)->slots.call;
+  if (!is_callable) break_here(BreakReason::raises, "TypeError: the first argument must be callable");
+  partial->function = inner ? inner->function : function;
+  if (inner) partial->positional = inner->positional;
+  if (inner) partial->keywords = inner->keywords;
+  partial->positional.insert(partial->positional.end(), arguments.positional.begin() + 1, arguments.positional.end());
+  for (const auto& [name, value] : arguments.keywords) give_keyword(partial->keywords, name, value);
+  return Av::of(partial);
+}
+
+void Capture::call_partial(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
+  const std::shared_ptr<VPartial> partial = parts_of(*this, callee);
+  CallArguments all;
+  all.positional = partial->positional;
+  all.positional.insert(all.positional.end(), arguments.positional.begin(), arguments.positional.end());
+  all.keywords = partial->keywords;
+  for (const auto& [name, value] : arguments.keywords) give_keyword(all.keywords, name, value);
+  call(partial->function, std::move(all), destination, discard_result);
+}
+
 void Capture::construct(Type* type, CallArguments& arguments, uint16_t destination) {
-  if (NativeHandler handler = find_type_handler(vm_, type)) {
+  if (const NativeRow* row = native_row(vm_, type)) {
     call_destination_ = destination;
-    Av result = handler(*this, arguments);
+    declined_ = !row->symbolic;
+    Av result = row->symbolic ? row->symbolic(*this, arguments) : Av();
+    if (std::exchange(declined_, false)) result = call_by_row(*this, *row, Value(type), type->name, arguments);
     if (!result.is_undefined()) write(destination, result);
     return;
   }
+  if (is_partial_type(type)) return write(destination, make_partial(type, arguments));
   if (is_tuple_class(type) && arguments.keywords.empty() && arguments.positional.size() == 1) {
     Av tuple = make_tuple_av(items_of(arguments.positional[0]));
     as<VTuple>(tuple)->type = Local<Type>(type);

@@ -2,6 +2,7 @@
 
 #include "interpreter/capture/call_record.h"
 #include "interpreter/capture/exits.h"
+#include "interpreter/modules/partial.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
 #include "jit/region/scalar_eval.h"
@@ -285,6 +286,8 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
     frame.module = made->module;
     return push_call(callee, std::move(frame), arguments, destination, discard_result);
   }
+  if (is_virtual(callee, VirtualKind::Partial) || (callee.is_constant() && as_plain_partial(callee.value)))
+    return call_partial(callee, std::move(arguments), destination, discard_result);
   if (is_virtual(callee, VirtualKind::Instance)) return call_object(callee, std::move(arguments), destination, discard_result);
   if (!callee.is_constant() || !callee.value.is_object())
     break_here(BreakReason::unknown_call, "the callee is not known");

@@ -194,6 +194,9 @@ class Capture {
   // An own attribute; null: there is none.
   const Av* find_field(VInstance& instance, StrObject* name);
   Av get_item(const Av& container, const Av& key);
+  bool contains(const Av& container, const Av& item);
+  Av length_of(const Av& av);
+  bool has_identity_hash(const Av& av);
   bool is_dict(const Av& av) const;
   // The method of that name of the script's class that the value is of, and the result of calling it with the value and
   // others; null and nothing: the class has none, or a native one.
@@ -212,6 +215,11 @@ class Capture {
   void call(const Av& callee, CallArguments arguments, uint16_t destination,
             bool discard_result = false);
   Av call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination);
+  // Of a symbolic form: it does not know these arguments.
+  Av decline() {
+    declined_ = true;
+    return Av();
+  }
   // Runs a call to its end and gives the result (nested.cpp).
   Av call_now(const Av& callee, CallArguments arguments);
   // An iterator whose items are made when they are asked for.
@@ -239,13 +247,13 @@ class Capture {
 
   // Numbers.
   Av binary(BinaryOp op, const Av& left, const Av& right);
+  Av operate(BinaryOp op, const Av& left, const Av& right);
   Av compare(CompareOp op, const Av& left, const Av& right);
   Av unary(UnaryOp op, const Av& operand);
   Av scalar(jit::ScalarOp op, std::vector<Av> operands);
   ValueId number_id(const Av& av);     // constant or register as a region scalar
   ValueId int_id(const Av& av);        // the same for an int (bool, or a 0-d integer tensor breaks)
   // The value of a branch or loop bound: known, or assumed through an entry condition, or a break.
-  bool same_item(const Av& a, const Av& b);
   bool truth(const Av& av);
   int64_t concrete_int(const Av& av);
   bool is_identical(const Av& a, const Av& b);
@@ -253,7 +261,8 @@ class Capture {
   Av scalar_av(ValueId id);
   std::vector<ValueId> matched(std::span<const Av> operands, bool force_float);
   Av binary_sequence(BinaryOp op, const Av& left, const Av& right);
-  bool sequences_equal(const Av& left, const Av& right);
+  Av as_container(const Av& av);
+  bool is_operand(const Av& av) const;
   bool truth_of_instance(Type* type);
   std::optional<bool> own_truth(const Av& av);  // by the methods of a script's class
   bool truth_of_constant(const Value& v);
@@ -378,6 +387,7 @@ class Capture {
  private:
   friend class BreakFinder;
   friend class CallRecorder;
+  friend class StandIns;
   friend class CaptureBuilder;
   friend class ExitBuilder;
   friend class Repetition;
@@ -436,7 +446,6 @@ class Capture {
   std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);
   std::vector<Av> unbind(const Av& av, VTensor& tensor);
   Av slice_items(const Av& container, const VSlice& slice);
-  SliceRange slice_range(const VSlice& slice, size_t size);
   size_t checked_index(const Av& key, size_t size);
   void store_dict(const Av& container, const Av& key, const Av& value);
   void written_by_region(const OverlayKey& place, const Value& holder);
@@ -454,8 +463,12 @@ class Capture {
   bool next_mapped(VIterator& iterator, Av* out);
   bool next_filtered(VIterator& iterator, Av* out);
   Av try_operator(const Av& self, const char* name, const Av& other);
+  Av compare_dunder(CompareOp op, const Av& left, const Av& right);
+  Av try_compare(const Av& self, CompareOp op, const Av& other);
   void return_from(const Av& result);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
+  Av make_partial(Type* type, CallArguments& arguments);
+  void call_partial(const Av& partial, CallArguments arguments, uint16_t destination, bool discard_result);
   bool is_tuple_class(Type* type);
   void call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result);
   void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,
@@ -479,6 +492,8 @@ class Capture {
   Av function_input(const Value& v, uint32_t source);
   Av cell_input(const Value& v, uint32_t source);
   Av iterator_input(const Value& v, uint32_t source);
+  Av set_input(const Value& v, uint32_t source);
+  Av partial_input(const Value& v, uint32_t source);
   bool next_from_outside(VIterator& iterator, Av* out);
   void check_walks();
   Av text_input(uint32_t source);
@@ -504,6 +519,7 @@ class Capture {
   std::vector<AFrame> frames_;
   std::pair<Av, CallArguments> pending_getter_;
   uint16_t call_destination_ = 0;
+  bool declined_ = false;  // a symbolic form has just said so
   std::vector<Value> forbidden_;
   std::vector<const void*> inside_texts_;  // sequences whose items are taken for a text
   uint32_t objects_made_ = 0;
@@ -562,19 +578,8 @@ class Capture {
 // Of a function marked by torch.compiler.disable: why; null of any other.
 const std::string* refusal_of(const FunctionObject* function);
 
-// A native function that capture knows: table in natives.cpp, by "owner.name".
+// The symbolic form of a native function (native_table.h).
 using NativeHandler = Av (*)(Capture& capture, Capture::CallArguments& arguments);
-NativeHandler find_native_handler(const NativeFunction* function);
-// Names of natives without effects on constants: called at capture when all arguments are constants.
-bool is_pure_native(const NativeFunction* function);
-// Kind of result of a known host call (time.time -> Float), or nothing.
-struct KnownHostCall {
-  bool known = false;
-  bool has_result = false;
-  jit::ValueKind result = jit::ValueKind::Object;
-  BreakReason reason = BreakReason::host_call;
-};
-KnownHostCall known_host_call(const NativeFunction* function);
 
 using StepHandler = void (*)(Capture& capture, const lang::Instruction& instruction);
 StepHandler step_handler(lang::Op op);

@@ -202,6 +202,13 @@ Value load_cache_artifacts(Vm& vm, Args& args) {
       .take();
 }
 
+// Names of the natives that have a form of their own while capturing.
+Value symbolic_natives(Vm& vm, Args&) {
+  Local<ListObject> names = make_list(vm);
+  for (const char* name : names_of_symbolic_forms()) list_append(vm, names.get(), str_value(vm, name));
+  return names.take();
+}
+
 Local<ModuleObject> make_compiler_module(Vm& vm) {
   ModuleBuilder module(vm, "_compiler");
   module
@@ -212,6 +219,7 @@ Local<ModuleObject> make_compiler_module(Vm& vm) {
       .function("set_logs", "kinds", set_logs)
       .function("reset", "", reset)
       .function("set_enabled", "mode", set_enabled)
+      .function("symbolic_natives", "", symbolic_natives)
       .function("report_json", "", report_json)
       .function("report_clear", "", report_clear)
       .function("report_totals", "", report_totals)

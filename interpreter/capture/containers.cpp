@@ -3,6 +3,7 @@
 // has brought another one. What the region stores into one is stored into the real object at its place in
 // program order, and into what capture knows of it.
 #include "interpreter/capture/call_record.h"
+#include "interpreter/modules/partial.h"
 
 namespace tsc::interp {
 
@@ -18,6 +19,19 @@ constexpr size_t kLargestOfAll = 4096;
 
 bool is_plain_key(const Value& key) {
   return !key.is_object() || (is_kind(key, Kind::Str) && !(key.object()->type->type_flags & kScriptClass));
+}
+
+constexpr size_t kLargestSet = 64;
+
+// Numbers and texts: what is in it is known, and no operation on it runs code of a script.
+bool is_set_of_plain_items(Vm& vm, const Value& v) {
+  const Type* type = v.object()->type;
+  if (type != vm.types().set && type != vm.types().frozenset) return false;
+  const Table& table = cast<SetObject>(v)->table;
+  if (table.size() > kLargestSet) return false;
+  for (uint32_t i = 0; i < table.used(); ++i)
+    if (const Value& key = table.entry(i).key; !key.is_undefined() && !is_plain_key(key)) return false;
+  return true;
 }
 
 }  // namespace
@@ -50,6 +64,8 @@ bool Capture::comes_apart(const Value& v, uint32_t source) const {
     case Kind::Iterator:
     case Kind::Generator:
     case Kind::Cell: return true;
+    case Kind::Native: return as_plain_partial(v) != nullptr;
+    case Kind::Set: return is_set_of_plain_items(vm_, v);
     case Kind::Function: return memory_.apart.count(place) && is_plain_function(*cast<FunctionObject>(v));
     case Kind::Instance: return memory_.apart.count(place) && holds_data(vm_, v);
     default: break;
@@ -78,6 +94,8 @@ Av Capture::container_input(const Value& v, uint32_t source) {
     case Kind::BoundMethod: return method_input(v, source);
     case Kind::Function: return function_input(v, source);
     case Kind::Cell: return cell_input(v, source);
+    case Kind::Set: return set_input(v, source);
+    case Kind::Native: return partial_input(v, source);
     case Kind::Iterator:
     case Kind::Generator: return iterator_input(v, source);
     default: break;
@@ -179,6 +197,7 @@ Capture::~Capture() {
       case VirtualKind::Instance: static_cast<VInstance&>(object).fields.clear(); break;
       case VirtualKind::Cell: static_cast<VCell&>(object).content = Av(); break;
       case VirtualKind::BoundMethod: static_cast<VBoundMethod&>(object).self = Av(); break;
+      case VirtualKind::Partial: static_cast<VPartial&>(object).positional.clear(); break;
       default: break;
     }
   }

@@ -1,5 +1,6 @@
 // The check at entry: whether the values of a call are what a variant was made for.
 #include "interpreter/capture/compiler.h"
+#include "interpreter/modules/partial.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/iteration.h"
 
@@ -34,12 +35,40 @@ bool has_keys(const EntrySource& source, const Value& v) {
   return true;
 }
 
+bool has_items(const EntrySource& source, const Value& v) {
+  const Table& table = cast<SetObject>(v)->table;
+  if (table.size() != source.length) return false;
+  size_t next = 0;
+  for (uint32_t i = 0; i < table.used(); ++i) {
+    const Value& item = table.entry(i).key;
+    if (item.is_undefined()) continue;
+    const Value& wanted = source.keys[next++];
+    if (!item.is(wanted) && !are_one_text(item, wanted)) return false;
+  }
+  return true;
+}
+
+bool is_alike_partial(const EntrySource& source, const Value& v) {
+  const Partial* partial = as_plain_partial(v);
+  if (!partial || partial->type != source.expected.object() || partial->positional.size() != source.length ||
+      partial->keywords.size() != source.keys.size())
+    return false;
+  for (size_t i = 0; i < source.keys.size(); ++i)
+    if (partial->keywords[i].first.get() != source.keys[i].object()) return false;
+  return true;
+}
+
 }  // namespace
 
 // As Capture takes the object apart.
 static Value part_of(const Value& whole, uint32_t index) {
   if (is_kind(whole, Kind::Cell)) return cast<CellObject>(whole)->content;
   if (is_kind(whole, Kind::BoundMethod)) return index ? cast<BoundMethod>(whole)->self : cast<BoundMethod>(whole)->function;
+  if (const Partial* partial = as_plain_partial(whole)) {
+    if (index == 0) return partial->function;
+    const size_t place = index - 1, count = partial->positional.size();
+    return place < count ? partial->positional[place] : partial->keywords[place - count].second;
+  }
   const FunctionObject* function = cast<FunctionObject>(whole);
   for (const std::vector<Value>* values : {&function->defaults, &function->keyword_defaults}) {
     if (index < values->size()) return (*values)[index];
@@ -68,6 +97,8 @@ bool Compiler::check_source(const EntrySource& source, const Value& v) const {
       return is_bare_tuple(v) && v.object()->type == source.expected.object() && cast<TupleObject>(v)->size == source.length;
     case Check::Method: return is_kind(v, Kind::BoundMethod);
     case Check::Cell: return is_kind(v, Kind::Cell);
+    case Check::Set: return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() && has_items(source, v);
+    case Check::Partial: return is_alike_partial(source, v);
     case Check::Iterator: return v.is_object() && v.object()->type == source.expected.object();
     case Check::Function: {
       const FunctionObject* function = try_cast<FunctionObject>(v);

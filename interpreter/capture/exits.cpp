@@ -127,7 +127,9 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
       recipe.type = static_cast<const VTuple&>(object).type;
       return write_all(static_cast<const VTuple&>(object).items, recipe);
     case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
-    case VirtualKind::Set: return write_all(static_cast<const VSet&>(object).items, recipe);
+    case VirtualKind::Set:
+      recipe.position = static_cast<const VSet&>(object).frozen;
+      return write_all(static_cast<const VSet&>(object).items, recipe);
     case VirtualKind::Dict: return fill_dict(static_cast<const VDict&>(object), recipe);
     case VirtualKind::DictView:
       recipe.position = static_cast<int64_t>(static_cast<const VDictView&>(object).form);
@@ -140,6 +142,7 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
       return write_all({bound.function, bound.self}, recipe);
     }
     case VirtualKind::Iterator: return fill_iterator(static_cast<const VIterator&>(object), recipe);
+    case VirtualKind::Partial: return fill_partial(static_cast<const VPartial&>(object), recipe);
     case VirtualKind::Range: {
       const VRange& range = static_cast<const VRange&>(object);
       return write_all({range.start, range.stop, range.step}, recipe);
@@ -183,6 +186,16 @@ void RecipeWriter::fill_function(const VFunction& function, ObjectRecipe& recipe
   write_all(function.defaults, recipe);
   write_all(function.keyword_defaults, recipe);
   write_all(function.closure, recipe);
+}
+
+void RecipeWriter::fill_partial(const VPartial& partial, ObjectRecipe& recipe) {
+  recipe.type = partial.type;
+  recipe.parts.push_back(write(partial.function));
+  write_all(partial.positional, recipe);
+  for (const auto& [name, value] : partial.keywords) {
+    recipe.names.push_back(name);
+    recipe.parts.push_back(write(value));
+  }
 }
 
 void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe) {

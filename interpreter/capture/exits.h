@@ -32,6 +32,7 @@ class RecipeWriter {
   void fill_dict(const VDict& dict, ObjectRecipe& recipe);
   void fill_instance(const VInstance& instance, ObjectRecipe& recipe);
   void fill_function(const VFunction& function, ObjectRecipe& recipe);
+  void fill_partial(const VPartial& partial, ObjectRecipe& recipe);
   void fill_iterator(const VIterator& iterator, ObjectRecipe& recipe);
   void write_all(const std::vector<Av>& items, ObjectRecipe& recipe);
 

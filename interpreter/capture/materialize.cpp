@@ -132,7 +132,7 @@ Value Materializer::build_container(const ObjectRecipe& recipe, const Materials&
       return list.take();
     }
     case VirtualKind::Set: {
-      Local<SetObject> set = make_set(vm_);
+      Local<SetObject> set = make_set(vm_, recipe.position != 0);
       objects_.add(recipe.number, set.value());
       for (size_t i = 0; i < recipe.parts.size(); ++i) set_add(vm_, set.get(), part(i));
       return set.take();
@@ -179,6 +179,7 @@ Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& mat
     }
     case VirtualKind::Slice: return make_slice(vm_, parts[0], parts[1], parts[2]).take();
     case VirtualKind::BoundMethod: return make_bound_method(vm_, parts[0], parts[1]);
+    case VirtualKind::Partial: return build_partial(recipe, parts);
     case VirtualKind::Super:
       return call(vm_, Value(vm_.types().super), {recipe.type.value(), parts[0]});
     case VirtualKind::Function: return build_function(recipe, parts);
@@ -202,6 +203,18 @@ Value Materializer::build_function(const ObjectRecipe& recipe, const std::vector
   for (uint32_t k = 0; k < recipe.counts[2]; ++k)
     function->closure.push_back(Local<CellObject>(cast<CellObject>(parts[i++])));
   return function.take();
+}
+
+Value Materializer::build_partial(const ObjectRecipe& recipe, const std::vector<Value>& parts) {
+  std::vector<StrObject*> names;
+  for (const Local<StrObject>& name : recipe.names) names.push_back(name.get());
+  Args args;
+  args.positional = parts.data();
+  args.keyword_count = static_cast<uint32_t>(names.size());
+  args.count = static_cast<uint32_t>(parts.size()) - args.keyword_count;
+  args.keyword_names = names.data();
+  args.keyword_values = parts.data() + args.count;
+  return call(vm_, recipe.type.value(), args);
 }
 
 Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector<Value>& parts) {

@@ -58,6 +58,7 @@ class Materializer {
   Value build_plain(const ObjectRecipe& recipe, const Materials& materials,
                     std::span<const jit::RunValue> live);
   Value build_function(const ObjectRecipe& recipe, const std::vector<Value>& parts);
+  Value build_partial(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   Value build_iterator(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   Value build_text(const ObjectRecipe& recipe, const std::vector<Value>& parts);
   // Containers that may contain themselves: made first, filled after.

@@ -1,6 +1,6 @@
-// Native functions that capture understands: the table at the end, by owner and name. A handler receives
-// the arguments bound to the native's signature, or as they stand for natives without one.
-#include <cmath>
+// Symbolic forms of the builtin functions and types: what asks for the kind of a value, and what makes something lazy. A form
+// receives the arguments bound to the native's signature, or as they stand for natives without one.
+#include <algorithm>
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/native_table.h"
@@ -50,8 +50,10 @@ Av checked_length(Capture& capture, const Av& count) {
   return count;
 }
 
-Av call_len(Capture& capture, Arguments& arguments) {
-  const Av& av = arguments.positional[0];
+}  // namespace
+
+Av Capture::length_of(const Av& av) {
+  Capture& capture = *this;
   if (as<VIterator>(av)) capture.break_here(BreakReason::raises, "TypeError: len() of an iterator");
   if (std::optional<Av> own = capture.call_own("__len__", {av})) return checked_length(capture, *own);
   if (VTensor* tensor = capture.tensor_of(av)) {
@@ -65,6 +67,10 @@ Av call_len(Capture& capture, Arguments& arguments) {
   if (VSet* set = as<VSet>(av)) return Av::integer(static_cast<int64_t>(set->items.size()));
   return Av::integer(static_cast<int64_t>(capture.items_of(av).size()));
 }
+
+namespace {
+
+Av call_len(Capture& capture, Arguments& arguments) { return capture.length_of(arguments.positional[0]); }
 
 Av call_isinstance(Capture& capture, Arguments& arguments) {
   return Av::boolean(is_instance_of_class(capture, at(arguments, 0), at(arguments, 1)));
@@ -171,21 +177,6 @@ Av call_list(Capture& capture, Arguments& arguments) {
                                                            : capture.items_of(at(arguments, 0)));
 }
 
-Av call_dict(Capture& capture, Arguments& arguments) {
-  auto dict = capture.make<VDict>();
-  if (arguments.positional.size() > 1) capture.break_here(BreakReason::raises, "TypeError: dict()");
-  if (!arguments.positional.empty()) {
-    const Av& source = arguments.positional[0];
-    if (!capture.is_dict(source)) capture.break_here(BreakReason::unknown_object, "dict()");
-    for (const Av& key : capture.dict_keys(source))
-      dict->items.push_back({key, capture.dict_find(source, key)});
-  }
-  Av made = Av::of(dict);
-  for (auto& [name, value] : arguments.keywords)
-    capture.set_item(made, Av::constant(name.value()), value);
-  return made;
-}
-
 Av call_size(Capture& capture, Arguments& arguments) {
   expect_at_most(capture, arguments, 1, "Size");
   Av tuple = capture.make_tuple_av(arguments.positional.empty() ? std::vector<Av>() : capture.items_of(at(arguments, 0)));
@@ -194,26 +185,20 @@ Av call_size(Capture& capture, Arguments& arguments) {
 }
 
 Av call_int(Capture& capture, Arguments& arguments) {
-  expect_at_most(capture, arguments, 1, "int");
-  if (arguments.positional.empty()) return Av::integer(0);
+  if (arguments.positional.size() != 1 || !arguments.keywords.empty()) return capture.decline();
   Av av = at(arguments, 0);
   if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
-  if (av.is_constant() && capture.is_plain_data(av.value))
-    return Av::constant(call(capture.vm(), Value(capture.vm().types().integer), {av.value}));
-  if (!av.is_number()) capture.break_here(BreakReason::unknown_object, "int()");
+  if (!av.is_number()) return capture.decline();
   if (av.scalar_kind == jit::ValueKind::Int) return av;
   if (av.scalar_kind == jit::ValueKind::Bool) return capture.scalar(jit::ScalarOp::add, {av, Av::integer(0)});
   return capture.scalar(jit::ScalarOp::float_to_int, {av});
 }
 
 Av call_float(Capture& capture, Arguments& arguments) {
-  expect_at_most(capture, arguments, 1, "float");
-  if (arguments.positional.empty()) return Av::constant(Value::real(0.0));
+  if (arguments.positional.size() != 1 || !arguments.keywords.empty()) return capture.decline();
   Av av = at(arguments, 0);
   if (VTensor* tensor = capture.tensor_of(av)) av = capture.read_item(*tensor);
-  if (av.is_constant() && capture.is_plain_data(av.value))
-    return Av::constant(call(capture.vm(), Value(capture.vm().types().real), {av.value}));
-  if (!av.is_number()) capture.break_here(BreakReason::unknown_object, "float()");
+  if (!av.is_number()) return capture.decline();
   if (av.scalar_kind == jit::ValueKind::Float) return av;
   return capture.scalar(jit::ScalarOp::mul, {av, Av::constant(Value::real(1.0))});
 }
@@ -234,46 +219,25 @@ Av call_abs(Capture& capture, Arguments& arguments) {
   return capture.unary(UnaryOp::Absolute, at(arguments, 0));
 }
 
-Av fold_extreme(Capture& capture, Arguments& arguments, jit::ScalarOp op, CompareOp better) {
-  if (!arguments.keywords.empty()) capture.break_here(BreakReason::unknown_call, "min/max(key=)");
-  std::vector<Av> items = arguments.positional;
-  if (items.size() == 1) items = capture.items_of(items[0]);
-  if (items.empty()) capture.break_here(BreakReason::raises, "ValueError: empty sequence");
+// Of numbers that only running can tell, or that may differ: one instruction and no condition.
+Av fold_extreme(Capture& capture, Arguments& arguments, jit::ScalarOp op) {
+  const std::vector<Av>& items = arguments.positional;
+  const auto is_whole = [&](const Av& av) {
+    return av.is_number() ? av.scalar_kind == jit::ValueKind::Int : av.is_constant() && av.value.is_int();
+  };
+  if (items.size() < 2 || !arguments.keywords.empty() || !std::all_of(items.begin(), items.end(), is_whole) ||
+      std::none_of(items.begin(), items.end(), [](const Av& av) { return av.is_number(); }))
+    return capture.decline();
   Av best = items[0];
-  for (size_t i = 1; i < items.size(); ++i) {
-    bool numbers = (best.is_number() || best.is_constant()) &&
-                   (items[i].is_number() || items[i].is_constant()) &&
-                   capture.type_of_av(best) == capture.type_of_av(items[i]) &&
-                   capture.type_of_av(best) != capture.vm().types().str &&
-                   capture.type_of_av(best) != capture.vm().types().real;
-    if (numbers && (best.is_number() || items[i].is_number())) {
-      best = capture.scalar(op, {best, items[i]});
-    } else if (capture.truth(capture.compare(better, items[i], best))) {
-      best = items[i];
-    }
-  }
+  for (size_t i = 1; i < items.size(); ++i) best = capture.scalar(op, {best, items[i]});
   return best;
 }
 
 Av call_min(Capture& capture, Arguments& arguments) {
-  return fold_extreme(capture, arguments, jit::ScalarOp::minimum, CompareOp::Lt);
+  return fold_extreme(capture, arguments, jit::ScalarOp::minimum);
 }
 Av call_max(Capture& capture, Arguments& arguments) {
-  return fold_extreme(capture, arguments, jit::ScalarOp::maximum, CompareOp::Gt);
-}
-
-Av call_sum(Capture& capture, Arguments& arguments) {
-  expect_at_most(capture, arguments, 2, "sum", true);
-  Av total = at(arguments, 1);
-  for (auto& [name, value] : arguments.keywords) {
-    if (name->view() != "start" || !total.is_undefined()) capture.break_here(BreakReason::raises, "TypeError: sum()");
-    total = value;
-  }
-  if (total.is_undefined()) total = Av::integer(0);
-  if (capture.type_of_av(total) == capture.vm().types().str) capture.break_here(BreakReason::raises, "TypeError: sum() of strings");
-  for (const Av& item : capture.items_of(at(arguments, 0)))
-    total = capture.binary(BinaryOp::Add, total, item);
-  return total;
+  return fold_extreme(capture, arguments, jit::ScalarOp::maximum);
 }
 
 StrObject* name_argument(Capture& capture, const Av& av, Local<StrObject>* held) {
@@ -368,38 +332,59 @@ Av call_slice(Capture& capture, Arguments& arguments) {
   return Av::of(slice);
 }
 
+Av call_repr(Capture& capture, Arguments& arguments) { return capture.text_of_value(arguments.positional[0], 2, ""); }
+
+Av call_format(Capture& capture, Arguments& arguments) {
+  const Av& spec = arguments.positional[1];
+  if (!spec.is_constant() || !is_kind(spec.value, Kind::Str)) return capture.decline();
+  return capture.text_of_value(arguments.positional[0], 0, std::string(cast<StrObject>(spec.value)->view()));
+}
+
+// Classes may have methods of their own for it.
+Av call_divmod(Capture& capture, Arguments& arguments) {
+  for (const Av& av : arguments.positional)
+    if (!av.holds_number()) capture.break_here(BreakReason::unknown_call, "divmod() of no numbers");
+  return capture.decline();
+}
+
+using Runs = NativeRow::Runs;
+
 constexpr NativeRow kBuiltins[] = {
-    {"len", call_len},           {"isinstance", call_isinstance}, {"iter", call_iter}, {"issubclass", call_issubclass},
-    {"next", call_next},         {"abs", call_abs},               {"min", call_min},
-    {"max", call_max},           {"sum", call_sum},               {"getattr", call_getattr},
-    {"hasattr", call_hasattr},   {"setattr", call_setattr},       {"callable", call_callable},
-    {"range", call_range},       {"enumerate", call_enumerate},   {"zip", call_zip},
-    {"reversed", call_reversed},  {"object.__setattr__", object_setattr},
+    {"len", call_len},
+    {"isinstance", call_isinstance},
+    {"issubclass", call_issubclass},
+    {"iter", call_iter},
+    {"next", call_next, Runs::Never, true},
+    {"abs", call_abs},
+    {"min", call_min, Runs::OnStandIns, true},
+    {"max", call_max, Runs::OnStandIns, true},
+    {"divmod", call_divmod, Runs::OnStandIns},
+    {"repr", call_repr},
+    {"format", call_format},
+    {"getattr", call_getattr, Runs::Never, true},
+    {"hasattr", call_hasattr},
+    {"setattr", call_setattr},
+    {"callable", call_callable},
+    {"object.__setattr__", object_setattr},
+    {"range", call_range},
+    {"enumerate", call_enumerate},
+    {"zip", call_zip},
+    {"reversed", call_reversed},
+    {"tuple", call_tuple},
+    {"list", call_list},
+    {"dict", nullptr, Runs::OnStandIns},
+    {"int", call_int, Runs::OnValues},
+    {"float", call_float, Runs::OnValues},
+    {"bool", call_bool},
+    {"str", call_str},
+    {"slice", call_slice},
+    {"super", call_super},
+    {"type", call_type},
+    {"Size", call_size},
 };
 
 }  // namespace
 
-NativeHandler find_type_handler(Vm& vm, Type* type) {
-  const Types& types = vm.types();
-  if (type == types.tuple) return call_tuple;
-  if (type == types.list) return call_list;
-  if (type == types.dict) return call_dict;
-  if (type == types.integer) return call_int;
-  if (type == types.real) return call_float;
-  if (type == types.boolean) return call_bool;
-  if (type == types.str) return call_str;
-  if (type == types.range) return call_range;
-  if (type == types.slice) return call_slice;
-  if (type == types.super) return call_super;
-  if (type == types.type) return call_type;
-  if (type == tensor_state(vm).size_type) return call_size;
-  if (type->type_flags & kScriptClass) return nullptr;
-  for (std::span<const NativeRow> table : {builtin_natives(), iteration_natives()})
-    for (const NativeRow& row : table)
-      if (type->name == row.name) return row.handler;
-  return nullptr;
-}
-
-std::span<const NativeRow> builtin_natives() { return kBuiltins; }
+std::span<const NativeRow> builtin_forms() { return kBuiltins; }
 
 }  // namespace tsc::interp

@@ -158,6 +158,6 @@ constexpr NativeRow kShapes[] = {{"__check_arguments__", check_arguments},
 
 }  // namespace
 
-std::span<const NativeRow> shape_natives() { return kShapes; }
+std::span<const NativeRow> shape_forms() { return kShapes; }
 
 }  // namespace tsc::interp

@@ -39,6 +39,7 @@ void Capture::run_above(size_t base, const std::function<void()>& start) {
     leave({BreakReason::raises, exception_line(vm_, raised.exception())});
   }
   --nested_;
+  advanced_ = true;  // what the code has done, the instruction cannot be left as if it had not begun
   builder_.origin = origin;
   origin_pc_ = ~0u;
 }
@@ -172,6 +173,50 @@ Av Capture::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& 
     if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
       return result;
   break_here(BreakReason::raises, std::string("TypeError: operand types of ") + info.symbol);
+}
+
+// Undefined: neither side is of a script class.
+Av Capture::compare_dunder(CompareOp op, const Av& left, const Av& right) {
+  Type* left_type = script_type_of(left);
+  Type* right_type = script_type_of(right);
+  if (!left_type && !right_type) return Av();
+  const bool is_derived = left_type && right_type && right_type != left_type && right_type->is_subtype_of(left_type);
+  Av result = is_derived ? try_compare(right, reflected(op), left) : Av();
+  if (result.is_undefined()) result = try_compare(left, op, right);
+  if (result.is_undefined() && !is_derived) result = try_compare(right, reflected(op), left);
+  if (!result.is_undefined()) return result;
+  if (op != CompareOp::Eq && op != CompareOp::Ne)
+    break_here(BreakReason::raises, std::string("TypeError: operand types of ") + kCompareSymbols[static_cast<int>(op)]);
+  return Av::boolean(is_identical(left, right) == (op == CompareOp::Eq));
+}
+
+// Undefined: it has no method for that, or does not know the other.
+Av Capture::try_compare(const Av& self, CompareOp op, const Av& other) {
+  Type* type = script_type_of(self);
+  if (!type) return Av();
+  const char* name = kCompareMethods[static_cast<int>(op)];
+  const Value* method = class_attribute(type, intern(vm_, name).get(), nullptr);
+  if (method && !is_kind(*method, Kind::NativeFunction)) return try_operator(self, name, other);
+  if (method && cast<NativeFunction>(*method)->owner != "object") break_here(BreakReason::unknown_call, name);
+  if (op != CompareOp::Ne) return Av();
+  const Av equal = try_compare(self, CompareOp::Eq, other);  // what object.__ne__ asks
+  return equal.is_undefined() ? Av() : Av::boolean(!truth(equal));
+}
+
+bool Capture::has_identity_hash(const Av& av) {
+  if (is_virtual(av, VirtualKind::Tensor)) return true;
+  if (av.is_constant() && av.value.is_object()) {
+    const Kind kind = av.value.object()->kind;
+    if (kind == Kind::Function || kind == Kind::NativeFunction || kind == Kind::Module) return true;
+    if (kind == Kind::Type) return av.value.object()->type == vm_.types().type;
+  }
+  Type* type = script_type_of(av);
+  if (!type) return false;
+  for (const char* name : {"__hash__", "__eq__"}) {
+    const Value* method = class_attribute(type, intern(vm_, name).get(), nullptr);
+    if (!method || !is_kind(*method, Kind::NativeFunction) || cast<NativeFunction>(*method)->owner != "object") return false;
+  }
+  return true;
 }
 
 }  // namespace tsc::interp

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/stand_ins.h"
 #include "interpreter/tensor/elementwise.h"
 #include "jit/region/scalar_eval.h"
 
@@ -13,6 +14,8 @@ namespace {
 
 using jit::ScalarOp;
 using jit::ValueKind;
+
+constexpr int64_t kMostRepeated = 100000;
 
 bool is_plain_number(const Av& av) {
   return av.is_number() ||
@@ -193,26 +196,61 @@ Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
   return binary_sequence(op, left, right);
 }
 
+namespace {
+
+bool is_container(const Av& av) {
+  for (VirtualKind kind : {VirtualKind::List, VirtualKind::Tuple, VirtualKind::Dict, VirtualKind::Set, VirtualKind::DictView})
+    if (is_virtual(av, kind)) return true;
+  for (Kind kind : {Kind::List, Kind::Tuple, Kind::Dict, Kind::Set, Kind::DictView})
+    if (av.is_constant() && is_kind(av.value, kind)) return true;
+  return false;
+}
+
+}  // namespace
+
+// What an operator of containers may meet: any other value would only be asked by the operator for its own opinion.
+bool Capture::is_operand(const Av& av) const {
+  return is_container(av) || is_plain_number(av) || (av.is_constant() && is_plain_data(av.value) && !is_kind(av.value, Kind::Type));
+}
+
+// A tuple of a class is one to the operators of tuples.
+Av Capture::as_container(const Av& av) {
+  if (is_sequence_of(av, Kind::Tuple) && type_of_av(av) != vm_.types().tuple) return make_tuple_av(items_of(av));
+  const bool is_foreign = av.is_constant() && is_container(av) &&
+                          (type_of_av(av)->type_flags & kScriptClass || is_kind(av.value, Kind::DictView));
+  if (is_foreign) break_here(BreakReason::unknown_object, "operator of a " + type_of_av(av)->name);
+  return av;
+}
+
 Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
   for (const Av* side : {&left, &right}) refuse_override(*side, {"__add__", "__radd__", "__iadd__", "__mul__", "__rmul__", "__imul__"});
-  bool lists = is_sequence_of(left, Kind::List) && is_sequence_of(right, Kind::List);
-  bool tuples = is_sequence_of(left, Kind::Tuple) && is_sequence_of(right, Kind::Tuple);
-  if (op == BinaryOp::Add && (lists || tuples)) {
+  const bool is_size = type_of_av(left) == tensors_.size_type || type_of_av(right) == tensors_.size_type;
+  if (is_size && op == BinaryOp::Add && is_sequence_of(left, Kind::Tuple) && is_sequence_of(right, Kind::Tuple)) {
     std::vector<Av> items = items_of(left), more = items_of(right);
     items.insert(items.end(), more.begin(), more.end());
-    if (lists) return make_list_av(std::move(items));
     return make_tuple_like(type_of_av(right) == tensors_.size_type ? right : left, std::move(items));
   }
-  bool list = is_sequence_of(left, Kind::List), tuple = is_sequence_of(left, Kind::Tuple);
-  if (op == BinaryOp::Mul && (list || tuple) && is_plain_number(right)) {
-    std::vector<Av> items = items_of(left), out;
-    int64_t times = concrete_int(right);
-    if (times > 0 && static_cast<int64_t>(items.size()) * times > 100000)
-      break_here(BreakReason::too_large);
-    for (int64_t i = 0; i < times; ++i) out.insert(out.end(), items.begin(), items.end());
-    return list ? make_list_av(std::move(out)) : make_tuple_like(left, std::move(out));
-  }
-  break_here(BreakReason::unknown_object, "operator on values the compiler does not know");
+  const bool is_text = left.is_constant() && is_plain_data(left.value);
+  if (is_size || !is_operand(left) || !is_operand(right) || (!is_container(left) && !is_container(right)))
+    break_here(BreakReason::unknown_object, "operator on values the compiler does not know");
+  const bool repeats = op == BinaryOp::Mul && (is_plain_number(left) || is_plain_number(right));
+  const bool is_large = repeats && concrete_int(is_plain_number(left) ? left : right) > kMostRepeated;
+  if (is_large) break_here(BreakReason::too_large);
+  // A text asks what kind of value stands at its right.
+  return run_on_stand_ins(*this, {as_container(left), as_container(right)},
+                          [&](std::span<const Value> v) { return interp::binary(vm_, op, v[0], v[1]); }, {},
+                          is_text && !repeats ? StandIns::Sees::Values : StandIns::Sees::Tokens);
+}
+
+// As the instruction does it: operators of script classes and of the tensor library too.
+Av Capture::operate(BinaryOp op, const Av& left, const Av& right) {
+  const bool is_tensor = tensor_of(left) || tensor_of(right);
+  if (Av result = binary_dunder(op, false, left, right); !result.is_undefined()) return result;
+  if (!is_tensor || (op != BinaryOp::MatMul && op != BinaryOp::Pow)) return binary(op, left, right);
+  const char* name = op == BinaryOp::MatMul ? "_matmul" : "_pow";
+  CallArguments arguments;
+  arguments.positional = {left, right};
+  return call_now(Av::constant(*lookup_in_type(tensors_.tensor_type, intern(vm_, name).get())), std::move(arguments));
 }
 
 Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
@@ -232,12 +270,12 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
     const CompareRow& row = kCompareRows[static_cast<int>(op)];
     return row.swapped ? scalar(row.op, {right, left}) : scalar(row.op, {left, right});
   }
+  if (Av result = compare_dunder(op, left, right); !result.is_undefined()) return result;
   for (const Av* side : {&left, &right}) refuse_override(*side, {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"});
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
-  if (equality && (is_sequence(left) || is_sequence(right))) {
-    bool same = is_sequence(left) && is_sequence(right) && sequences_equal(left, right);
-    return Av::boolean(same == (op == CompareOp::Eq));
-  }
+  if ((is_container(left) || is_container(right)) && is_operand(left) && is_operand(right))
+    return run_on_stand_ins(*this, {as_container(left), as_container(right)},
+                            [&](std::span<const Value> v) { return interp::compare(vm_, op, v[0], v[1]); });
   if (equality && (left.is_none() || right.is_none()))
     return Av::boolean((left.is_none() && right.is_none()) == (op == CompareOp::Eq));
   // A string that is compared is not only carried along: what it is decides the program.
@@ -247,23 +285,6 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
       throw CaptureRestart{};
     }
   break_here(BreakReason::unknown_object, "comparison of values the compiler does not know");
-}
-
-// The same object, or equal. Numbers have no identity of their own: one value of the region is one object.
-bool Capture::same_item(const Av& a, const Av& b) {
-  bool numbers = is_plain_number(a) && is_plain_number(b);
-  const bool tuples = is_virtual(a, VirtualKind::Tuple) || is_virtual(b, VirtualKind::Tuple);
-  bool same = numbers ? a.is_number() && b.is_number() && is_same_number(a.id, b.id) : tuples ? a.object == b.object : is_identical(a, b);
-  return same || truth(compare(CompareOp::Eq, a, b));
-}
-
-bool Capture::sequences_equal(const Av& left, const Av& right) {
-  if (is_sequence_of(left, Kind::List) != is_sequence_of(right, Kind::List)) return false;
-  std::vector<Av> a = items_of(left), b = items_of(right);
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (!same_item(a[i], b[i])) return false;
-  return true;
 }
 
 Av Capture::unary(UnaryOp op, const Av& operand) {

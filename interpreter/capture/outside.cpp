@@ -1,9 +1,10 @@
 // Objects from outside that a call is known by in their structure: tuples of any class, bound methods, functions,
-// closure cells, iterators. The next call may bring others of the same form. What they are made of are entry values;
+// closure cells, iterators, sets, partial functions. The next call may bring others of the same form. What they are made of are entry values;
 // what the region changes of them it changes in the real ones, in program order.
 // An iterator is copied at entry, and what the copy gives are the items that the region will take. The region takes
 // each from the real iterator too, so that the interpreter goes on with it where the region has left it.
 #include "interpreter/capture/capture.h"
+#include "interpreter/modules/partial.h"
 #include "interpreter/vm/iteration.h"
 
 namespace tsc::interp {
@@ -112,6 +113,40 @@ Av Capture::iterator_input(const Value& v, uint32_t source) {
   object->form = VIterator::Form::Outside;
   object->host = v;
   know_by_structure(v, source, object);
+  return Av::of(object);
+}
+
+// What is in it is a fact.
+Av Capture::set_input(const Value& v, uint32_t source) {
+  plan_.sources[source].check = Check::Set;
+  plan_.sources[source].expected = Value(v.object()->type);
+  auto object = make<VSet>();
+  object->frozen = v.object()->type == vm_.types().frozenset;
+  know_by_structure(v, source, object);
+  const Table& table = cast<SetObject>(v)->table;
+  plan_.sources[source].length = static_cast<uint32_t>(table.size());
+  for (uint32_t i = 0; i < table.used(); ++i) {
+    if (table.entry(i).key.is_undefined()) continue;
+    plan_.sources[source].keys.push_back(table.entry(i).key);
+    object->items.push_back(Av::constant(table.entry(i).key));
+  }
+  return Av::of(object);
+}
+
+// fetch() in entry_checks.cpp numbers the parts in the same way.
+Av Capture::partial_input(const Value& v, uint32_t source) {
+  const Partial& partial = *as_plain_partial(v);
+  plan_.sources[source].check = Check::Partial;
+  plan_.sources[source].expected = Value(partial.type);
+  plan_.sources[source].length = static_cast<uint32_t>(partial.positional.size());
+  for (const auto& [name, value] : partial.keywords) plan_.sources[source].keys.push_back(name.value());
+  auto object = make<VPartial>();
+  object->type = Local<Type>(partial.type);
+  know_by_structure(v, source, object);
+  uint32_t index = 0;
+  object->function = part_of(source, index++, partial.function);
+  for (const Value& value : partial.positional) object->positional.push_back(part_of(source, index++, value));
+  for (const auto& [name, value] : partial.keywords) object->keywords.push_back({name, part_of(source, index++, value)});
   return Av::of(object);
 }
 

@@ -43,7 +43,7 @@ struct EntrySource {
     Namespace,  // entry `name` of the dict `holder`
     Element,    // element `index` of the list `holder`
     Gradient,   // `.grad` of the tensor at source `parent`
-    Part,       // number `index` of what the method, function or cell at source `parent` is made of (outside.cpp)
+    Part,       // number `index` of what the method, function, partial or cell at source `parent` is made of (outside.cpp)
     Copy,       // a copy of the iterator at source `parent`
     Next,       // the next item of the copy at source `parent`; Undefined behind the last one
     Pinned,     // `holder` itself, known by identity
@@ -56,13 +56,13 @@ struct EntrySource {
 
   // What must hold of the value.
   enum class Check : uint8_t {
-    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text, Method, Function, Cell, Iterator
+    Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text, Method, Function, Cell, Iterator, Set, Partial
   } check = Check::Nothing;
-  Value expected;           // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator: its class; Function: its code
+  Value expected;           // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator, Set, Partial: its class; Function: its code
   uint64_t tensor_key = 0;  // Tensor
   static constexpr uint32_t kAnyLength = ~0u;
-  uint32_t length = 0;      // Tuple, List, Dict; Function: its defaults; Alias: the source that holds the same object
-  std::vector<Value> keys;  // Dict, in order; Function: its module
+  uint32_t length = 0;      // Tuple, List, Dict, Set; Function: its defaults; Partial: its positional arguments; Alias: the source that holds the same object
+  std::vector<Value> keys;  // Dict and Set, in order; Function: its module; Partial: names of its keyword arguments
   bool is_literal = false;  // Pinned: a tensor that capture made of numbers in the program
   bool unread = false;      // a tensor whose elements no instruction of the region reads: its memory may be anybody's
   // Whether it is found in the value at source `parent`.

@@ -118,10 +118,14 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
     case Check::Method:
     case Check::Function:
     case Check::Cell:
+    case Check::Partial:
     case Check::Iterator: return name + ": another kind of " + value_text(vm, now);
     case Check::Tuple:
       if (now.is_object() && now.object()->type != source.expected.object())
         return name + ": a " + cast<Type>(source.expected)->name + " -> " + value_text(vm, now);
+      [[fallthrough]];
+    case Check::Set:
+      if (is_kind(now, Kind::Set)) return "other items of " + name;
       [[fallthrough]];
     case Check::List:
     case Check::Dict:

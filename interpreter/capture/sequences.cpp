@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "interpreter/capture/exits.h"
+#include "interpreter/capture/stand_ins.h"
 
 namespace tsc::interp {
 
@@ -250,6 +251,24 @@ bool Capture::next(VIterator& iterator, Av* out) {
   return false;
 }
 
+// `item in container`. What looks for one place only is not compared with all of them.
+bool Capture::contains(const Av& container, const Av& item) {
+  if (tensor_of(container)) break_here(BreakReason::tensor_branch, "in");
+  if (std::optional<Av> own = call_own("__contains__", {container, item})) return truth(*own);
+  if (as<VIterator>(container)) break_here(BreakReason::unknown_object, "`in` takes items from an iterator");
+  if (is_dict(container)) return !dict_find(container, item).is_undefined();
+  if (container.is_constant() && item.is_constant() && is_plain_data(container.value) && is_plain_data(item.value))
+    return interp::contains(vm_, container.value, item.value);
+  if (own_method(container, "__iter__") || own_method(container, "__getitem__")) return contains(make_tuple_av(items_of(container)), item);
+  // Conditions, and not the number itself.
+  const VSet* set = item.is_number() ? as<VSet>(container) : nullptr;
+  const Av among = set || as<VRange>(container) ? make_tuple_av(items_of(container)) : container;
+  const bool is_text = is_kind(container.value, Kind::Str) || as<VText>(container);
+  if (is_text) break_here(BreakReason::unknown_object, "`in` on a text");
+  const auto native = [&](std::span<const Value> v) { return Value::boolean(interp::contains(vm_, v[0], v[1])); };
+  return run_on_stand_ins(*this, {as_container(among), item}, native).value.as_bool();
+}
+
 // ---- items ----
 
 namespace {
@@ -261,24 +280,14 @@ bool is_same_virtual(const Av& a, const Av& b) {
 
 }  // namespace
 
-SliceRange Capture::slice_range(const VSlice& slice, size_t size) {
-  auto part = [&](const Av& av) {
-    return av.is_none() ? Value::none() : Value::integer(concrete_int(av));
-  };
-  Local<SliceObject> host = make_slice(vm_, part(slice.start), part(slice.stop), part(slice.step));
-  return resolve_slice(vm_, host.get(), static_cast<int64_t>(size));
-}
-
 Av Capture::slice_items(const Av& container, const VSlice& slice) {
-  const std::vector<Av> items = items_of(container);
-  const SliceRange range = slice_range(slice, items.size());
-  const bool is_whole = range.step == 1 && range.count == static_cast<int64_t>(items.size());
-  if (is_whole && type_of_av(container) == vm_.types().tuple) return container;
-  std::vector<Av> out;
-  for (int64_t i = 0; i < range.count; ++i)
-    out.push_back(items[static_cast<size_t>(range.start + i * range.step)]);
-  return is_sequence_of(container, Kind::List) ? make_list_av(std::move(out))
-                                               : make_tuple_like(container, std::move(out));
+  const bool is_size = type_of_av(container) == tensors_.size_type;
+  const Av plain = is_size ? make_tuple_av(items_of(container)) : container;
+  const auto native = [&](std::span<const Value> v) {
+    return interp::get_item(vm_, v[0], interp::make_slice(vm_, v[1], v[2], v[3]).value());
+  };
+  const Av out = run_on_stand_ins(*this, {plain, slice.start, slice.stop, slice.step}, native);
+  return is_size ? make_tuple_like(container, items_of(out)) : out;
 }
 
 std::shared_ptr<VSlice> Capture::slice_of(const Av& key) {
@@ -361,6 +370,11 @@ Av Capture::dict_find(const Av& dict, const Av& key) {
 
 void Capture::set_item(const Av& container, const Av& key, const Av& value) {
   if (call_own("__setitem__", {container, key, value})) return;
+  if (is_virtual(container, VirtualKind::List) && slice_of(key)) {
+    const auto native = [&](std::span<const Value> v) { return interp::set_item(vm_, v[0], v[1], v[2]), Value::none(); };
+    run_on_stand_ins(*this, {container, key, value}, native, repeat_by(*this, container, "__setitem__"));
+    return;
+  }
   if (VList* list = as<VList>(container)) {
     Av& item = list->items[checked_index(key, list->items.size())];
     if (is_same_virtual(item, value)) return;
@@ -401,35 +415,10 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
 
 void Capture::delete_item(const Av& container, const Av& key) {
   if (call_own("__delitem__", {container, key})) return;
-  if (VDict* dict = as<VDict>(container)) {
-    const Value wanted = known_key(key);
-    for (size_t i = 0; i < dict->items.size(); ++i)
-      if (equal(vm_, dict->items[i].first.value, wanted)) {
-        write_through(container, "__delitem__", {key});
-        dict->items.erase(dict->items.begin() + static_cast<std::ptrdiff_t>(i));
-        ++dict->version;
-        return;
-      }
-    break_here(BreakReason::raises, "KeyError");
-  }
-  VList* list = as<VList>(container);
-  if (!list) break_here(BreakReason::unknown_object, "del of an item of a value from outside the region");
-  if (std::shared_ptr<VSlice> slice = slice_of(key)) {
-    const SliceRange range = slice_range(*slice, list->items.size());
-    write_through(container, "__delitem__", {key});
-    std::vector<Av> kept;
-    for (size_t i = 0; i < list->items.size(); ++i) {
-      const int64_t from_start = static_cast<int64_t>(i) - range.start;
-      const bool hit = from_start % range.step == 0 && from_start / range.step >= 0 &&
-                       from_start / range.step < range.count;
-      if (!hit) kept.push_back(list->items[i]);
-    }
-    list->items = std::move(kept);
-    return;
-  }
-  const size_t index = checked_index(key, list->items.size());
-  write_through(container, "__delitem__", {Av::integer(static_cast<int64_t>(index))});
-  list->items.erase(list->items.begin() + static_cast<std::ptrdiff_t>(index));
+  if (!is_virtual(container, VirtualKind::List) && !is_virtual(container, VirtualKind::Dict))
+    break_here(BreakReason::unknown_object, "del of an item of a value from outside the region");
+  const auto native = [&](std::span<const Value> v) { return interp::delete_item(vm_, v[0], v[1]), Value::none(); };
+  run_on_stand_ins(*this, {container, key}, native, repeat_by(*this, container, "__delitem__"));
 }
 
 void Capture::store_dict(const Av& container, const Av& key, const Av& value) {

@@ -1,4 +1,5 @@
 // One handler per instruction: moves, cells, names, arithmetic, jumps. The rest is in steps_objects.cpp.
+#include "interpreter/capture/stand_ins.h"
 #include "interpreter/capture/steps.h"
 
 namespace tsc::interp {
@@ -60,6 +61,11 @@ struct BinaryForm {
   bool constant;
 };
 
+Av change_in_place(Capture& c, BinaryOp op, const Av& left, const Av& right) {
+  return run_on_stand_ins(c, {left, right}, [&](std::span<const Value> v) { return interp::in_place(c.vm(), op, v[0], v[1]); },
+                          repeat_by(c, left, kBinaryOps[static_cast<int>(op)].in_place));
+}
+
 void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
   Av right = form.constant ? Av::constant(c.frame().code->constants[i.c]) : c.read(i.c);
   Av left = c.read(i.b);
@@ -86,8 +92,8 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
     list->items.insert(list->items.end(), more.begin(), more.end());
     return c.write(i.a, left);
   }
-  if (form.in_place && is_virtual(left, VirtualKind::List) && form.op == BinaryOp::Mul)
-    c.break_here(BreakReason::instruction, "a list is repeated in place");
+  if (form.in_place && (is_virtual(left, VirtualKind::List) || is_virtual(left, VirtualKind::Dict) || is_virtual(left, VirtualKind::Set)))
+    return c.write(i.a, change_in_place(c, form.op, left, right));
   if (Av result = c.binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
     return c.write(i.a, result);
   c.write(i.a, c.binary(form.op, left, right));
@@ -116,28 +122,9 @@ void step_is(Capture& c, const Instruction& i) {
   c.write(i.a, Av::boolean(c.is_identical(c.read(i.b), c.read(i.c)) != negated));
 }
 
-bool contains(Capture& c, const Av& item, const Av& container) {
-  if (c.tensor_of(container) || c.tensor_of(item)) c.break_here(BreakReason::tensor_branch, "in");
-  if (std::optional<Av> own = c.call_own("__contains__", {container, item})) return c.truth(*own);
-  if (as<VIterator>(container)) c.break_here(BreakReason::unknown_object, "`in` takes items from an iterator");
-  if (c.is_dict(container)) return !c.dict_find(container, item).is_undefined();
-  if (container.is_constant() && item.is_constant() && c.is_plain_data(container.value) &&
-      c.is_plain_data(item.value))
-    return interp::contains(c.vm(), container.value, item.value);
-  VSet* set = as<VSet>(container);
-  if (set && !item.is_constant() && !item.is_number())
-    c.break_here(BreakReason::unknown_object, "a set and a value that is no constant");
-  for (const Av& one : set ? set->items : c.items_of(container)) {
-    const bool identical = (one.is_constant() && item.is_constant() && one.value.is(item.value)) ||
-                           (one.is_number() && item.is_number() && c.is_same_number(one.id, item.id));
-    if (identical || c.truth(c.compare(CompareOp::Eq, one, item))) return true;
-  }
-  return false;
-}
-
 template <bool negated>
 void step_in(Capture& c, const Instruction& i) {
-  c.write(i.a, Av::boolean(contains(c, c.read(i.b), c.read(i.c)) != negated));
+  c.write(i.a, Av::boolean(c.contains(c.read(i.c), c.read(i.b)) != negated));
 }
 
 // ---- jumps ----
@@ -222,16 +209,29 @@ constexpr StepRow kRows[] = {
     {lang::Op::JumpIfNotNone, step_jump_if_none<false>},
 };
 
-void step_unknown(Capture& c, const Instruction& i) {
+// Left to the interpreter: bodies of classes and modules, and statements on names.
+constexpr lang::Op kRefused[] = {
+    lang::Op::DeleteCell, lang::Op::DeleteFree, lang::Op::DeleteGlobal, lang::Op::LoadName,
+    lang::Op::LoadNameOrFree, lang::Op::StoreName, lang::Op::DeleteName, lang::Op::LoadNamespace,
+    lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::CallClassBody, lang::Op::MakeClass,
+    lang::Op::MakeClassEx, lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter,
+    lang::Op::YieldFrom, lang::Op::ImportName, lang::Op::ImportFrom, lang::Op::ImportStar,
+    lang::Op::PrintExpr,
+};
+static_assert(std::size(kRows) + kObjectSteps + kMatchSteps + std::size(kRefused) == lang::kOpCount,
+              "each instruction is captured by a row of one of the tables, or refused here");
+
+void step_refused(Capture& c, const Instruction& i) {
   c.break_here(BreakReason::instruction, std::string(lang::op_info(i.op).name));
 }
 
 struct StepTable {
-  StepHandler handlers[lang::kOpCount];
-  explicit StepTable(std::initializer_list<std::span<const StepRow>> tables) : handlers{} {
-    for (StepHandler& handler : handlers) handler = step_unknown;
+  StepHandler handlers[lang::kOpCount] = {};
+  explicit StepTable(std::initializer_list<std::span<const StepRow>> tables) {
+    for (lang::Op op : kRefused) handlers[static_cast<int>(op)] = step_refused;
     for (std::span<const StepRow> rows : tables)
       for (const StepRow& row : rows) handlers[static_cast<int>(row.op)] = row.handler;
+    for (StepHandler handler : handlers) TSC_CHECK(handler, "an instruction that no table names");
   }
 };
 

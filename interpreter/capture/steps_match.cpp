@@ -92,6 +92,8 @@ constexpr StepRow kRows[] = {
 
 }  // namespace
 
+static_assert(std::size(kRows) == kMatchSteps);
+
 std::span<const StepRow> match_step_rows() { return kRows; }
 
 }  // namespace tsc::interp

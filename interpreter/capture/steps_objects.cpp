@@ -1,6 +1,7 @@
 // Handlers of the instructions on objects: iteration, attributes, items, building, calls, functions, with.
 #include <utility>
 
+#include "interpreter/capture/stand_ins.h"
 #include "interpreter/capture/steps.h"
 
 namespace tsc::interp {
@@ -125,27 +126,31 @@ void step_build_map(Capture& c, const Instruction& i) {
   c.write(i.a, made);
 }
 
-void add_to_set(Capture& c, VSet& set, const Av& item) {
-  if (!item.is_constant() || !c.is_plain_data(item.value))
-    c.break_here(BreakReason::unknown_number, "a set of values that only running can tell");
-  interp::hash(c.vm(), item.value);  // raises for what cannot be in a set
-  for (const Av& one : set.items)
-    if (equal(c.vm(), one.value, item.value)) return;
-  set.items.push_back(item);
+// What is no constant has no place in a set yet.
+Av make_set_of(Capture& c, std::span<const Av> items) {
+  const auto native = [&](std::span<const Value> values) {
+    Local<SetObject> set = make_set(c.vm());
+    for (const Value& item : values) set_add(c.vm(), set.get(), item);
+    return set.take();
+  };
+  return run_on_stand_ins(c, items, native, {}, StandIns::Sees::Values);
 }
 
 void step_build_set(Capture& c, const Instruction& i) {
   Window window(c, i.b, i.c);
-  auto set = c.make<VSet>();
-  for (const Av& item : window.values) add_to_set(c, *set, item);
+  const Av set = make_set_of(c, window.values);
   window.done();
-  c.write(i.a, Av::of(set));
+  c.write(i.a, set);
 }
 
 void step_set_add(Capture& c, const Instruction& i) {
-  VSet* set = as<VSet>(c.read(i.a));
-  if (!set) c.break_here(BreakReason::unknown_object, "a set that was begun outside the region");
-  add_to_set(c, *set, c.read(i.b));
+  const Av set = c.read(i.a);
+  if (!is_virtual(set, VirtualKind::Set)) c.break_here(BreakReason::unknown_object, "a set that was begun outside the region");
+  const auto native = [&](std::span<const Value> values) {
+    set_add(c.vm(), cast<SetObject>(values[0]), values[1]);
+    return Value::none();
+  };
+  run_on_stand_ins(c, {set, c.read(i.b)}, native, repeat_by(c, set, "add"), StandIns::Sees::Values);
 }
 
 void step_build_slice(Capture& c, const Instruction& i) {
@@ -417,6 +422,8 @@ constexpr StepRow kRows[] = {
 };
 
 }  // namespace
+
+static_assert(std::size(kRows) == kObjectSteps);
 
 std::span<const StepRow> object_step_rows() { return kRows; }
 

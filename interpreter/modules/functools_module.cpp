@@ -1,18 +1,13 @@
 // _functools: the parts of functools that are called often: partial, reduce, cmp_to_key and the object
 // that lru_cache makes. functools.tsc holds the rest.
 #include "interpreter/modules/itertools_types.h"
+#include "interpreter/modules/partial.h"
 
 namespace tsc::interp {
 namespace {
 
 // --- partial ----------------------------------------------------------------------------------------
 
-struct Partial : Instance {
-  Value function;
-  std::vector<Value> positional;
-  std::vector<std::pair<Local<StrObject>, Value>> keywords;  // in order, names interned
-  Partial() : Instance(Kind::Native) {}
-};
 Partial* partial_of(const Value& v) { return static_cast<Partial*>(v.object()); }
 
 void partial_traverse(Object* o, Visitor& visit) {
@@ -111,6 +106,16 @@ Type* make_partial_type(Vm& vm) {
       .getter("keywords", partial_keywords);
   return b.finish();
 }
+
+}  // namespace
+
+bool is_partial_type(const Type* type) { return type->slots.construct == partial_construct && !(type->type_flags & kScriptClass); }
+
+const Partial* as_plain_partial(const Value& v) {
+  return is_kind(v, Kind::Native) && is_partial_type(v.object()->type) ? partial_of(v) : nullptr;
+}
+
+namespace {
 
 // --- cmp_to_key -------------------------------------------------------------------------------------
 

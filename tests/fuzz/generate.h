@@ -10,4 +10,8 @@ namespace tsc::fuzz {
 
 std::string generate_program(uint64_t seed);
 
+// Plain Python instead: objects, containers, closures, generators, exceptions, operators of classes; what the function can
+// reach is changed between its calls.
+std::string generate_python_program(uint64_t seed);
+
 }  // namespace tsc::fuzz

@@ -1,6 +1,6 @@
 // The differential fuzzer: runs random programs in the interpreter and in compiled worlds and
 // compares every printed bit and every error. Usage: tsc_fuzz [--seconds N] [--seed N] [--count N]
-// [--print].
+// [--python] [--print]. With --python the programs are of plain Python.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -94,9 +94,11 @@ void report(uint64_t seed, const World& world, const std::string& program,
               world.name, program.c_str(), first_difference(expected, actual).c_str());
 }
 
+using Generator = std::string (*)(uint64_t seed);
+
 // The compiled worlds take turns, so that a run of some length sees all of them.
-bool check(uint64_t seed) {
-  const std::string program = tsc::fuzz::generate_program(seed);
+bool check(uint64_t seed, Generator generate) {
+  const std::string program = generate(seed);
   const std::string expected = run(program, [](Options& options) { options.jit = false; });
   const std::size_t turn = seed % std::size(kWorlds);
   const World& world = kWorlds[turn];
@@ -113,10 +115,12 @@ unsigned long long number(const char* text) { return std::strtoull(text, nullptr
 int main(int count, char** words) {
   double seconds = 60;
   uint64_t seed = 1, most = ~0ull;
+  Generator generate = tsc::fuzz::generate_program;
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
+    if (word == "--python") generate = tsc::fuzz::generate_python_program;
     if (word == "--print") {
-      std::fputs(tsc::fuzz::generate_program(seed).c_str(), stdout);
+      std::fputs(generate(seed).c_str(), stdout);
       return 0;
     }
     if (i + 1 == count) break;
@@ -127,7 +131,7 @@ int main(int count, char** words) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   uint64_t done = 0, failed = 0;
   for (; done < most && failed < 5 && std::chrono::steady_clock::now() < end; ++done)
-    if (!check(seed + done)) ++failed;
+    if (!check(seed + done, generate)) ++failed;
   std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(done - failed),
               static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;

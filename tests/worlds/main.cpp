@@ -156,20 +156,12 @@ std::string run_once(const Settings& settings, const fs::path& script, const Exp
   return problem;
 }
 
-// The programs named in a file of known findings.
-bool is_known_finding(const Settings& settings, const fs::path& script) {
-  if (settings.findings.empty()) return false;
-  std::istringstream lines(test::read_file(settings.findings));
-  const std::string name = fs::relative(script, settings.scripts).string();
-  for (std::string line; std::getline(lines, line);)
-    if (line.substr(0, line.find(' ')) == name) return true;
-  return false;
-}
-
 std::string run_script_wrapped(const Settings& settings, const fs::path& script) {
-  const std::string problem = run_wrapped(settings.tenscript, script.string());
-  if (!is_known_finding(settings, script)) return problem;
-  return problem.empty() ? "passes: take it out of the known findings" : "";
+  const WrappedResult result = run_wrapped(settings.tenscript, script.string());
+  if (settings.findings.empty()) return result.problem;
+  const Expectations expected = expectations_of(script);
+  const std::string& error = expected.says.empty() ? expected.error : expected.says.front();
+  return Findings(settings.findings).judge(fs::relative(script, settings.scripts).string(), result, error);
 }
 
 std::string run_script(const Settings& settings, const fs::path& script) {
@@ -215,6 +207,11 @@ int run(const Settings& settings) {
     std::cout << "FAILED " << fs::relative(script, settings.scripts).string() << " ("
               << settings.world->name << "): " << problem << "\n\n";
   }
+  if (settings.world->wrapped && !settings.findings.empty())
+    for (const std::string& name : Findings(settings.findings).unknown_programs(settings.scripts)) {
+      ++failed;
+      std::cout << "FAILED " << settings.findings << ": there is no program " << name << "\n\n";
+    }
   std::cout << passed << " passed, " << failed << " failed in world " << settings.world->name
             << "\n";
   return failed == 0 ? 0 : 1;

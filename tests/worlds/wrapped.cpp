@@ -79,20 +79,55 @@ std::string wrapped(const std::string& text) {
          "\n\nfor turn in range(3):\n    print('turn', turn)\n    whole_program()\n";
 }
 
-std::string run_wrapped(const std::string& tenscript, const std::string& script) {
+WrappedResult run_wrapped(const std::string& tenscript, const std::string& script) {
   const std::filesystem::path path(script);
   const test::TemporaryFolder scratch;
   const std::string file = scratch.write(path.filename().string(), wrapped(test::read_file(script)));
   const std::string folder = path.parent_path().string();
   const test::ProcessResult expected = run(tenscript, file, folder, false), actual = run(tenscript, file, folder, true);
-  if (expected.timed_out || actual.timed_out) return "did not end within two minutes";
+  if (expected.timed_out || actual.timed_out) return {"did not end within two minutes", "", ""};
   if (steady(expected.out) != steady(actual.out))
-    return "differs at " + differing_line(steady(expected.out), steady(actual.out)) +
-           (actual.exit_code == expected.exit_code ? "" : "\n" + actual.err);
+    return {"differs at " + differing_line(steady(expected.out), steady(actual.out)) +
+                (actual.exit_code == expected.exit_code ? "" : "\n" + actual.err),
+            "", ""};
   if (expected.exit_code != actual.exit_code)
-    return "exit code " + std::to_string(actual.exit_code) + " instead of " + std::to_string(expected.exit_code) + "\n" + actual.err;
+    return {"exit code " + std::to_string(actual.exit_code) + " instead of " + std::to_string(expected.exit_code) + "\n" + actual.err, "", ""};
   const std::string wanted = last_line_of_error(expected.err), said = last_line_of_error(actual.err);
-  return wanted == said ? "" : "the error is '" + said + "' instead of '" + wanted + "'";
+  if (wanted != said) return {"the error is '" + said + "' instead of '" + wanted + "'", "", ""};
+  if (expected.exit_code == 0) return {};
+  return {"", wanted.empty() ? "exit code " + std::to_string(expected.exit_code) : wanted, expected.err};
+}
+
+Findings::Findings(const std::string& file) {
+  std::istringstream lines(test::read_file(file));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string first, second;
+    words >> first >> second;
+    if (first.empty() || first[0] == '#') continue;
+    if (first == "fails") failing_.insert(second);
+    else known_.insert(first);
+  }
+}
+
+std::string Findings::judge(const std::string& name, const WrappedResult& result, const std::string& expected_error) const {
+  if (known_.count(name)) return result.problem.empty() ? "passes: take it out of the known findings" : "";
+  if (!result.problem.empty()) return result.problem;
+  const bool is_expected = !expected_error.empty() && result.report.find(expected_error) != std::string::npos;
+  const bool fails = !result.error.empty() && !is_expected;
+  if (fails == (failing_.count(name) != 0)) return "";
+  return fails ? "ends with an error in both runs, and what stands behind it is compared nowhere: " + result.error
+               : "does not fail any more: take it out of the known findings";
+}
+
+std::vector<std::string> Findings::unknown_programs(const std::string& scripts) const {
+  const std::filesystem::path tests = std::filesystem::path(scripts).parent_path();
+  std::vector<std::string> unknown;
+  for (const std::set<std::string>& names : {known_, failing_})
+    for (const std::string& name : names)
+      if (!std::filesystem::exists(tests / "scripts" / name) && !std::filesystem::exists(tests / "conformance" / name))
+        unknown.push_back(name);
+  return unknown;
 }
 
 }  // namespace tsc::worlds

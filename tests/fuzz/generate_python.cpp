@@ -1,0 +1,206 @@
+// Programs of plain Python by templates: a template is text with holes, {i} for an expression of an int, {L} for a variable
+// that holds a list, and so on; a hole is filled by another template of that kind, or by a variable.
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "generate.h"
+#include "random.h"
+
+namespace tsc::fuzz {
+namespace {
+
+using Templates = std::vector<const char*>;
+
+// i int, f float, b bool, t text, l list of ints, p tuple, d dict of texts to ints, s set of ints, o object, g anything to
+// iterate over that gives ints, k function of an int, n name of an attribute. In capitals: a variable.
+const std::map<char, Templates>& expressions() {
+  static const std::map<char, Templates> all = {
+      {'i', {"{I}", "{I}", "0", "1", "2", "3", "-1", "7", "({i} + {i})", "({i} - {i})", "({i} * {i})", "({i} // {i})", "({i} % {i})",
+             "len({l})", "len({d})", "len({s})", "len({t})", "sum({g})", "min({g})", "max({g}, default={i})", "max({i}, {i})",
+             "{l}[{i}]", "{L}[-1]", "{d}[{t}]", "{d}.get({t}, {i})", "{D}.setdefault({t}, {i})", "{D}.pop({t}, {i})", "{L}.pop()",
+             "{l}.index({i})", "{l}.count({i})", "{o}.x", "getattr({o}, {n}, {i})", "{o}({i})", "len({o})", "{o}[{i}]", "int({b})",
+             "abs({i})", "({i} if {b} else {i})", "{k}({i})", "next(iter({g}))", "next(iter({g}), {i})", "divmod({i}, {i})[1]",
+             "int({f})", "round({f})", "hash({i})", "{t}.count('a')", "{t}.find({t})", "({i} & {i})", "({i} << 1)", "counter()",
+             "functools.reduce(lambda a, b: a + b, {g}, {i})", "{p}[0]", "sum(v for v in {g} if v > {i})", "ord('a')"}},
+      {'f', {"0.5", "-1.5", "2.0", "float({i})", "({f} + {i})", "({f} * {f})", "({i} / {i})", "{o}.y", "abs({f})", "-0.0"}},
+      {'b', {"True", "False", "({i} < {i})", "({i} == {i})", "({i} in {l})", "({t} in {d})", "({i} not in {s})", "not {b}", "({b} and {b})",
+             "({b} or {b})", "bool({l})", "bool({o})", "isinstance({o}, Base)", "isinstance({i}, (int, str))", "hasattr({o}, {n})",
+             "any({g})", "all(v > {i} for v in {g})", "({l} == {l})", "({o} == {o})", "({o} is {o})", "({l} is {l})", "({l} < {l})", "({t} == {t})",
+             "({d} == {d})", "({s} <= {s})", "({p} == {p})", "({i} in {o})", "callable({o})", "{t}.startswith('a')", "({o} in [{o}, {o}])"}},
+      {'t', {"{T}", "'a'", "'b'", "'ab'", "''", "str({i})", "({t} + {t})", "{t}.upper()", "'-'.join(sorted({d}))", "f\"{{{i}}}\"", "'%s' % {i}",
+             "'{{}}'.format({i})", "repr({l})", "str({o})", "type({o}).__name__", "({t} * 2)", "{t}[:1]", "','.join(str(v) for v in {g})"}},
+      {'l', {"{L}", "{L}", "[]", "[{i}]", "[{i}, {i}, {i}]", "list({g})", "sorted({g})", "sorted({g}, reverse={b})", "sorted({g}, key={k})", "({l} + {l})",
+             "({l} * 2)", "{l}[{i}:]", "{l}[:{i}]", "{l}[::-1]", "{l}[::2]", "{L}.copy()", "[{i} for v in {g}]", "[v for v in {g} if v > {i}]",
+             "[v + w for v, w in zip({g}, {g})]", "[a * b for a, b in enumerate({g})]", "list({d}.values())", "{o}.items", "[*{g}, {i}]",
+             "[v for v, w in {d}.items() for v in [w]]", "list(reversed({l}))", "list(range({i} % 5))", "make_list({i})"}},
+      {'p', {"{P}", "({i}, {i})", "tuple({l})", "({i}, *{l})", "({p} + {p})", "{p}[1:]", "Point({i}, {i})", "(*{g},)"}},
+      {'d', {"{D}", "{D}", "{{}}", "{{{t}: {i}}}", "{{'a': {i}, 'b': {i}}}", "dict({d})", "{{**{d}, {t}: {i}}}", "{{str(v): v for v in {g}}}",
+             "dict(zip('abc', {g}))", "{D}.copy()", "({d} | {d})", "dict(a={i})", "{o}.table"}},
+      {'s', {"{S}", "{{{i}, {i}}}", "set({g})", "({s} | {s})", "({s} & {s})", "({s} - {s})", "({s} ^ {s})", "{s}.union({g})", "frozenset({g})",
+             "{{v % 3 for v in {g}}}"}},
+      {'o', {"{O}", "{O}", "{O}", "Base({i})", "Derived({i}, {l})", "{o} + {i}", "{o}.twin()"}},
+      {'g', {"{l}", "{L}", "{p}", "range({i} % 6)", "{d}.values()", "(v * 2 for v in {l})", "numbers({i} % 4)", "map({k}, {l})", "filter({k}, {l})",
+             "{s}", "{o}", "reversed({l})", "iter({l})", "zipped({l})"}},
+      {'k', {"abs", "(lambda v: -v)", "(lambda v: v % 3)", "(lambda v, w={i}: v + w)", "adder({i})", "{o}.scaled", "functools.partial(plus, {i})", "int"}},
+      {'n', {"'x'", "'y'", "'items'", "'none'", "'late'"}},
+  };
+  return all;
+}
+
+// Simple ones; a suite of them stands in the compound ones, where {:} is.
+const Templates kSimple = {
+    "{I} = {i}", "{I} += {i}", "{L} = {l}", "{L}.append({i})", "{L}.extend({g})", "{L}.insert({i}, {i})", "{L} += {g}", "{L}.remove({i})", "{L}.sort()",
+    "{L}.sort(key={k})", "{L}.reverse()", "{L}.clear()", "{L}[{i}] = {i}", "{L}[{i}:{i}] = {g}", "del {L}[{i}]", "del {L}[:1]", "{D}[{t}] = {i}", "{D} = {d}",
+    "del {D}[{t}]", "{D}.update({d})", "{D}.update(a={i})", "{D}.clear()", "{D} |= {d}", "{S}.add({i})", "{S}.discard({i})", "{S} = set({s})", "{S} |= set({g})",
+    "{S}.update({g})", "{T} = {t}", "{T} += {t}", "{P} = {p}", "{O} = {o}", "{O}.x = {i}", "{O}.x += {i}", "{O}.items = {l}", "{O}.items.append({i})",
+    "{O}.late = {i}", "del {O}.late", "setattr({O}, {n}, {i})", "{O}[{t}] = {i}", "{O}.y = {f}", "{I}, {I} = {p}", "{I}, *{L} = {l}", "{L}, {D} = {l}, {d}",
+    "out.append({i})", "out.append({b})", "out.append({t})", "out.append({f})", "out.append(list({g}))", "out.append({d})", "out.append({p})", "out.append(sorted({s}))",
+    "print({i}, {l})", "print({d}, {t})", "print({o})", "Base.total += {i}", "shared.append({i})", "memo[{i}] = {i}", "assert {b}", "walker = iter({l}); out.append(next(walker, {i}))"};
+const Templates kCompound = {
+    "if {b}:{:}", "if {b}:{:}else:{:}", "for {I} in {g}:{:}", "for step, {I} in enumerate({g}):{:}", "for name, {I} in {d}.items():{:}", "for {I}, step in zip({g}, {g}):{:}",
+    "try:{:}except (IndexError, KeyError) as error:\n    out.append(type(error).__name__)\n{:}", "try:{:}except Exception as error:\n    out.append(repr(error))\n",
+    "try:{:}finally:{:}", "with {O}:{:}", "def inner(v):\n    nonlocal {I}\n    {I} += v\n    return {I} + {i}\nout.append([inner({i}), inner({i})])\n",
+    "def walk(v):\n    for w in {g}:\n        yield w + v\n    return\n{L} = [w for w in walk({i})]\n", "while {b} and len(out) < 9:{:}    out.append('round')\n",
+    "match {p}:\n    case (a, b):\n        out.append(a)\n    case [*rest]:\n        out.append(len(rest))\n", "for {I} in {g}:{:}    if {b}:\n        break\nelse:{:}"};
+
+constexpr const char* kVariables[] = {"I:i0,i1,n", "L:l0,l1", "D:d0,d1", "S:s0", "T:t0,t1", "P:p0", "O:o0,o1"};
+
+class PythonProgram {
+ public:
+  explicit PythonProgram(uint64_t seed) : random_(seed) {
+    for (const char* row : kVariables) {
+      std::istringstream names(row + 2);
+      for (std::string name; std::getline(names, name, ',');) variables_[row[0]].push_back(name);
+    }
+  }
+  std::string text();
+
+ private:
+  std::string expand(const std::string& text, int depth);
+  std::string hole(char kind, int depth);
+  std::string suite(int depth, size_t most);
+  std::string statement(int depth);
+  static std::string indented(const std::string& text);
+
+  Random random_;
+  std::map<char, std::vector<std::string>> variables_;
+};
+
+std::string PythonProgram::hole(char kind, int depth) {
+  if (const auto names = variables_.find(kind); names != variables_.end()) return random_.pick(names->second);
+  const Templates& choices = expressions().at(kind);
+  // Deep down only the first ones, which are short.
+  const size_t count = depth > 1 ? std::min<size_t>(choices.size(), depth > 2 ? 2 : 6) : choices.size();
+  if (depth > 5) return variables_.count(static_cast<char>(kind - 32)) ? hole(static_cast<char>(kind - 32), depth) : kind == 'g' ? "l0" : kind == 'k' ? "abs" : kind == 'n' ? "'x'" : "1";
+  return expand(choices[random_.below(count)], depth + 1);
+}
+
+std::string PythonProgram::expand(const std::string& text, int depth) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool opens = text[i] == '{';
+    if (opens && text.compare(i, 2, "{{") == 0) out += text[++i];
+    else if (opens && text.compare(i, 3, "{:}") == 0) out += "\n" + indented(suite(depth + 1, 3)), i += 2;
+    else if (opens) out += hole(text[i + 1], depth), i += 2;
+    else if (text.compare(i, 2, "}}") == 0) out += text[++i];
+    else out += text[i];
+  }
+  return out;
+}
+
+std::string PythonProgram::indented(const std::string& text) {
+  std::string out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) out += "    " + line + "\n";
+  return out;
+}
+
+std::string PythonProgram::statement(int depth) {
+  const bool compound = depth < 3 && random_.once_in(3);
+  std::string text = expand(random_.pick(compound ? kCompound : kSimple), compound ? depth : 0);
+  if (text.back() != '\n') text += '\n';
+  return text;
+}
+
+std::string PythonProgram::suite(int depth, size_t most) {
+  std::string out;
+  for (size_t i = random_.below(most) + 1; i > 0; --i) out += statement(depth);
+  return out;
+}
+
+constexpr const char* kPrelude = R"(import functools
+import torch
+from collections import namedtuple
+Point = namedtuple('Point', 'a b')
+class Base:
+    total = 0
+    def __init__(self, x):
+        self.x, self.y, self.items, self.table = x, 0.5, [x, 2], {'a': x}
+    def twin(self): return type(self)(self.x)
+    def scaled(self, v): return v * 2 + self.x % 3
+    def __call__(self, v): return self.x + v
+    def __add__(self, other): return Base(self.x + other)
+    def __enter__(self):
+        self.x += 1
+        return self
+    def __exit__(self, kind, error, trace):
+        self.items.append(0 if kind is None else 1)
+        return kind is KeyError
+    def __repr__(self): return f'{type(self).__name__}({self.x}, {self.items})'
+class Derived(Base):
+    def __init__(self, x, items=(1, 2)):
+        super().__init__(x)
+        self.items = list(items)
+    def __len__(self): return len(self.items)
+    def __iter__(self): return iter(self.items)
+    def __getitem__(self, i): return self.items[i]
+    def __setitem__(self, key, value): self.table[key] = value
+    def __contains__(self, v): return v == self.x or v in self.items
+    def __eq__(self, other): return isinstance(other, Derived) and self.x == other.x
+    def __hash__(self): return hash(self.x)
+    def __getattr__(self, name):
+        if name == 'none': return -1
+        raise AttributeError(name)
+    @property
+    def double(self): return self.x * 2
+shared, memo, calls = [], {}, [0]
+def counter():
+    calls[0] += 1
+    return calls[0]
+def plus(a, b): return a + b
+def adder(a): return lambda v: v + a
+def numbers(n):
+    for v in range(n): yield v * v
+def make_list(n): return [n, n + 1]
+def zipped(l): return (a - b for a, b in zip(l, reversed(l)))
+@torch.compile
+def f(i0, i1, l0, l1, d0, d1, s0, t0, t1, p0, o0, o1):
+    n, out = 0, []
+)";
+
+std::string PythonProgram::text() {
+  std::string program = kPrelude;
+  // What raises ends the rest, so half of the statements are guarded.
+  for (size_t i = 4 + random_.below(6); i > 0; --i) {
+    const std::string one = statement(0);
+    const bool guarded = random_.once_in(2);
+    program += indented(guarded ? "try:\n" + indented(one) + "except Exception as error:\n    out.append(type(error).__name__)\n" : one);
+  }
+  program += "    return i0, i1, l0, l1, d0, d1, sorted(s0), t0, p0, n, out\n";
+  program += "i0, i1, n, l0, l1, d0, d1, s0 = 1, 2, 0, [3, 1, 2], [1], {'a': 1, 'b': 2}, {}, {1, 2}\n"
+             "t0, t1, p0, o0, o1, out = 'ab', 'b', (1, 2), Base(2), Derived(3), []\n";
+  program += "for turn in range(4):\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, p0, o0, o1))\n"
+             "    except Exception as error:\n        print(type(error).__name__, error)\n"
+             "    print(l0, l1, d0, d1, sorted(s0), o0, o0.x, o1, o1.x, Base.total, shared, memo, calls)\n    out.clear()\n";
+  for (size_t i = 1 + random_.below(3); i > 0; --i)
+    program += "    if turn == " + std::to_string(random_.below(3)) + ":\n        try:\n" + indented(indented(indented(expand(random_.pick(kSimple), 1)))) +
+               "        except Exception as error:\n            print('between', type(error).__name__)\n";
+  return program;
+}
+
+}  // namespace
+
+std::string generate_python_program(uint64_t seed) { return PythonProgram(seed).text(); }
+
+}  // namespace tsc::fuzz

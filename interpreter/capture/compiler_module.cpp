@@ -4,6 +4,7 @@
 
 #include "interpreter/capture/called_backend.h"
 #include "interpreter/capture/compiler.h"
+#include "interpreter/capture/native_table.h"
 #include "interpreter/value/string.h"
 #include "interpreter/vm/grants.h"
 #include "jit/runner/kernel_cache.h"

@@ -180,6 +180,8 @@ Av call_list(Capture& capture, Arguments& arguments) {
 Av call_size(Capture& capture, Arguments& arguments) {
   expect_at_most(capture, arguments, 1, "Size");
   Av tuple = capture.make_tuple_av(arguments.positional.empty() ? std::vector<Av>() : capture.items_of(at(arguments, 0)));
+  for (const Av& size : as<VTuple>(tuple)->items)
+    if (capture.type_of_av(size) != capture.vm().types().integer) capture.break_here(BreakReason::unknown_object, "a size that is no int");
   as<VTuple>(tuple)->type = Local<Type>(tensor_state(capture.vm()).size_type);
   return tuple;
 }
@@ -344,6 +346,13 @@ Av call_format(Capture& capture, Arguments& arguments) {
 Av call_divmod(Capture& capture, Arguments& arguments) {
   for (const Av& av : arguments.positional)
     if (!av.holds_number()) capture.break_here(BreakReason::unknown_call, "divmod() of no numbers");
+  // Its error is not that of the operators which it is made of.
+  const Av& divisor = arguments.positional[1];
+  const bool is_known = divisor.is_constant() && interp::truth(capture.vm(), divisor.value);
+  const bool is_float = capture.type_of_av(arguments.positional[0]) == capture.vm().types().real ||
+                        capture.type_of_av(divisor) == capture.vm().types().real;
+  if (is_float && !is_known && !(arguments.positional[0].is_constant() && divisor.is_constant()))
+    capture.break_here(BreakReason::unknown_number, "divmod() by a float");
   return capture.decline();
 }
 

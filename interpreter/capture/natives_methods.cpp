@@ -77,6 +77,8 @@ Av math_function(Capture& capture, Arguments& arguments) {
 
 template <jit::ScalarOp op>
 Av math_rounding(Capture& capture, Arguments& arguments) {
+  const Av& av = at(arguments, 0);
+  if (av.is_number() && av.scalar_kind != jit::ValueKind::Float) return capture.scalar(jit::ScalarOp::add, {av, Av::integer(0)});
   Av rounded = math_function<op>(capture, arguments);
   if (rounded.is_undefined()) return rounded;
   return capture.scalar(jit::ScalarOp::float_to_int, {rounded});
@@ -86,7 +88,11 @@ Av math_pow(Capture& capture, Arguments& arguments) {
   if (at(arguments, 0).is_constant() && at(arguments, 1).is_constant()) return capture.decline();
   for (const Av& av : arguments.positional)
     if (!av.holds_number()) capture.break_here(BreakReason::raises, "TypeError: a function of numbers");
-  return capture.scalar(jit::ScalarOp::pow, {at(arguments, 0), at(arguments, 1)});
+  // Its errors are not those of the operator.
+  const Av operands[] = {at(arguments, 0), at(arguments, 1)};
+  if (!capture.cannot_raise(jit::ScalarOp::pow, capture.matched(operands, true)))
+    capture.break_here(BreakReason::unknown_number, "math.pow() that may raise");
+  return capture.scalar(jit::ScalarOp::pow, {operands[0], operands[1]});
 }
 
 using Runs = NativeRow::Runs;

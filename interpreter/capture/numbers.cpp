@@ -196,8 +196,6 @@ Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
   return binary_sequence(op, left, right);
 }
 
-namespace {
-
 bool is_container(const Av& av) {
   for (VirtualKind kind : {VirtualKind::List, VirtualKind::Tuple, VirtualKind::Dict, VirtualKind::Set, VirtualKind::DictView})
     if (is_virtual(av, kind)) return true;
@@ -205,8 +203,6 @@ bool is_container(const Av& av) {
     if (av.is_constant() && is_kind(av.value, kind)) return true;
   return false;
 }
-
-}  // namespace
 
 // What an operator of containers may meet: any other value would only be asked by the operator for its own opinion.
 bool Capture::is_operand(const Av& av) const {

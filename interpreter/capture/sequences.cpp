@@ -263,8 +263,7 @@ bool Capture::contains(const Av& container, const Av& item) {
   // Conditions, and not the number itself.
   const VSet* set = item.is_number() ? as<VSet>(container) : nullptr;
   const Av among = set || as<VRange>(container) ? make_tuple_av(items_of(container)) : container;
-  const bool is_text = is_kind(container.value, Kind::Str) || as<VText>(container);
-  if (is_text) break_here(BreakReason::unknown_object, "`in` on a text");
+  if (!is_container(among)) break_here(BreakReason::unknown_object, "`in` a value the compiler does not know");
   const auto native = [&](std::span<const Value> v) { return Value::boolean(interp::contains(vm_, v[0], v[1])); };
   return run_on_stand_ins(*this, {as_container(among), item}, native).value.as_bool();
 }

@@ -320,6 +320,7 @@ void StandIns::looks_up(const Av& object) {
 // ---- a run ----
 
 Av StandIns::run(std::span<const Av> arguments, const Native& native, const Repeat& repeat) {
+  capture_.vm().check_native_stack();  // a native inside a native inside a native...
   std::vector<Value> values;
   for (const Av& av : arguments) values.push_back(argument(av));
   Value result;

@@ -104,6 +104,8 @@ inline Av run_on_stand_ins(Capture& capture, std::initializer_list<Av> arguments
                            const StandIns::Repeat& repeat = {}, StandIns::Sees sees = StandIns::Sees::Tokens) {
   return run_on_stand_ins(capture, std::span<const Av>(arguments.begin(), arguments.size()), native, repeat, sees);
 }
+// A list, tuple, dict, set, or a view of a dict.
+bool is_container(const Av& av);
 // Repeats by the method of that name of the container's class.
 StandIns::Repeat repeat_by(Capture& capture, const Av& container, const char* method);
 

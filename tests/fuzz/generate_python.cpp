@@ -58,11 +58,11 @@ const Templates kSimple = {
     "out.append({i})", "out.append({b})", "out.append({t})", "out.append({f})", "out.append(list({g}))", "out.append({d})", "out.append({p})", "out.append(sorted({s}))",
     "print({i}, {l})", "print({d}, {t})", "print({o})", "Base.total += {i}", "shared.append({i})", "memo[{i}] = {i}", "assert {b}", "walker = iter({l}); out.append(next(walker, {i}))"};
 const Templates kCompound = {
-    "if {b}:{:}", "if {b}:{:}else:{:}", "for {I} in {g}:{:}", "for step, {I} in enumerate({g}):{:}", "for name, {I} in {d}.items():{:}", "for {I}, step in zip({g}, {g}):{:}",
+    "if {b}:{:}", "if {b}:{:}else:{:}", "for {I} in {g}:\n    if spent():\n        break{:}", "for step, {I} in enumerate({g}):\n    if spent():\n        break{:}", "for name, {I} in {d}.items():\n    if spent():\n        break{:}", "for {I}, step in zip({g}, {g}):\n    if spent():\n        break{:}",
     "try:{:}except (IndexError, KeyError) as error:\n    out.append(type(error).__name__)\n{:}", "try:{:}except Exception as error:\n    out.append(repr(error))\n",
     "try:{:}finally:{:}", "with {O}:{:}", "def inner(v):\n    nonlocal {I}\n    {I} += v\n    return {I} + {i}\nout.append([inner({i}), inner({i})])\n",
-    "def walk(v):\n    for w in {g}:\n        yield w + v\n    return\n{L} = [w for w in walk({i})]\n", "while {b} and len(out) < 9:{:}    out.append('round')\n",
-    "match {p}:\n    case (a, b):\n        out.append(a)\n    case [*rest]:\n        out.append(len(rest))\n", "for {I} in {g}:{:}    if {b}:\n        break\nelse:{:}"};
+    "def walk(v):\n    for w in {g}:\n        yield w + v\n    return\n{L} = [w for w in walk({i})]\n", "while {b} and not spent():{:}    out.append('round')\n",
+    "match {p}:\n    case (a, b):\n        out.append(a)\n    case [*rest]:\n        out.append(len(rest))\n", "for {I} in {g}:{:}    if {b} or spent():\n        break\nelse:{:}"};
 
 constexpr const char* kVariables[] = {"I:i0,i1,n", "L:l0,l1", "D:d0,d1", "S:s0", "T:t0,t1", "P:p0", "O:o0,o1"};
 
@@ -164,7 +164,10 @@ class Derived(Base):
         raise AttributeError(name)
     @property
     def double(self): return self.x * 2
-shared, memo, calls = [], {}, [0]
+shared, memo, calls, budget = [], {}, [0], [0]
+def spent():
+    budget[0] -= 1
+    return budget[0] < 0
 def counter():
     calls[0] += 1
     return calls[0]
@@ -190,7 +193,7 @@ std::string PythonProgram::text() {
   program += "    return i0, i1, l0, l1, d0, d1, sorted(s0), t0, p0, n, out\n";
   program += "i0, i1, n, l0, l1, d0, d1, s0 = 1, 2, 0, [3, 1, 2], [1], {'a': 1, 'b': 2}, {}, {1, 2}\n"
              "t0, t1, p0, o0, o1, out = 'ab', 'b', (1, 2), Base(2), Derived(3), []\n";
-  program += "for turn in range(4):\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, p0, o0, o1))\n"
+  program += "for turn in range(4):\n    budget[0] = 25\n    try:\n        print(f(i0 + turn, i1, l0, l1, d0, d1, s0, t0, t1, p0, o0, o1))\n"
              "    except Exception as error:\n        print(type(error).__name__, error)\n"
              "    print(l0, l1, d0, d1, sorted(s0), o0, o0.x, o1, o1.x, Base.total, shared, memo, calls)\n    out.clear()\n";
   for (size_t i = 1 + random_.below(3); i > 0; --i)

@@ -40,13 +40,25 @@ std::string last_line_of_error(const std::string& text) {
   return steady(last);
 }
 
-test::ProcessResult run(const std::string& tenscript, const std::string& file, const std::string& folder, bool compiled) {
+// Whether the program imports a module that lies beside it. Else the folder is kept out of the path: a program may have the
+// name of a module of the library.
+bool imports_neighbours(const std::string& text, const std::filesystem::path& folder) {
+  static const std::regex statement(R"((?:^|\n)\s*(?:import|from)\s+([A-Za-z_][A-Za-z0-9_]*))");
+  for (std::sregex_iterator found(text.begin(), text.end(), statement), end; found != end; ++found)
+    if (std::filesystem::exists(folder / ((*found)[1].str() + ".tsc")) || std::filesystem::exists(folder / (*found)[1].str()) ||
+        std::filesystem::exists(folder / "lib" / (*found)[1].str()))
+      return true;
+  return false;
+}
+
+test::ProcessResult run(const std::string& tenscript, const std::string& file, const std::string& folder, bool sees_folder,
+                        bool compiled) {
   test::ProcessOptions options;
   options.arguments = {tenscript};
   if (!compiled) options.arguments.push_back("--no-jit");
   options.arguments.push_back(file);
   options.folder = folder;
-  options.environment = {{"TENSCRIPT_PATH", folder},
+  options.environment = {{"TENSCRIPT_PATH", sees_folder ? folder : ""},
                          {"TENSCRIPT_NO_BACKGROUND", "1"},
                          {"TENSCRIPT_STRICT_COMPILER", "1"},
                          {"TENSCRIPT_CACHE_DIR", "off"}};
@@ -82,9 +94,11 @@ std::string wrapped(const std::string& text) {
 WrappedResult run_wrapped(const std::string& tenscript, const std::string& script) {
   const std::filesystem::path path(script);
   const test::TemporaryFolder scratch;
-  const std::string file = scratch.write(path.filename().string(), wrapped(test::read_file(script)));
-  const std::string folder = path.parent_path().string();
-  const test::ProcessResult expected = run(tenscript, file, folder, false), actual = run(tenscript, file, folder, true);
+  const std::string text = test::read_file(script);
+  const std::string file = scratch.write("program_of_" + path.filename().string(), wrapped(text));
+  const bool sees_folder = imports_neighbours(text, path.parent_path());
+  const auto run_it = [&](bool compiled) { return run(tenscript, file, path.parent_path().string(), sees_folder, compiled); };
+  const test::ProcessResult expected = run_it(false), actual = run_it(true);
   if (expected.timed_out || actual.timed_out) return {"did not end within two minutes", "", ""};
   if (steady(expected.out) != steady(actual.out))
     return {"differs at " + differing_line(steady(expected.out), steady(actual.out)) +

@@ -280,6 +280,8 @@ class Capture {
   void begin_gradient(VTensor& tensor);
   Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
           const OpAttributes& attributes, int result = 0);
+  // The function that the tensor's last operation ends has this name among the steps of the gradient history.
+  void name_step(const Av& av, std::string_view name) { step_names_[share_tensor(av)->id] = std::string(name); }
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
   void assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history = WriteHistory::Take);
@@ -568,6 +570,7 @@ class Capture {
   std::vector<std::pair<ValueId, std::string>> marked_sizes_;
   std::vector<std::string> violations_;
   std::vector<ValueId> no_grad_values_;                       // results of ops under no_grad
+  std::unordered_map<ValueId, std::string> step_names_;
   bool set_grad_enabled_ = true;  // as the program has set it; `modes` may differ inside one operation
   uint32_t step_pc_ = 0;      // of the instruction that is captured
   uint32_t origin_pc_ = ~0u;  // of the last origin

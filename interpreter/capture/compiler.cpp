@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "interpreter/capture/region_host.h"
-#include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/transforms.h"
 #include "jit/autodiff/split.h"
 #include "jit/runner/kernel_cache.h"
 #include "runtime/device/device.h"
@@ -46,16 +46,22 @@ void Compiler::reset() {
 
 // ---- entry ----
 
+// Inside vmap, forward mode, anomaly mode and hooks of saved tensors every operation is interpreted.
+bool Compiler::is_blocked() const {
+  const AutogradState* state = tensors().autograd.get();
+  return state && state->blocks_regions();
+}
+
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
   const CompiledMark& mark = *mark_of(frame.function);
-  if (!options_.enabled || demands_.stance == Stance::ForceEager) return EnterResult::Interpret;
+  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked()) return EnterResult::Interpret;
   if (!mark.never) return enter(frame, result, true);
   begin_disabled(frame, mark);
   return EnterResult::Interpret;
 }
 
 EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
-  if (!options_.enabled || demands_.stance == Stance::ForceEager) return EnterResult::Interpret;
+  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked()) return EnterResult::Interpret;
   if (goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
   return enter(frame, result, false);
 }

@@ -128,6 +128,7 @@ class Compiler : public CompilerHooks, public Watchers {
   };
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
+  bool is_blocked() const;
   bool may_capture(const Site& site, const CompileSettings& settings) const;
   // demands.cpp: what the program asks for, and the errors where it does not get it.
   static const CompiledMark* asking_mark(const Frame& frame);

@@ -285,16 +285,19 @@ void ExitBuilder::leave_resuming(const BreakHere& reason) {
 namespace {
 
 // The ops that made the values; a value that came in or was written through a view has its newest maker.
-std::vector<std::string_view> output_names(const jit::Region& region,
-                                           const std::vector<ValueId>& values) {
+std::vector<std::string> output_names(const jit::Region& region, const std::vector<ValueId>& values,
+                                      const std::unordered_map<ValueId, std::string>& step_names) {
   std::unordered_map<ValueId, Op> makers;
   for (const jit::Instruction& instruction : region.body.instructions)
     if (instruction.code == jit::Code::Op)
       for (ValueId result : instruction.results) makers.emplace(result, instruction.op);
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (ValueId value : values) {
     const auto maker = makers.find(value);
-    names.push_back(jit::node_name(maker == makers.end() ? Op::copy : maker->second));
+    const auto step = step_names.find(value);
+    names.push_back(step != step_names.end()
+                        ? step->second
+                        : std::string(jit::node_name(maker == makers.end() ? Op::copy : maker->second)));
   }
   return names;
 }
@@ -348,7 +351,7 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
   plan.history->outputs = writer.history_values;
   plan.history->wrt = wrt;
   plan.history->stops = no_grad_values_;
-  plan.history->names = output_names(region_, writer.history_values);
+  plan.history->names = output_names(region_, writer.history_values, step_names_);
   plan.history_objects = writer.history_objects;
   for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
   for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);

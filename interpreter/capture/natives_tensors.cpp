@@ -27,6 +27,34 @@ Av prim_in_place_operand(Capture& capture, Arguments& arguments) {
   return at(arguments, 0);
 }
 
+// The modes of save_for_backward that library functions write: the tensor is compared at backward(), not kept in place of
+// what is cheap to make again.
+constexpr int kSavesArgument = 1, kSavesResult = 2;
+
+Av said_saved(Capture& capture, const Av& x, int mode) {
+  if (!capture.tensor_of(x)) return x;
+  const std::shared_ptr<VTensor> tensor = capture.share_tensor(x);
+  if (!capture.modes.grad_enabled || !tensor->requires_grad) return x;
+  OpAttributes attributes;
+  attributes.mode = mode;
+  return capture.emit(Op::save_for_backward, {&x, 1}, {}, attributes);
+}
+
+Av prim_saved(Capture& capture, Arguments& arguments) { return said_saved(capture, at(arguments, 0), kSavesArgument); }
+
+// What the function saves of its arguments it has said with _prims.saved.
+Av prim_step(Capture& capture, Arguments& arguments) {
+  Av y = at(arguments, 0);
+  if (!capture.tensor_of(y)) return y;
+  for (const Av& saved : capture.items_of(at(arguments, 3)))
+    if (capture.is_identical(saved, y)) {
+      y = said_saved(capture, y, kSavesResult);
+      break;
+    }
+  if (at(arguments, 1).is_constant()) capture.name_step(y, text_of(capture.vm(), at(arguments, 1).value));
+  return y;
+}
+
 Av prim_rng_bits(Capture& capture, Arguments& arguments) {
   OpAttributes attributes;
   attributes.dtype = expect_dtype(capture.vm(), at(arguments, 1).value, "dtype");
@@ -201,6 +229,8 @@ constexpr NativeRow kTensors[] = {
     {"_prims.assign_", prim_assign},
     {"_prims.copy_", prim_copy_into},
     {"_prims.in_place_operand", prim_in_place_operand},
+    {"_prims.saved", prim_saved},
+    {"_prims.step", prim_step},
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},

@@ -135,7 +135,7 @@ struct BackwardRequest {
 struct HistorySource {
   jit::Region forward;
   std::vector<ValueId> outputs, wrt, stops;
-  std::vector<std::string_view> names;  // for each output: of the op that made it
+  std::vector<std::string> names;  // for each output: of the function or the op that made it
   std::map<BackwardRequest, std::shared_ptr<jit::SplitBackward>> made;  // the most recent ones
   std::unordered_map<ValueId, jit::ValueSet> computed_from;  // for values about which was asked
 };

@@ -297,6 +297,8 @@ class RegionNode : public jit::TapeNode {
       const jit::ValueList& operands = split.backward.body.instructions[i].operands;
       used.insert(operands.begin(), operands.end());
     }
+    if (first)
+      for (size_t place : split.checked) used.insert(split.backward.body.parameters[place]);
     for (size_t i = 0; i < saved_tensors(); ++i) {
       if (used.count(split.backward.body.parameters[i]) && saved[i].tensor.storage()->version != versions[i])
         throw Error(ErrorKind::RuntimeError,

@@ -118,7 +118,8 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
     remember_history(tensors, id);
     remember_history({&out, 1}, id);
   }
-  if (!makes_view(op)) return out;
+  const bool is_same_object = op == Op::save_for_backward && attributes.mode != 0;
+  if (!makes_view(op) || is_same_object) return out;
   VTensor* made = as<VTensor>(out);
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
   made->view = std::make_unique<VirtualView>();

@@ -112,6 +112,7 @@ bool Capture::may_be_saved(const VTensor& root) const {
   for (const jit::Instruction& instruction : region_.body.instructions) {
     if (instruction.code != jit::Code::Op) continue;
     if (op_row(instruction.op).flags & kView && same.count(instruction.operands[0])) same.insert(instruction.results[0]);
+    if (instruction.op == Op::save_for_backward && same.count(instruction.results[0])) return true;
     if (!jit::is_differentiable(instruction.op)) continue;
     const size_t count = jit::tensor_count(instruction);
     const SmallVector<bool, 8> wanted(count, true);

@@ -2,6 +2,7 @@
 
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/transforms.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -18,6 +19,7 @@ class ScriptLeaf : public jit::LeafSink {
     add(call_leaf_hooks(vm_, object_.get(), gradient));
     if (object_->hooks) call_post_hooks(vm_, object_.get());
   }
+  TensorObject* object() const { return object_.get(); }
 
  private:
   void add(const jit::TapeTensor& gradient) {
@@ -225,7 +227,37 @@ Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value) {
   return object;
 }
 
+TensorObject* leaf_object(const jit::LeafSink* leaf) {
+  const auto* script = dynamic_cast<const ScriptLeaf*>(leaf);
+  return script ? script->object() : nullptr;
+}
+
+namespace {
+
+// Records the operation. What it saves goes through the hooks that are set, and in anomaly mode the step knows its place.
+jit::TapeResults run_recorded(Vm& vm, Op op, std::span<const jit::TapeTensor> inputs, std::span<const Scalar> scalars,
+                              const OpAttributes& attributes) {
+  const AutogradState* state = tensor_state(vm).autograd.get();
+  if (!state) [[likely]] return jit::run_taped(op, inputs, scalars, attributes, true);
+  const bool packs = !state->saved_hooks.empty() && !state->is_packing;
+  const std::shared_ptr<ScriptSavedHooks> hooks = packs ? state->saved_hooks.back() : nullptr;
+  const jit::SavedHooksScope scope(hooks.get());
+  jit::TapeResults results = jit::run_taped(op, inputs, scalars, attributes, true);
+  if (state->detect_anomaly && results.first.history.node)
+    jit::notes_of(*results.first.history.node).trace = places_of_frames(vm);
+  return results;
+}
+
+}  // namespace
+
 EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
+                       std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  for (const TensorObject* t : tensors)
+    if (t->extra) [[unlikely]] return run_special(vm, op, tensors, scalars, attributes);
+  return run_plain(vm, op, tensors, scalars, attributes);
+}
+
+EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes) {
   const ProfileScope event(tensor_state(vm).profile, op_name(op), Profile::Kind::Operation);
   bool view = op_row(op).flags & kView;
@@ -236,11 +268,15 @@ EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
     std::vector<jit::TapeTensor> inputs;
     inputs.reserve(tensors.size());
     for (TensorObject* t : tensors) inputs.push_back(tape_tensor(vm, t));
-    jit::TapeResults results = jit::run_taped(op, inputs, scalars, attributes, true);
+    jit::TapeResults results = run_recorded(vm, op, inputs, scalars, attributes);
     out.first = from_tape(vm, results.first);
     if (results.second.tensor.defined()) out.second = from_tape(vm, results.second);
   }
-  if (view) remember_view(out.first, op, tensors[0], scalars, attributes);
+  if (view) {
+    // A view that is taken in inference mode of a tensor that takes part in gradients does so as well.
+    if (tensor_state(vm).modes.inference && !is_inference(tensors[0])) out.first->extra.reset();
+    remember_view(out.first, op, tensors[0], scalars, attributes);
+  }
   return out;
 }
 
@@ -302,6 +338,24 @@ bool same_kind(std::span<const Value> operands, const TensorState& state) {
 
 }  // namespace
 
+namespace {
+
+// The inputs of the step are the operands that the program gave, not what promotion and broadcasting made of them.
+void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> operands) {
+  jit::NodeNotes& notes = jit::notes_of(*result->history.node);
+  notes.has_next = true;
+  const bool by_number = (op == Op::remainder || op == Op::rem) && !as_tensor(tensor_state(vm), operands[1]);
+  if (by_number) notes.name = op == Op::rem ? "FmodBackward0" : "RemainderBackward0";
+  for (const Value& operand : operands.first(by_number ? 1 : operands.size())) {
+    TensorObject* x = as_tensor(tensor_state(vm), operand);
+    const jit::TapeTensor taped = x ? tape_tensor(vm, x) : jit::TapeTensor{};
+    const bool flows = x && is_floating(x->tensor.dtype());
+    notes.next.push_back(flows ? jit::TapeNode::Edge{taped.history, taped.leaf} : jit::TapeNode::Edge{});
+  }
+}
+
+}  // namespace
+
 Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   TensorState& state = tensor_state(vm);
   const ProfileScope event(state.profile, op_name(op), Profile::Kind::Operation);
@@ -340,10 +394,16 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     for (size_t i = 0; i < operands.size(); ++i) held[i] = broadcast_to(vm, held[i], sizes);
   }
   for (size_t i = 0; i < operands.size(); ++i) arguments.push_back(held[i].get());
-  return run_eager(vm, op, arguments, {}, {}).first.take();
+  Local<TensorObject> result = run_eager(vm, op, arguments, {}, {}).first;
+  if (!direct && result->history.node) name_inputs(vm, op, result.get(), operands);
+  return result.take();
 }
 
 Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x) {
+  if (x->extra) {
+    TensorObject* operands[] = {x};
+    return run_eager(vm, Op::copy, operands, {}, {}).first;
+  }
   const jit::TapeTensor taped = tape_tensor(vm, x);
   if (taped.leaf) return Local<TensorObject>(x);  // the write will be refused
   Local<TensorObject> operand =
@@ -352,32 +412,20 @@ Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x) {
   return operand;
 }
 
-void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
-  TensorState& state = tensor_state(vm);
-  Local<TensorObject> source;
-  Scalar number;
-  if (TensorObject* t = as_tensor(state, value)) {
-    source = Local<TensorObject>(t);
-  } else if (number_of(value, &number)) {
-    check_number(x->tensor.dtype(), number);
-    source = make_tensor(vm, scalar_tensor(number, x->tensor.dtype()));
-  } else {
-    raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");
-  }
-  bool recording = state.modes.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
-  check_assignable(vm, x, state.modes.grad_enabled);
-  source = cast_to(vm, source, x->tensor.dtype());
-  if (source->tensor.rank() > x->tensor.rank()) {
-    // Leading axes of size 1 are dropped, as a broadcast the other way round would allow.
-    while (source->tensor.rank() > x->tensor.rank() && source->tensor.size(0) == 1) {
-      Sizes rest(source->tensor.sizes().begin() + 1, source->tensor.sizes().end());
-      SmallVector<Scalar, 6> scalars;
-      for (int64_t size : rest) scalars.push_back(Scalar::of_int(size));
-      TensorObject* operands[] = {source.get()};
-      source = run_eager(vm, Op::reshape, operands, scalars, {}).first;
+namespace {
+
+// The checks of what a function saved: its result is in x from now on.
+void move_checks(const TensorObject* x, const Tensor& from) {
+  if (!x->history.node || !x->history.node->notes) return;
+  for (jit::NodeNotes::Check& check : x->history.node->notes->checks)
+    if (check.tensor.storage() == from.storage()) {
+      check.tensor = x->tensor;
+      check.version = x->tensor.storage()->version;
     }
-  }
-  source = broadcast_to(vm, source, x->tensor.sizes());
+}
+
+// The elements and the history of `source`, which has x's dtype and sizes.
+void write(Vm& vm, TensorObject* x, TensorObject* source, WriteHistory history, bool recording) {
   jit::TapeTensor taped = recording ? tape_tensor(vm, source) : jit::TapeTensor{};
   x->tensor.storage()->prepare_write();
   copy_into(x->tensor, source->tensor);
@@ -394,8 +442,46 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
     x->history = jit::record(Op::copy, {&taped, 1}, {}, {}, results);
   } else {
     x->history = taped.history;
+    move_checks(x, source->tensor);
   }
   note_new_history(vm, x);
+}
+
+}  // namespace
+
+void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
+  TensorState& state = tensor_state(vm);
+  Local<TensorObject> source;
+  Scalar number;
+  if (TensorObject* t = as_tensor(state, value)) {
+    source = Local<TensorObject>(t);
+  } else if (number_of(value, &number)) {
+    check_number(x->tensor.dtype(), number);
+    source = make_tensor(vm, scalar_tensor(number, x->tensor.dtype()));
+  } else {
+    raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");
+  }
+  bool recording = state.modes.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
+  check_assignable(vm, x, state.modes.grad_enabled);
+  if (x->extra && is_inference(x) && !state.modes.inference)
+    throw Error(ErrorKind::RuntimeError,
+                "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
+                "normal tensor before doing inplace update.");
+  source = cast_to(vm, source, x->tensor.dtype());
+  if (source->tensor.rank() > x->tensor.rank()) {
+    // Leading axes of size 1 are dropped, as a broadcast the other way round would allow.
+    while (source->tensor.rank() > x->tensor.rank() && source->tensor.size(0) == 1) {
+      Sizes rest(source->tensor.sizes().begin() + 1, source->tensor.sizes().end());
+      SmallVector<Scalar, 6> scalars;
+      for (int64_t size : rest) scalars.push_back(Scalar::of_int(size));
+      TensorObject* operands[] = {source.get()};
+      source = run_eager(vm, Op::reshape, operands, scalars, {}).first;
+    }
+  }
+  if (is_batched(x) || is_batched(source.get())) return assign_batched(vm, x, source.get(), history);
+  source = broadcast_to(vm, source, x->tensor.sizes());
+  write(vm, x, source.get(), history, recording);
+  if (x->extra || source->extra) assign_tangent(vm, x, source.get());
 }
 
 }  // namespace tsc::interp

@@ -14,6 +14,13 @@ struct EagerResults {
 EagerResults run_eager(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes);
 
+// The same for tensors that are what they look like: no batches, no tangents.
+EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
+                       std::span<const Scalar> scalars, const OpAttributes& attributes);
+
+// The tensor whose gradient a leaf of the history collects; null for a leaf that is no script's.
+TensorObject* leaf_object(const jit::LeafSink* leaf);
+
 // An elementwise primitive over tensors and script numbers, with promotion and broadcasting. Undefined
 // when an operand is neither (the caller answers NotImplemented).
 Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands);

@@ -6,6 +6,7 @@
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/prim_signature.h"
 #include "interpreter/tensor/storage_prims.h"
+#include "interpreter/tensor/transforms.h"
 #include "runtime/device/device.h"
 
 namespace tsc::interp {
@@ -75,16 +76,7 @@ Value call_prim(Vm& vm, Args& args) {
 }
 
 Value prim_rng_bits(Vm& vm, Args& args) {
-  TensorState& state = tensor_state(vm);
-  Sizes sizes = expect_sizes(vm, args[0], "sizes");
-  OpAttributes attributes;
-  attributes.dtype = expect_dtype(vm, args[1], "dtype");
-  std::vector<Scalar> scalars = {Scalar::of_int(static_cast<int64_t>(state.rng.seed)),
-                                 Scalar::of_int(static_cast<int64_t>(state.rng.offset))};
-  for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
-  EagerResults results = run_eager(vm, Op::rng_bits, {}, scalars, attributes);
-  ++state.rng.offset;
-  return results.first.take();
+  return random_bits(vm, expect_sizes(vm, args[0], "sizes"), expect_dtype(vm, args[1], "dtype")).take();
 }
 
 Value prim_assign(Vm& vm, Args& args) {
@@ -160,10 +152,14 @@ Value prim_tensor(Vm& vm, Args& args) {
 }
 
 Value prim_to_list(Vm& vm, Args& args) {
+  refuse_batched(expect_tensor(vm, args[0], "x"), "calling .tolist()");
   return tensor_to_list(vm, expect_tensor(vm, args[0], "x")->tensor);
 }
 
-Value prim_item(Vm& vm, Args& args) { return tensor_item(vm, expect_tensor(vm, args[0], "x")->tensor); }
+Value prim_item(Vm& vm, Args& args) {
+  refuse_batched(expect_tensor(vm, args[0], "x"), "calling .item()");
+  return tensor_item(vm, expect_tensor(vm, args[0], "x")->tensor);
+}
 
 Value prim_is_tensor(Vm& vm, Args& args) {
   return Value::boolean(as_tensor(tensor_state(vm), args[0]) != nullptr);
@@ -288,33 +284,107 @@ std::vector<jit::TapeTensor> take_taped(Vm& vm, const Value& v) {
   return out;
 }
 
+jit::BackwardOptions backward_options(Vm& vm, bool retain_graph, bool create_graph) {
+  const AutogradState* state = tensor_state(vm).autograd.get();
+  return {retain_graph || create_graph, create_graph, state && state->detect_anomaly && state->check_nan};
+}
+
+// Where a batch or a tangent would be lost.
+void check_differentiable_here(Vm& vm, const Value& tensors, bool batches_too) {
+  const AutogradState* state = tensor_state(vm).autograd.get();
+  if (!state) return;
+  for (const Value& item : cast<TupleObject>(tensors)->span()) {
+    TensorObject* t = as_tensor(tensor_state(vm), item);
+    if (!t) continue;
+    if (tangent_of(vm, without_batches(t)))
+      raise(vm, vm.exceptions().NotImplementedError,
+            "gradients of a tensor that has a tangent: use torch.func.jvp around torch.func.grad");
+    if (batches_too && is_batched(t))
+      throw Error(ErrorKind::RuntimeError, "backward() called inside a functorch transform. This is not supported, "
+                                           "please use functorch.grad or functorch.vjp instead or call backward() "
+                                           "outside of functorch transforms.");
+  }
+}
+
 // backward(tensors, gradients, retain_graph, create_graph): tuples; None in gradients means implicit.
 Value prim_backward(Vm& vm, Args& args) {
+  check_differentiable_here(vm, args[0], true);
   std::vector<jit::TapeTensor> roots = take_taped(vm, args[0]);
   std::vector<jit::TapeTensor> gradients = take_taped(vm, args[1]);
-  for (const jit::TapeTensor& root : roots)
-    if (!root.needs_grad())
-      throw Error(ErrorKind::RuntimeError,
-                  "element 0 of tensors does not require grad and does not have a grad_fn");
+  for (size_t i = 0; i < roots.size(); ++i)
+    if (!roots[i].needs_grad())
+      throw Error(ErrorKind::RuntimeError, "element " + std::to_string(i) +
+                                               " of tensors does not require grad and does not have a grad_fn");
   bool create_graph = truth(vm, args[3]);
   const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
-  jit::run_backward(roots, gradients, {truth(vm, args[2]) || create_graph, create_graph});
+  jit::run_backward(roots, gradients, backward_options(vm, truth(vm, args[2]), create_graph));
   return Value::none();
+}
+
+// What is asked for inside vmap: every example's own gradient, of tensors that are batched at all levels.
+struct GradientRequest {
+  std::vector<Local<TensorObject>> held;
+  std::vector<jit::TapeTensor> roots, gradients, inputs;
+};
+
+GradientRequest batched_request(Vm& vm, const Args& args, int levels) {
+  GradientRequest request;
+  const auto below = [&](const Value& v) {
+    request.held.push_back(batched_everywhere(vm, Local<TensorObject>(cast<TensorObject>(v)), levels));
+    return tape_tensor(vm, without_batches(request.held.back().get()));
+  };
+  const std::span<const Value> roots = cast<TupleObject>(args[0])->span(), seeds = cast<TupleObject>(args[2])->span();
+  for (size_t i = 0; i < roots.size(); ++i) {
+    request.roots.push_back(below(roots[i]));
+    if (i < seeds.size() && as_tensor(tensor_state(vm), seeds[i])) {
+      request.gradients.push_back({below(seeds[i]).tensor, {}, nullptr});
+      request.gradients.back() = tape_tensor(vm, without_batches(request.held.back().get()));
+      continue;
+    }
+    if (cast<TensorObject>(roots[i])->tensor.numel() != 1)
+      throw Error(ErrorKind::RuntimeError, "grad can be implicitly created only for scalar outputs");
+    std::vector<Scalar> scalars = {Scalar::of_float(1.0)};
+    for (int64_t size : request.roots.back().tensor.sizes()) scalars.push_back(Scalar::of_int(size));
+    OpAttributes attributes;
+    attributes.dtype = request.roots.back().tensor.dtype();
+    request.gradients.push_back({run_op(Op::full, {}, scalars, attributes).first, {}, nullptr});
+  }
+  for (const Value& v : cast<TupleObject>(args[1])->span()) {
+    TensorObject* x = cast<TensorObject>(v);
+    int level = levels;
+    for (TensorObject* t = x; level > 0 && is_batched(t) && t->extra->level == level; t = t->extra->physical.get()) --level;
+    if (level > 0)
+      throw Error(ErrorKind::RuntimeError,
+                  "vmap: the gradient of a tensor that is not batched is the sum over the batch; differentiate with "
+                  "torch.func.grad, whose arguments have a gradient for each example");
+    request.inputs.push_back(tape_tensor(vm, without_batches(x)));
+  }
+  return request;
 }
 
 // gradients(outputs, inputs, output gradients, retain_graph, create_graph) -> tuple with None where
 // unconnected.
 Value prim_gradients(Vm& vm, Args& args) {
-  std::vector<jit::TapeTensor> roots = take_taped(vm, args[0]);
-  std::vector<jit::TapeTensor> inputs = take_taped(vm, args[1]);
-  std::vector<jit::TapeTensor> gradients = take_taped(vm, args[2]);
+  check_differentiable_here(vm, args[0], false);
+  const AutogradState* state = tensor_state(vm).autograd.get();
+  const int levels = state ? static_cast<int>(state->levels.size()) : 0;
+  GradientRequest request;
+  if (levels) request = batched_request(vm, args, levels);
+  else request = {{}, take_taped(vm, args[0]), take_taped(vm, args[2]), take_taped(vm, args[1])};
   bool create_graph = truth(vm, args[4]);
   const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
-  std::vector<jit::TapeTensor> out = jit::gradients_of(
-      roots, gradients, inputs, {truth(vm, args[3]) || create_graph, create_graph});
+  std::vector<jit::TapeTensor> out = jit::gradients_of(request.roots, request.gradients, request.inputs,
+                                                       backward_options(vm, truth(vm, args[3]), create_graph));
   Local<TupleObject> tuple = make_tuple(vm, out.size());
-  for (size_t i = 0; i < out.size(); ++i)
-    tuple->items[i] = out[i].tensor.defined() ? from_tape(vm, jit::in_row_order(out[i])).take() : Value::none();
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (!out[i].tensor.defined()) {
+      tuple->items[i] = Value::none();
+      continue;
+    }
+    Local<TensorObject> gradient = from_tape(vm, jit::in_row_order(out[i]));
+    for (int level = 1; level <= levels; ++level) gradient = make_batched(vm, gradient, level);
+    tuple->items[i] = gradient.take();
+  }
   return tuple.take();
 }
 
@@ -398,7 +468,8 @@ Local<ModuleObject> make_prims(Vm& vm) {
     module.value(row.name, function.take());
   }
   for (const PrimFunction& f : kFunctions) module.function(f.name, f.signature, f.code);
-  for (const GradientPrim& f : gradient_prims()) module.function(f.name, f.signature, f.code);
+  for (const auto prims : {gradient_prims(), transform_prims(), node_prims()})
+    for (const GradientPrim& f : prims) module.function(f.name, f.signature, f.code);
   for (const StoragePrim& f : storage_prims()) module.function(f.name, f.signature, f.code);
   TensorState& state = tensor_state(vm);
   for (int i = 0; i < kDTypeCount; ++i)

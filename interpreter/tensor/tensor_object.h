@@ -18,7 +18,9 @@
 namespace tsc::interp {
 
 struct TensorObject;
-struct LeafHooks;  // custom_gradient.h
+struct LeafHooks;      // custom_gradient.h
+struct TensorExtra;    // transforms.h
+struct AutogradState;  // transforms.h
 
 // How a view was made, so that its history can be made again after its base was written in place.
 struct ViewOrigin {
@@ -44,6 +46,7 @@ struct TensorObject : Instance {
   std::weak_ptr<jit::LeafSink> leaf;  // alive while a tape refers to this leaf
   std::shared_ptr<LeafHooks> hooks;   // of leaves; null: none
   std::shared_ptr<TensorObject*> alive;  // retain_grad(): lets the history know that this object lives
+  std::shared_ptr<TensorExtra> extra;  // what few tensors have: a batch axis, a tangent, inference mode; null: none
   TensorObject() : Instance(Kind::Native) {}
 
   bool needs_grad() const { return requires_grad || history.node; }
@@ -72,6 +75,7 @@ struct Modes {
   bool grad_enabled = true;          // operations are recorded for gradients
   DType default_dtype = DType::F32;  // of tensors made of floats
   std::optional<DType> autocast;     // matrix products compute in this dtype
+  bool inference = false;            // torch.inference_mode(): what is made never takes part in gradients
   bool operator==(const Modes&) const = default;
 };
 
@@ -85,6 +89,7 @@ struct TensorState {
   jit::RngState rng;
   PrintOptions print_options;  // torch.set_printoptions; the default dtype is that of `modes`
   std::shared_ptr<Profile> profile;  // null: torch.profiler is off
+  std::shared_ptr<AutogradState> autograd;  // transforms and modes that few scripts use; null: none was used
   int most_threads = 0;        // what the host gave, once a script has asked for fewer; 0: it has not
 };
 

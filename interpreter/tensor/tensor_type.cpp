@@ -7,6 +7,7 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/print_tensor.h"
+#include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/numbers.h"
 #include "jit/autodiff/rules.h"
 #include "runtime/kernels/run_op.h"
@@ -97,6 +98,10 @@ int64_t tensor_hash(Vm&, const Value& self) {
 }
 
 bool tensor_truth(Vm& vm, const Value& self) {
+  if (is_batched(self_of(self)))
+    raise(vm, vm.exceptions().RuntimeError,
+          "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
+          "that yet, please shout over at https://github.com/pytorch/functorch/issues/257 .");
   const Tensor& x = self_of(self)->tensor;
   if (x.numel() != 1)
     raise(vm, vm.exceptions().RuntimeError,
@@ -113,6 +118,7 @@ int64_t tensor_length(Vm& vm, const Value& self) {
 }
 
 Scalar only_element(Vm& vm, const Value& self) {
+  refuse_batched(self_of(self), "calling .item()");
   const Tensor& x = self_of(self)->tensor;
   if (x.numel() != 1) raise_value_error(vm, "only one element tensors can be converted to Python scalars");
   return tensor_scalar(x);
@@ -161,7 +167,7 @@ Value tensor_format(Vm& vm, const Value& self, StrObject* spec) {
   if (x->tensor.rank() == 0 && spec->size)
     return str_value(vm, format(vm, tensor_item(vm, x->tensor), spec->view()));
   if (spec->size) raise_type_error(vm, "unsupported format string passed to Tensor.__format__");
-  return str_value(vm, x->tensor.rank() == 0 && !x->needs_grad()
+  return str_value(vm, x->tensor.rank() == 0 && !x->needs_grad() && !is_batched(x)
                            ? to_string(vm, tensor_item(vm, x->tensor))
                            : tensor_text(vm, x));
 }
@@ -171,6 +177,10 @@ void traverse_tensor(Object* object, Visitor& visit) {
   TensorObject* x = static_cast<TensorObject*>(object);
   visit(x->grad);
   if (x->view) visit(x->view->parent.get());
+  if (x->extra) {
+    visit(x->extra->physical.get());
+    visit(x->extra->tangent.get());
+  }
   if (!x->hooks) return;
   for (const LeafHooks::Entry& entry : x->hooks->before) visit(entry.function);
   for (const LeafHooks::Entry& entry : x->hooks->after) visit(entry.function);
@@ -183,6 +193,7 @@ void clear_tensor(Vm& vm, Object* object) {
   x->view.reset();
   x->hooks.reset();
   x->alive.reset();
+  x->extra.reset();
 }
 
 // Tensor(data) and its script subclasses (Parameter): shares a tensor's memory, cut from its history. Of a
@@ -217,11 +228,20 @@ Value get_dtype(Vm& vm, const Value& self) {
 }
 Value get_ndim(Vm&, const Value& self) { return Value::integer(self_of(self)->tensor.rank()); }
 Value get_requires_grad(Vm& vm, const Value& self) {
-  return Value::boolean(tape_tensor(vm, self_of(self)).needs_grad());
+  return Value::boolean(tape_tensor(vm, without_batches(self_of(self))).needs_grad());
 }
 void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
   TensorObject* x = self_of(self);
   bool wanted = truth(vm, value);
+  if (wanted && is_batched(x))
+    raise(vm, vm.exceptions().RuntimeError,
+          "You are attempting to call Tensor.requires_grad_() (or perhaps using torch.autograd.functional.* APIs) inside "
+          "of a function being transformed by a functorch transform. This is unsupported, please attempt to use the "
+          "functorch transforms (e.g. grad, vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a "
+          "function being transformed instead.");
+  if (wanted && is_inference(x) && !tensor_state(vm).modes.inference)
+    raise(vm, vm.exceptions().RuntimeError,
+          "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (wanted && !is_floating(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
           "only tensors of floating point dtype can require gradients");
@@ -251,12 +271,11 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
   // No note_store: the compiler never assumes a gradient, it reads it at every entry.
 }
 Value get_is_leaf(Vm& vm, const Value& self) {
-  return Value::boolean(!tape_tensor(vm, self_of(self)).history.node);
+  return Value::boolean(!tape_tensor(vm, without_batches(self_of(self))).history.node);
 }
 Value get_grad_fn(Vm& vm, const Value& self) {
-  jit::TapeTensor t = tape_tensor(vm, self_of(self));
-  if (!t.history.node) return Value::none();
-  return str_value(vm, "<" + std::string(t.history.node->name(t.history.output)) + ">");
+  const jit::TapeTensor t = tape_tensor(vm, without_batches(self_of(self)));
+  return t.history.node ? grad_node(vm, t) : Value::none();
 }
 Value get_data(Vm& vm, const Value& self) {
   const Local<TensorObject> data = make_tensor(vm, self_of(self)->tensor);
@@ -268,7 +287,9 @@ void set_data(Vm& vm, const Value& self, const Value& value) {
   note_tensor_store(vm, self_of(self), kTensorData);
   self_of(self)->tensor = source->tensor;
 }
-Value get_version(Vm&, const Value& self) {
+Value get_version(Vm& vm, const Value& self) {
+  if (is_inference(self_of(self)))
+    raise(vm, vm.exceptions().RuntimeError, "Inference tensors do not track version counter.");
   return Value::integer(self_of(self)->tensor.storage()->version);
 }
 
@@ -283,8 +304,14 @@ Value method_is_contiguous(Vm&, Args& args) {
   return Value::boolean(self_of(args[0])->tensor.is_contiguous());
 }
 Value method_numel(Vm&, Args& args) { return Value::integer(self_of(args[0])->tensor.numel()); }
-Value method_item(Vm& vm, Args& args) { return tensor_item(vm, self_of(args[0])->tensor); }
-Value method_tolist(Vm& vm, Args& args) { return tensor_to_list(vm, self_of(args[0])->tensor); }
+Value method_item(Vm& vm, Args& args) {
+  refuse_batched(self_of(args[0]), "calling .item()");
+  return tensor_item(vm, self_of(args[0])->tensor);
+}
+Value method_tolist(Vm& vm, Args& args) {
+  refuse_batched(self_of(args[0]), "calling .tolist()");
+  return tensor_to_list(vm, self_of(args[0])->tensor);
+}
 
 Value dtype_repr(Vm& vm, const Value& self) {
   return str_value(vm, "torch." + std::string(dtype_name(cast<DTypeObject>(self)->dtype)));
@@ -458,6 +485,7 @@ Sizes expect_sizes(Vm& vm, const Value& v, const char* what) {
 Local<TensorObject> make_tensor(Vm& vm, Tensor tensor) {
   Local<TensorObject> object = vm.heap().make<TensorObject>(tensor_state(vm).tensor_type);
   object->tensor = std::move(tensor);
+  if (tensor_state(vm).modes.inference) [[unlikely]] object->extra = autograd_state(vm).inference;
   return object;
 }
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "jit/autodiff/tape.h"
+#include "jit/autodiff/node_notes.h"
 
 namespace tsc::jit {
 namespace {
@@ -63,7 +63,20 @@ class Pass final : TapeNode::Pass {
     wanted_.insert(key(input.history, input.leaf));
   }
 
+  // Of the pass that runs on this thread; null: none.
+  static thread_local const Pass* current;
+  const uint64_t number = next_sequence();
+  bool reaches(const TapeTensor& x) const {
+    const ValueKey place = key(x.history, x.leaf);
+    return reached_.count(place) && (!only_inputs_ || useful_.count(place) || wanted_.count(place));
+  }
+
   void run(bool into_leaves) {
+    struct Running {
+      const Pass* before = current;
+      explicit Running(const Pass* now) { current = now; }
+      ~Running() { current = before; }
+    } running(this);
     std::sort(nodes_.begin(), nodes_.end(), [](const Ref<TapeNode>& a, const Ref<TapeNode>& b) {
       return a->order() < b->order();
     });
@@ -124,8 +137,8 @@ class Pass final : TapeNode::Pass {
       if (!seen_.insert(node.get()).second) continue;
       nodes_.push_back(node);
       for (const TapeNode::Edge& edge : node->edges) {
+        if (edge.wanted()) reached_.insert(key(edge.to, edge.leaf));
         if (!edge.to.node) continue;
-        reached_.insert(key(edge.to, nullptr));
         pending.push_back(edge.to.node);
       }
       for (const TapeNode::Hook& hook : node->hooks) reached_.insert({node.get(), hook.output});
@@ -216,16 +229,63 @@ class Pass final : TapeNode::Pass {
       if (!wanted_.count({&node, i})) gradients_.erase({&node, i});
   }
 
+  static void check_unwritten(const NodeNotes& notes) {
+    for (const NodeNotes::Check& check : notes.checks)
+      if (const uint32_t now = check.tensor.storage()->version; now != check.version)
+        throw_written(check.tensor.dtype(), check.tensor.sizes(), check.made_by, check.output, now, check.version);
+  }
+
+  static void check_numbers(const TapeNode& node, std::span<const TapeTensor> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Tensor& x = inputs[i].tensor;
+      if (!x.defined() || !is_floating(x.dtype()) || x.numel() == 0) continue;
+      const Tensor both[] = {x, x};
+      const Tensor same = run_op(Op::eq, both, {}, {}).first;
+      OpAttributes attributes;
+      for (int64_t axis = 0; axis < x.rank(); ++axis) attributes.axes.push_back(axis);
+      if (*run_op(Op::all, {&same, 1}, {}, attributes).first.data_as<uint8_t>()) continue;
+      throw Error(ErrorKind::RuntimeError, "Function '" + std::string(shown_name(node, 0)) +
+                                               "' returned nan values in its " + std::to_string(i) + "th output.");
+    }
+  }
+
+  // The node's own backward between its hooks; in anomaly mode an error says where the step was recorded.
+  void apply(TapeNode& node, std::span<const TapeTensor> gradients, std::vector<TapeTensor>& inputs) {
+    if (!node.notes) [[likely]] {
+      node.backward(gradients, inputs, *this);
+      if (options_.detect_anomaly) check_numbers(node, inputs);
+      return;
+    }
+    const std::shared_ptr<NodeNotes> notes = node.notes;
+    try {
+      const std::vector<std::shared_ptr<NodeHook>> hooks = notes->hooks;
+      std::vector<TapeTensor> given(gradients.begin(), gradients.end());
+      for (const auto& hook : hooks) hook->before(given);
+      check_unwritten(*notes);
+      node.backward(given, inputs, *this);
+      if (options_.detect_anomaly) check_numbers(node, inputs);
+      for (const auto& hook : hooks) hook->after(inputs, given);
+    } catch (Error& error) {
+      if (!options_.detect_anomaly || notes->trace.empty()) throw;
+      throw Error(error.kind(), std::string(error.message()) + "\nError detected in " +
+                                    std::string(shown_name(node, 0)) +
+                                    ". Traceback of forward call that caused the error:\n" + notes->trace);
+    }
+  }
+
   void run_backward(TapeNode& node, std::span<const TapeTensor> gradients) {
     if (!shown_.empty() && inspected_.empty()) find_inspected();  // a hook may have added hooks
     std::vector<TapeTensor> inputs(node.edges.size());
     try {
-      node.backward(gradients, inputs, *this);
+      apply(node, gradients, inputs);
     } catch (...) {
       if (!options_.retain_graph) node.release_walked();
       throw;
     }
-    if (!options_.retain_graph) node.release_saved();
+    if (!options_.retain_graph) {
+      node.release_saved();
+      if (node.notes) node.notes->checks.clear();
+    }
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i].tensor.defined() && node.edges[i].wanted())
         add(node.edges[i].to, node.edges[i].leaf, inputs[i]);
@@ -245,6 +305,8 @@ class Pass final : TapeNode::Pass {
   bool only_inputs_ = false;
 };
 
+thread_local const Pass* Pass::current = nullptr;
+
 void seed_all(Pass& pass, std::span<const TapeTensor> roots,
               std::span<const TapeTensor> gradients) {
   for (size_t i = 0; i < roots.size(); ++i)
@@ -252,6 +314,9 @@ void seed_all(Pass& pass, std::span<const TapeTensor> roots,
 }
 
 }  // namespace
+
+uint64_t running_pass() { return Pass::current ? Pass::current->number : 0; }
+bool running_pass_reaches(const TapeTensor& x) { return Pass::current && Pass::current->reaches(x); }
 
 void run_backward(std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients,
                   const BackwardOptions& options) {

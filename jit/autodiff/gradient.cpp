@@ -34,6 +34,9 @@ class Backward {
     for (ValueId value : wrt)
       if (value != kNoValue) roots.insert(value);
     needed_ = computed_from(region_, std::move(roots), stops_);
+    for (const Instruction& instruction : region_.body.instructions)
+      if (instruction.code == Code::Op && instruction.op == Op::save_for_backward && instruction.attributes.mode == 1)
+        same_[instruction.results[0]] = instruction.operands[0];
     for (const GradientSeed& seed : seeds) add(seed.value, seed.gradient);
     for (size_t i = count; i-- > 0;) visit(i);
     builder_.origin = origin;
@@ -54,7 +57,17 @@ class Backward {
     const auto found = gradients_.find(value);
     return found == gradients_.end() ? kNoValue : found->second;
   }
+  // An argument that a function says it saves (mode 1) is that value itself: its terms join the others one by one, as
+  // on the eager tape, where the function's saving is no step.
+  ValueId itself(ValueId value) {
+    for (auto found = same_.find(value); found != same_.end(); found = same_.find(value)) {
+      if (said_.insert(value)) parts_.saving.push_back(value);
+      value = found->second;
+    }
+    return value;
+  }
   void add(ValueId value, ValueId gradient) {
+    value = itself(value);
     put_together(value);
     if (const auto place = separate_.find(value); place != separate_.end())
       return add_term(place->second, gradient);
@@ -77,8 +90,9 @@ class Backward {
   // The gradient of a slice waits for those of its neighbours, as long as nothing else has arrived at the value. May
   // move the region's instructions.
   bool waits(const Instruction& slice) {
-    const ValueId value = slice.operands[0];
-    if (!needed(value) || separate_.count(value) || gradients_.count(value)) return false;
+    if (!needed(slice.operands[0])) return false;
+    const ValueId value = itself(slice.operands[0]);
+    if ( separate_.count(value) || gradients_.count(value)) return false;
     if (builder_.known_int(slice.operands[3]) != 1) return false;
     const SlicePart part{slice.attributes.axes[0], slice.operands[1], slice.operands[2],
                          gradients_.at(slice.results[0]), slice.origin};
@@ -152,6 +166,8 @@ class Backward {
   InspectedValues inspected_;
   ValueMap<ValueId> gradients_;
   ValueMap<SlicedGradient> slices_;  // what has not become a gradient yet
+  ValueMap<ValueId> same_;     // results of save_for_backward with mode 1, and their operands
+  ValueSet said_;              // those of them that a gradient has come to
   ValueMap<size_t> separate_;  // places of the wrt values whose terms stay apart
   BackwardParts parts_;
   bool add_up_ = false;

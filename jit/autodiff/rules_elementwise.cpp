@@ -113,7 +113,7 @@ void grad_erf(GradientCall& c) {
 
 void grad_erfinv(GradientCall& c) {
   Emit e(c.b);
-  const ValueId slope = e.op(Op::exp, {squared(e, c.r())});
+  const ValueId slope = e.op(Op::exp, {squared(e, e.op(Op::erfinv, {c.x()}))});
   c.out[0] = e.mul(e.mul(slope, e.like(slope, kHalfSqrtPi)), c.g());
 }
 

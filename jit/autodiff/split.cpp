@@ -172,7 +172,18 @@ class Splitter {
   }
   void find_kept() {
     for (ValueId value : saving_)
-      if (const Instruction* made = definition(value); made && made->op == Op::save_for_backward) kept_.insert(value);
+      if (const Instruction* made = definition(value);
+          made && made->op == Op::save_for_backward && made->attributes.mode == 0)
+        kept_.insert(value);
+  }
+  // What a function says that it saves, and gradients flow through.
+  ValueSet said_saved() const {
+    ValueSet said;
+    for (ValueId value : saving_)
+      if (const Instruction* made = definition(value);
+          made && made->op == Op::save_for_backward && made->attributes.mode != 0)
+        said.insert(viewed(value));
+    return said;
   }
 
   void choose_saved() {
@@ -182,6 +193,8 @@ class Splitter {
     std::sort(saved_.begin(), saved_.end());
     find_fixed();
     find_kept();
+    for (ValueId value : said_saved())
+      if (fixed_.count(value) || !definition(value)) saved_set_.insert(value);
     const std::vector<ValueId> candidates(saved_.rbegin(), saved_.rend());
     for (ValueId value : candidates) {
       Attempt attempt{value};
@@ -376,6 +389,9 @@ class Splitter {
     verify(out_);
     split.backward = std::move(out_);
     split.saved = saved_;
+    const ValueSet said = said_saved();
+    for (size_t i = 0; i < saved_.size(); ++i)
+      if (said.count(saved_[i])) split.checked.push_back(i);
     split.saved.insert(split.saved.end(), saved_scalars_.begin(), saved_scalars_.end());
     return split;
   }

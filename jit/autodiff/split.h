@@ -20,6 +20,9 @@ struct SplitBackward {
   std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
   std::vector<size_t> parts;   // instead, with `reachable`: for each of the exit's values, its wrt value
   std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
+  // Places among `saved` of tensors that must be unwritten though the backward does not read them: what a library
+  // function saves in PyTorch (save_for_backward with mode 1) and the program can get hold of.
+  std::vector<size_t> checked;
   // Inspected values of the forward and the copies of their whole gradients in `backward`, in the order in which these
   // become known.
   std::vector<GradientSeed> inspected;

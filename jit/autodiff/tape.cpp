@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "jit/autodiff/eager_builder.h"
+#include "jit/autodiff/node_notes.h"
 #include "jit/autodiff/rules.h"
 #include "runtime/device/device.h"
 
@@ -15,17 +16,27 @@ constexpr const char* kFreed =
     ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
     "graph a second time or if you need to access saved tensors after calling backward.";
 
-// A tensor kept for the backward pass: whole when its elements are read, else its shape alone.
+// A tensor kept for the backward pass: whole when its elements are read, else its shape alone. What hooks have packed
+// is theirs, and no write to the tensor concerns it.
 struct SavedTensor {
   DType dtype = DType::F32;
   Sizes sizes;
   Tensor tensor;
+  std::shared_ptr<PackedTensor> packed;
   uint32_t version = 0;
 
   SavedTensor(const Tensor& from, bool keep) : dtype(from.dtype()), sizes(from.sizes()) {
     if (!keep) return;
+    if (SavedTensorHooks* hooks = SavedHooksScope::current()) [[unlikely]] {
+      packed = hooks->pack(from);
+      return;
+    }
     tensor = from;
     version = from.storage()->version;
+  }
+  void release() {
+    tensor = Tensor();
+    packed.reset();
   }
 };
 
@@ -43,11 +54,25 @@ std::string camel_case(std::string_view name) {
   return text;
 }
 
+// PyTorch's names of the steps that it records for these primitives.
+constexpr std::pair<Op, std::string_view> kNamesOfTheirOwn[] = {
+    {Op::reshape, "ViewBackward0"},        {Op::broadcast, "ExpandBackward0"},
+    {Op::sign, "SignBackward0"},         {Op::log1p, "Log1PBackward0"},
+    {Op::remainder, "RemainderBackward1"},   {Op::dot, "BmmBackward0"},
+    {Op::select, "WhereBackward0"},        {Op::cast, "ToCopyBackward0"},
+    {Op::copy, "CloneBackward0"},          {Op::concat, "CatBackward0"},
+    {Op::store, "CopySlices"},             {Op::take, "IndexSelectBackward0"},
+    {Op::amax, "AmaxBackward0"},           {Op::rem, "FmodBackward0"},
+    {Op::pad, "ConstantPadNdBackward0"},   {Op::pow, "PowBackward1"},
+    {Op::save_for_backward, "AliasBackward0"}, {Op::quot, "DivBackward1"},
+};
+
 // Of every op, made once.
 const std::vector<std::string>& node_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
-    for (const OpRow& row : op_rows()) list.push_back(camel_case(row.name) + "Backward");
+    for (const OpRow& row : op_rows()) list.push_back(camel_case(row.name) + "Backward0");
+    for (const auto& [op, name] : kNamesOfTheirOwn) list[static_cast<size_t>(op)] = name;
     return list;
   }();
   return names;
@@ -104,25 +129,19 @@ class OpNode final : public TapeNode {
 
   void release_saved() override {
     released_ = true;
-    for (SavedTensor& saved : operands_) saved.tensor = Tensor();
-    for (SavedTensor& saved : results_) saved.tensor = Tensor();
+    for (SavedTensor& saved : operands_) saved.release();
+    for (SavedTensor& saved : results_) saved.release();
   }
 
  private:
   ValueId add(EagerBuilder& builder, const SavedTensor& saved, TapeValue history,
               std::shared_ptr<LeafSink> leaf) const {
+    if (saved.packed) [[unlikely]] return builder.add({saved.packed->unpack(), std::move(history), std::move(leaf)});
     if (!saved.tensor.defined()) return builder.add_shape(saved.dtype, saved.sizes);
     const uint32_t now = saved.tensor.storage()->version;
-    if (now != saved.version) {
-      throw Error(ErrorKind::RuntimeError,
-                  "one of the variables needed for gradient computation has been modified by an "
-                  "inplace operation: [torch." +
-                      std::string(dtype_name(saved.dtype)) + " " + shape_text(saved.sizes) +
-                      "], saved by " + std::string(node_name(op_)) + ", is at version " + std::to_string(now) +
-                      "; expected version " + std::to_string(saved.version) +
-                      " instead. Hint: write to a clone() instead, or write before the value is "
-                      "used.");
-    }
+    if (now != saved.version)
+      throw_written(saved.dtype, saved.sizes, history.node ? shown_name(*history.node, history.output) : "",
+                    history.output, now, saved.version);
     return builder.add({saved.tensor, std::move(history), std::move(leaf)});
   }
 
@@ -178,6 +197,8 @@ TapeNode::TapeNode(TapeOrder order) : order_(order), budget_(current_device().bu
 TapeNode::~TapeNode() {
   budget_->give_back(kBytes);
   std::vector<Edge> pending = std::move(edges);
+  if (notes)
+    for (Edge& edge : notes->next) pending.push_back(std::move(edge));
   while (!pending.empty()) {
     Edge edge = std::move(pending.back());
     pending.pop_back();
@@ -185,6 +206,9 @@ TapeNode::~TapeNode() {
     try {
       for (Edge& next : edge.to.node->edges) pending.push_back(std::move(next));
       edge.to.node->edges.clear();
+      if (!edge.to.node->notes) continue;
+      for (Edge& next : edge.to.node->notes->next) pending.push_back(std::move(next));
+      edge.to.node->notes->next.clear();
     } catch (const std::bad_alloc&) {
       // No memory to put them off: those that are left go with their node.
     }

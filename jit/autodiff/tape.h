@@ -20,6 +20,7 @@
 namespace tsc::jit {
 
 class TapeNode;
+struct NodeNotes;  // node_notes.h
 
 // Which result of which node made a value; empty for leaves and constants.
 struct TapeValue {
@@ -80,13 +81,15 @@ class TapeNode : public RefCounted {
     std::shared_ptr<GradientHook> hook;
   };
   std::vector<Hook> hooks;
+  // What scripts see of the node beside its own name, and what watches it; null: nothing.
+  std::shared_ptr<NodeNotes> notes;
 
   TapeNode() : TapeNode({next_sequence(), 0}) {}
   // Charged to the memory of the engine that records.
   explicit TapeNode(TapeOrder order);
   ~TapeNode() override;
   const TapeOrder& order() const { return order_; }
-  // What made an output: "MulBackward".
+  // What made an output: "MulBackward0".
   virtual std::string_view name(uint32_t output) const = 0;
   virtual uint32_t outputs() const = 0;
   // Whether output `to` is computed from output `from` within the node. Then the gradient of `from` is whole only in the
@@ -134,7 +137,7 @@ class TapeNode : public RefCounted {
 
 // RuntimeError of a backward through a history whose saved tensors are freed.
 [[noreturn]] void throw_history_freed();
-// "MulBackward" and so on.
+// "MulBackward0" and so on.
 std::string_view node_name(Op op);
 
 struct TapeResults {
@@ -159,6 +162,7 @@ TapeTensor in_row_order(const TapeTensor& gradient);
 struct BackwardOptions {
   bool retain_graph = false;
   bool create_graph = false;
+  bool detect_anomaly = false;  // a gradient that is nan is an error which names the step of the program
 };
 
 // Accumulates into every reachable leaf. `gradients[i]` undefined: root i must have one element and gets 1

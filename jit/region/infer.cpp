@@ -298,8 +298,9 @@ OpAttributes normal_attributes(Op op, const OpAttributes& attributes) {
   if (!is_elementwise(op) && family != Family::Contract && family != Family::Window)
     normal.axes = attributes.axes;
   if (op_row(op).dtype_rule == DTypeRule::Attribute) normal.dtype = attributes.dtype;
-  if (family == Family::Sort || op == Op::amax || op == Op::amin || op == Op::convolve)
-    normal.mode = attributes.mode;
+  const bool has_mode = family == Family::Sort || op == Op::amax || op == Op::amin || op == Op::convolve ||
+                        op == Op::save_for_backward;
+  if (has_mode) normal.mode = attributes.mode;
   return normal;
 }
 

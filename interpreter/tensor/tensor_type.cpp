@@ -6,6 +6,7 @@
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/native_math.h"
 #include "interpreter/tensor/print_tensor.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/numbers.h"
@@ -441,6 +442,8 @@ void install_tensors(Vm& vm) {
     state->dtypes[i] = vm.heap().make<DTypeObject>(state->dtype_type, static_cast<DType>(i));
   register_prims(vm);
   register_files(vm);
+  register_draws(vm);
+  register_linalg(vm);
 }
 
 TensorState& tensor_state(Vm& vm) {

@@ -79,7 +79,7 @@ enum class Operator : uint8_t {
   FloorDiv
 };
 enum class CompareOperator : uint8_t { Eq, NotEq, Lt, LtE, Gt, GtE, Is, IsNot, In, NotIn };
-enum class ConstantKind : uint8_t { None, False, True, Ellipsis, Int, Float, Str, Bytes };
+enum class ConstantKind : uint8_t { None, False, True, Ellipsis, Int, Float, Imaginary, Str, Bytes };
 
 struct Expr {
   ExprKind kind;
@@ -285,7 +285,7 @@ struct Constant : Expr {
   // The literal 9223372036854775808: only its negation is a 64-bit integer.
   bool needs_negation = false;
   int64_t integer = 0;
-  double floating = 0;
+  double floating = 0;  // Float; of an Imaginary what stands before its j
   std::string_view text;  // Str (UTF-8) and Bytes, decoded
 };
 

@@ -244,7 +244,7 @@ class AstBuilder {
   Pattern* star_pattern(const Token* name, Span span);
   Pattern* capture_pattern(const Token* name);
   Pattern* value_pattern(Expr* value, Span span);
-  Pattern* complex_pattern(Expr* value, Span span);
+  Pattern* complex_pattern(Expr* real, Operator op, Expr* imaginary, Span span);
   Pattern* singleton_pattern(ConstantKind kind, Span span);
   Pattern* mapping_pattern(Chain<MappingItem>* items, Span span);
   MappingItem mapping_item(Expr* key, Pattern* pattern) { return {key, pattern, nullptr}; }

@@ -151,6 +151,9 @@ Text Printer::constant(const Constant* c) {
     case ConstantKind::Int:
       word(f, "value", std::to_string(c->integer));
       break;
+    case ConstantKind::Imaginary:
+      word(f, "value", float_text(c->floating) + "j");
+      break;
     case ConstantKind::Float:
       word(f, "value", float_text(c->floating));
       break;

@@ -221,7 +221,13 @@ Expr* AstBuilder::integer(const Token* token) {
 Expr* AstBuilder::floating(const Token* token) {
   auto* e = expr<Constant>(token->span);
   e->value_kind = ConstantKind::Float;
-  if (!token->bad) e->floating = parse_float(source_.slice(token->span));
+  if (token->bad) return e;
+  std::string_view text = source_.slice(token->span);
+  if (text.back() == 'j' || text.back() == 'J') {
+    e->value_kind = ConstantKind::Imaginary;
+    text.remove_suffix(1);
+  }
+  e->floating = parse_float(text);
   return e;
 }
 

@@ -94,12 +94,17 @@ Pattern* AstBuilder::value_pattern(Expr* value, Span span) {
   return p;
 }
 
-Pattern* AstBuilder::complex_pattern(Expr* value, Span span) {
-  const char last = source_.text()[span.end - 1];
-  if (last != 'j' && last != 'J')  // that the lexer has refused
+// A complex number: a real part and an imaginary one.
+Pattern* AstBuilder::complex_pattern(Expr* real, Operator op, Expr* imaginary, Span span) {
+  const auto is_kind = [](const Expr* e, bool wanted) {
+    if (auto* minus = try_as<const UnaryOp>(e)) e = minus->operand;
+    auto* number = try_as<const Constant>(e);
+    return number && (number->value_kind == ConstantKind::Imaginary) == wanted;
+  };
+  if (!is_kind(real, false) || !is_kind(imaginary, true))
     error(Code::InvalidPattern, span, "a pattern cannot compute")
         .help("compare in a guard: case n if n == ...");
-  return value_pattern(value, span);
+  return value_pattern(binary(real, op, imaginary, span, span), span);
 }
 
 Pattern* AstBuilder::singleton_pattern(ConstantKind kind, Span span) {

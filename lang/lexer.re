@@ -35,12 +35,7 @@ Token Lexer::scan_code() {
                               { advance(); return name(begin); }
       digits | based          { advance(); return number(TokenKind::INTEGER, begin); }
       float                   { advance(); return number(TokenKind::FLOAT, begin); }
-      (digits | float) [jJ]   {
-        advance();
-        diagnostics_.error(Code::ComplexRefused, {begin, at_}, "complex literals are not supported")
-            .help("keep the real and the imaginary part in two floats or tensors");
-        return make(TokenKind::FLOAT, begin, true);
-      }
+      (digits | float) [jJ]   { advance(); return number(TokenKind::FLOAT, begin); }
       [()[\]{}:;,.=!<>+\-*\x2f%&|^~@]
                               { return scan_operator(); }
       "\x00"                  {

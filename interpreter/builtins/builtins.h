@@ -13,6 +13,7 @@ void init_object_methods(Vm& vm);
 void init_function_types(Vm& vm);
 void init_descriptor_types(Vm& vm);
 void init_number_types(Vm& vm);
+void init_complex_type(Vm& vm);
 void init_str_type(Vm& vm);
 void init_bytes_type(Vm& vm);
 void init_list_type(Vm& vm);

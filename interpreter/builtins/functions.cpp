@@ -267,8 +267,10 @@ Value divmod(Vm& vm, Args& a) {
   if (numbers && (a[0].is_float() || a[1].is_float()) && to_double(vm, a[1]) == 0)
     raise(vm, vm.exceptions().ZeroDivisionError, "float divmod()");
   if (Value special = numbers ? Value() : divmod_method(vm, a[0], a[1])) return special;
-  bool divisible = numbers || (a[0].is_object() && !is_kind(a[0], Kind::Str)) ||
-                   (a[1].is_object() && !is_kind(a[1], Kind::Str));
+  const auto may_divide = [](const Value& v) {
+    return v.is_object() && !is_kind(v, Kind::Str) && !is_kind(v, Kind::Complex);
+  };
+  const bool divisible = numbers || may_divide(a[0]) || may_divide(a[1]);
   if (!divisible)
     raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) +
                              "' and '" + type_name(vm, a[1]) + "'");
@@ -292,6 +294,8 @@ int64_t modular_inverse(Vm& vm, int64_t base, int64_t modulus) {
 }
 Value pow_(Vm& vm, Args& a) {
   if (a[2].is_none()) return binary(vm, BinaryOp::Pow, a[0], a[1]);
+  for (size_t i = 0; i < 3; ++i)
+    if (is_kind(a[i], Kind::Complex)) raise_value_error(vm, "complex modulo");
   for (int i = 0; i < 3; ++i)
     if (a[static_cast<size_t>(i)].is_float())
       raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
@@ -397,7 +401,6 @@ constexpr Refused kRefused[] = {
              "dict of functions for names"},
     {"exec", "a script is checked as a whole before it runs; put the code into a module and import it"},
     {"compile", "a script is checked as a whole before it runs; torch.compile compiles functions"},
-    {"complex", "complex numbers are left out; keep the real and the imaginary part as two floats"},
     {"bytearray", "use bytes, or a list of int that becomes bytes(list)"},
     {"memoryview", "slices of bytes are bytes; tensors share their memory"},
     {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},

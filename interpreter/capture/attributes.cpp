@@ -254,7 +254,7 @@ void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject*
     return set_gradient(share_tensor(object), value);
   }
   if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
-    if (!is_floating(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
+    if (!is_differentiable(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
     const bool wanted = interp::truth(vm_, value.value);
     if (wanted == tensor.requires_grad) return;
     will_change(tensor);

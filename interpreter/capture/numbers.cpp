@@ -434,6 +434,7 @@ bool Capture::is_plain_data(const Value& v) const {
       for (const Value& item : cast<TupleObject>(v)->span())
         if (!is_plain_data(item)) return false;
       return true;
+    case Kind::Complex: return true;
     case Kind::Native: return v.object()->type == tensors_.dtype_type;
     case Kind::Type:
     case Kind::Function:

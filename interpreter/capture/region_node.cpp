@@ -251,7 +251,7 @@ class RegionNode : public jit::TapeNode {
   // An input that was saved is itself; what was made in the region of inputs with a gradient is an output of this node.
   jit::TapeTensor with_history(size_t place) {
     jit::TapeTensor value{saved[place].tensor, {}, nullptr};
-    if (!is_floating(history_->forward.type(split_->saved[place]).dtype)) return value;
+    if (!is_differentiable(history_->forward.type(split_->saved[place]).dtype)) return value;
     const auto& results = history_->outputs;
     if (const auto result = std::find(results.begin(), results.end(), split_->saved[place]); result != results.end()) {
       value.history = {Ref<jit::TapeNode>(this), static_cast<uint32_t>(result - results.begin())};

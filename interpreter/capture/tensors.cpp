@@ -105,13 +105,16 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
     ids.push_back(current(*tensor));
     any_grad |= tensor->requires_grad;
   }
+  const bool makes_complex = op_row(op).dtype_rule == DTypeRule::Attribute && is_complex(attributes.dtype);
+  const bool takes_complex = std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_complex(region_.type(id).dtype); });
+  if (makes_complex || takes_complex || op == Op::view_as_complex) break_here(BreakReason::complex_numbers, std::string(op_name(op)));
   if (may_raise(op, ids)) operation_may_raise();
   else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   check_sizes(op, ids, scalars, attributes);
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
   for (ValueId size : region_.type(id).sizes) nonnegative_.insert(size);
-  bool floating = is_floating(region_.type(id).dtype);
+  bool floating = is_differentiable(region_.type(id).dtype);
   if (any_grad && !modes.grad_enabled) no_grad_values_.push_back(id);
   Av out = new_tensor(id, any_grad && modes.grad_enabled && floating && op != Op::detach);
   if (as<VTensor>(out)->requires_grad) {
@@ -284,7 +287,7 @@ jit::ValueKind number_kind(const Av& av) {
 }  // namespace
 
 void Capture::check_written(const Av& number, DType dtype) {
-  if (is_floating(dtype) || dtype == DType::Bool) return;
+  if (!is_integral(dtype)) return;
   Scalar known;
   if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
                            : dtype == DType::I64 && number_kind(number) != jit::ValueKind::Float)

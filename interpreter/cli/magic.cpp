@@ -223,6 +223,9 @@ double element(const tsc_tensor_info& info, int64_t offset) {
     uint16_t half = 0;
     std::memcpy(&half, data + offset * 2, 2);
     bits = static_cast<uint32_t>(half) << 16;
+    // Of a float16 whether it is an infinity or nan: all five bits of its exponent.
+    if (info.dtype == TSC_FLOAT16)
+      bits = (half & 0x7C00) != 0x7C00 ? 0 : 0x7F800000u | (half & 0x3FFu) << 13;
   }
   float value = 0;
   std::memcpy(&value, &bits, 4);
@@ -240,8 +243,9 @@ void count_special(const tsc_tensor_info& info, uint32_t axis, int64_t offset, C
     count_special(info, axis + 1, offset + i * info.strides[axis], counts);
 }
 
-constexpr const char* kDtypes[] = {"bool",     "uint8",   "int32",  "int64",
-                                   "bfloat16", "float32", "float64"};
+// In the order of tsc_dtype.
+constexpr const char* kDtypes[] = {"bool",    "uint8",   "int32", "int64", "bfloat16", "float32",
+                                   "float64", "int8",    "int16", "float16", "complex64", "complex128"};
 
 // The files that a path may become; `begin`: where its last part begins.
 void add_files(const std::string& path, std::size_t cursor, std::size_t& begin,
@@ -352,7 +356,8 @@ std::string tensor_summary(Session& session, tsc_value* value) {
   }
   if (count <= kShownWhole) return "";
   std::string text = "# [" + sizes + "] " + kDtypes[info.dtype] + " cpu";
-  if (info.dtype == TSC_FLOAT32 || info.dtype == TSC_FLOAT64 || info.dtype == TSC_BFLOAT16) {
+  if (info.dtype == TSC_FLOAT32 || info.dtype == TSC_FLOAT64 || info.dtype == TSC_BFLOAT16 ||
+      info.dtype == TSC_FLOAT16) {
     Counts counts;
     count_special(info, 0, 0, counts);
     text += ", " + std::to_string(counts.nan) + " nan, " + std::to_string(counts.inf) + " inf";

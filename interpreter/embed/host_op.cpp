@@ -132,7 +132,7 @@ void record(Vm& vm, const tsc_host_binding& binding, std::span<const Value> argu
     const TensorObject* tensor = cast<TensorObject>(value);
     wanted |= tensor->needs_grad() || tensor->view;
   }
-  if (!wanted || !tensor_state(vm).modes.grad_enabled || !is_floating(result->tensor.dtype())) return;
+  if (!wanted || !tensor_state(vm).modes.grad_enabled || !is_differentiable(result->tensor.dtype())) return;
   std::vector<jit::TapeNode::Edge> edges;
   bool any = false;
   for (const Value& value : arguments) {

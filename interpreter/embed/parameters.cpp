@@ -90,10 +90,12 @@ class Checker {
       if (constant.needs_negation) return std::to_string(INT64_MIN);
       return (minus ? "-" : "") + std::to_string(constant.integer);
     }
-    if (constant.value_kind != ConstantKind::Float) return "";
+    const bool imaginary = constant.value_kind == ConstantKind::Imaginary;
+    if (constant.value_kind != ConstantKind::Float && !imaginary) return "";
     char text[40];
     std::snprintf(text, sizeof text, "%s%.17g", minus ? "-" : "", constant.floating);
     const std::string number = text;
+    if (imaginary) return number + "j";
     return number.find_first_of(".en") == std::string::npos ? number + ".0" : number;
   }
 

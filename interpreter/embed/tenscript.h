@@ -83,7 +83,12 @@ typedef enum tsc_dtype {
   TSC_INT64 = 3,
   TSC_BFLOAT16 = 4,
   TSC_FLOAT32 = 5,
-  TSC_FLOAT64 = 6
+  TSC_FLOAT64 = 6,
+  TSC_INT8 = 7,
+  TSC_INT16 = 8,
+  TSC_FLOAT16 = 9,
+  TSC_COMPLEX64 = 10, /* two floats, the real part first */
+  TSC_COMPLEX128 = 11
 } tsc_dtype;
 
 typedef enum tsc_stream { TSC_STDOUT = 1, TSC_STDERR = 2 } tsc_stream;

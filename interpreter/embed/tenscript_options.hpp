@@ -2,6 +2,7 @@
 // host. Include tenscript.hpp.
 #pragma once
 #include <chrono>
+#include <complex>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -56,8 +57,24 @@ struct Limits {
 template <class T>
 struct DtypeOf {
   static_assert(sizeof(T) == 0,
-                "tensors hold float, double, int32_t, int64_t, uint8_t and bool; memory of another type is "
-                "converted first");
+                "tensors hold float, double, int8_t to int64_t, uint8_t, bool and std::complex of float and "
+                "double; memory of another type is converted first");
+};
+template <>
+struct DtypeOf<int8_t> {
+  static constexpr tsc_dtype value = TSC_INT8;
+};
+template <>
+struct DtypeOf<int16_t> {
+  static constexpr tsc_dtype value = TSC_INT16;
+};
+template <>
+struct DtypeOf<std::complex<float>> {
+  static constexpr tsc_dtype value = TSC_COMPLEX64;
+};
+template <>
+struct DtypeOf<std::complex<double>> {
+  static constexpr tsc_dtype value = TSC_COMPLEX128;
 };
 template <>
 struct DtypeOf<bool> {

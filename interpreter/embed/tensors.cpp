@@ -14,27 +14,20 @@ using namespace interp;
 
 namespace {
 
-constexpr DType kDTypes[] = {DType::Bool, DType::U8,  DType::I32, DType::I64,
-                             DType::BF16, DType::F32, DType::F64};
-
-// The same row by row, as DLPack writes it.
-constexpr DLDataType kDlTypes[] = {{kDLBool, 8, 1},    {kDLUInt, 8, 1},   {kDLInt, 32, 1},
-                                   {kDLInt, 64, 1},    {kDLBfloat, 16, 1}, {kDLFloat, 32, 1},
-                                   {kDLFloat, 64, 1}};
+static_assert(dtype_info(DType::Bool).c_code == TSC_BOOL8 && dtype_info(DType::F64).c_code == TSC_FLOAT64 &&
+              dtype_info(DType::F16).c_code == TSC_FLOAT16 && dtype_info(DType::C128).c_code == TSC_COMPLEX128 &&
+              dtype_info(DType::BF16).dlpack_code == kDLBfloat && dtype_info(DType::Bool).dlpack_code == kDLBool &&
+              dtype_info(DType::C64).dlpack_code == kDLComplex);
 
 }  // namespace
 
 DType checked_dtype(tsc_dtype dtype) {
-  if (static_cast<unsigned>(dtype) >= std::size(kDTypes))
-    throw Error(ErrorKind::ValueError, "there is no dtype " + std::to_string(dtype));
-  return kDTypes[dtype];
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (kDTypes[i].c_code == static_cast<int>(dtype)) return static_cast<DType>(i);
+  throw Error(ErrorKind::ValueError, "there is no dtype " + std::to_string(dtype));
 }
 
-tsc_dtype dtype_of(DType dtype) {
-  size_t i = 0;
-  while (kDTypes[i] != dtype) ++i;
-  return static_cast<tsc_dtype>(i);
-}
+tsc_dtype dtype_of(DType dtype) { return static_cast<tsc_dtype>(dtype_info(dtype).c_code); }
 
 Sizes checked_sizes(const int64_t* sizes, uint32_t rank) {
   if (rank > kMaxRank)
@@ -176,9 +169,9 @@ tsc_status* tensor_info(const tsc_value* value, tsc_tensor_info* info) {
 // ---- DLPack ------------------------------------------------------------------------------------
 
 DType dtype_of_dlpack(const DLDataType& type) {
-  for (size_t i = 0; i < std::size(kDlTypes); ++i)
-    if (kDlTypes[i].code == type.code && kDlTypes[i].bits == type.bits && type.lanes == 1)
-      return kDTypes[i];
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (kDTypes[i].dlpack_code == type.code && kDTypes[i].bits == type.bits && type.lanes == 1)
+      return static_cast<DType>(i);
   throw Error(ErrorKind::TypeError, "DLPack dtype (code " + std::to_string(type.code) + ", " +
                                         std::to_string(type.bits) + " bits, " +
                                         std::to_string(type.lanes) + " lanes) is not supported");
@@ -243,7 +236,8 @@ tsc_status* dlpack_export(const tsc_value* value, DLManagedTensorVersioned** out
     managed.dl_tensor.data = tensor.data();
     managed.dl_tensor.device = {kDLCPU, 0};
     managed.dl_tensor.ndim = static_cast<int32_t>(tensor.rank());
-    managed.dl_tensor.dtype = kDlTypes[dtype_of(tensor.dtype())];
+    const DTypeInfo& dtype = dtype_info(tensor.dtype());
+    managed.dl_tensor.dtype = {dtype.dlpack_code, static_cast<uint8_t>(dtype.bits), 1};
     managed.dl_tensor.shape = exported->sizes.data();
     managed.dl_tensor.strides = exported->strides.data();
     *out = &exported.release()->managed;

@@ -23,9 +23,6 @@ constexpr AbsentModule kRows[] = {
     {"asyncio", "there is no async and await; write plain calls"},
     {"bz2", TSC_NO_ARCHIVES},
     {"cProfile", "the prompt's %time and `tenscript explain` say where time goes"},
-    {"cmath",
-     "the language has no complex numbers; use math on real and imaginary parts held as two numbers "
-     "or two tensors"},
     {"code", "use `tenscript -i` or the prompt"},
     {"codecs", "use the methods encode and decode, and open(..., encoding=...)"},
     {"concurrent", TSC_ONE_THREAD},

@@ -12,6 +12,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {"math", make_math_module},
+    {"cmath", make_cmath_module},
     {"_time", make_time_module},
     {"sys", make_sys_module},
     {"gc", make_gc_module},

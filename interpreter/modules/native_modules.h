@@ -5,6 +5,7 @@
 namespace tsc::interp {
 
 Local<ModuleObject> make_math_module(Vm& vm);
+Local<ModuleObject> make_cmath_module(Vm& vm);
 Local<ModuleObject> make_time_module(Vm& vm);
 Local<ModuleObject> make_sys_module(Vm& vm);
 Local<ModuleObject> make_os_module(Vm& vm);

@@ -224,12 +224,12 @@ Value prim_record_function(Vm& vm, Args& args) {
       continue;
     }
     const jit::TapeTensor taped = tape_tensor(vm, tensor);
-    const bool flows = is_floating(tensor->tensor.dtype());
+    const bool flows = is_differentiable(tensor->tensor.dtype());
     node->edges.push_back(flows ? jit::TapeNode::Edge{taped.history, taped.leaf} : jit::TapeNode::Edge{});
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     TensorObject* output = as_tensor(tensor_state(vm), outputs[i]);
-    if (!output || !is_floating(output->tensor.dtype())) continue;
+    if (!output || !is_differentiable(output->tensor.dtype())) continue;
     output->history = {node, static_cast<uint32_t>(i)};
     ++output->history_version;
     output->history_written = jit::next_sequence();

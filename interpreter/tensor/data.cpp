@@ -2,6 +2,7 @@
 
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/value/complex.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -50,15 +51,12 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
   }
   if (depth != shape->sizes.size() && !as_tensor(state, v))
     raise_value_error(vm, "expected a sequence at dim " + std::to_string(depth) + ", got a number");
-  Scalar number;
   if (TensorObject* t = as_tensor(state, v)) {
     if (t->tensor.numel() != 1)
       raise_value_error(vm, "only tensors of one element can be elements of a list; use torch.stack");
     widen(shape, t->tensor.dtype());
-  } else if (number_of(v, &number)) {
-    widen(shape, number.kind == Scalar::Kind::Float  ? state.modes.default_dtype
-                 : number.kind == Scalar::Kind::Bool ? DType::Bool
-                                                     : DType::I64);
+  } else if (is_script_number(v)) {
+    widen(shape, number_dtype(v, state.modes.default_dtype));
   } else if (!is_kind(v, Kind::Str)) {
     throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + type_name(vm, v));
   } else {
@@ -83,6 +81,21 @@ void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
     *out++ = number.kind == Scalar::Kind::Float ? static_cast<T>(number.f) : number.i;
 }
 
+// The same of complex data: a number may be any.
+void fill_complex(Vm& vm, const Value& v, DType wanted, Complex<double>*& out) {
+  std::span<const Value> items;
+  if (sequence_items(v, &items)) {
+    for (const Value& item : items) vm.hear_stop(), fill_complex(vm, item, wanted, out);
+    return;
+  }
+  const TensorObject* tensor = as_tensor(tensor_state(vm), v);
+  const ComplexNumber z = *as_complex(tensor ? tensor_item(vm, tensor->tensor) : v);
+  if (z.im != 0 && !is_complex(wanted))
+    throw Error(ErrorKind::RuntimeError,
+                "value cannot be converted to type " + std::string(dtype_name(wanted)) + " without overflow");
+  *out++ = {z.re, z.im};
+}
+
 Tensor cast_tensor(const Tensor& x, DType dtype) {
   OpAttributes attributes;
   attributes.dtype = dtype;
@@ -92,6 +105,10 @@ Tensor cast_tensor(const Tensor& x, DType dtype) {
 Value build_list(Vm& vm, const Tensor& contiguous, int64_t axis, int64_t& position) {
   if (axis == contiguous.rank()) {
     int64_t i = position++;
+    if (contiguous.dtype() == DType::C128) {
+      const Complex<double> z = contiguous.data_as<Complex<double>>()[i];
+      return make_complex(vm, {z.re, z.im});
+    }
     if (contiguous.dtype() == DType::F64) return Value::real(contiguous.data_as<double>()[i]);
     int64_t number = contiguous.data_as<int64_t>()[i];
     return Value::integer(number);
@@ -167,6 +184,12 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
   measure(vm, data, 0, true, &shape);
   DType found = shape.any ? shape.dtype : tensor_state(vm).modes.default_dtype;
   DType wanted = dtype.value_or(found);
+  if (is_complex(found)) {
+    Tensor out = Tensor::empty(DType::C128, shape.sizes);
+    auto* cursor = out.data_as<Complex<double>>();
+    fill_complex(vm, data, wanted, cursor);
+    return cast_tensor(out, wanted);
+  }
   if (is_floating(found)) {
     Tensor out = Tensor::empty(DType::F64, shape.sizes);
     double* cursor = out.data_as<double>();
@@ -180,7 +203,9 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
 }
 
 Value tensor_to_list(Vm& vm, const Tensor& tensor) {
-  Tensor wide = cast_tensor(tensor, is_floating(tensor.dtype()) ? DType::F64 : DType::I64);
+  Tensor wide = cast_tensor(tensor, is_complex(tensor.dtype())    ? DType::C128
+                                    : is_floating(tensor.dtype()) ? DType::F64
+                                                                  : DType::I64);
   wide = run_op(Op::copy, {&wide, 1}, {}, {}).first;
   if (tensor.rank() == 0) return tensor_item(vm, tensor);
   int64_t position = 0;

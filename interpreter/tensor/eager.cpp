@@ -3,6 +3,7 @@
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/value/complex.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -147,10 +148,33 @@ jit::TapeValue scattered_history(TensorObject* base, TensorObject* view,
   return taped_reshape(written, base->tensor.sizes()).history;
 }
 
+// The same where the view shows the parts of a complex base, or a real base as complex numbers: everything
+// happens on the parts.
+jit::TapeValue history_by_parts(TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
+  if (!base->tensor.is_contiguous())
+    throw Error(ErrorKind::NotImplementedError,
+                "a write through the real view of a complex tensor that is not contiguous has no gradient; "
+                "write to a contiguous() copy instead");
+  const auto as_real = [](const jit::TapeTensor& x) {
+    return is_complex(x.tensor.dtype()) ? jit::run_taped(Op::view_as_real, {&x, 1}, {}, {}, true).first : x;
+  };
+  const jit::TapeTensor inputs[] = {as_real({base->tensor, base->history, nullptr}), as_real(value)};
+  const Tensor place = is_complex(view->tensor.dtype()) ? view_as_real(view->tensor) : view->tensor;
+  SmallVector<Scalar, 6> scalars;
+  scalars.push_back(Scalar::of_int(place.offset() - inputs[0].tensor.offset()));
+  for (int64_t size : place.sizes()) scalars.push_back(Scalar::of_int(size));
+  for (int64_t stride : place.strides()) scalars.push_back(Scalar::of_int(stride));
+  const Tensor results[] = {inputs[0].tensor};
+  const jit::TapeTensor written{inputs[0].tensor, jit::record(Op::store, inputs, scalars, {}, results), nullptr};
+  if (!is_complex(base->tensor.dtype())) return written.history;
+  return jit::run_taped(Op::view_as_complex, {&written, 1}, {}, {}, true).first.history;
+}
+
 // The history of `base` after its elements under `view` became those of `value`.
 void rebase_base(Vm& vm, TensorObject* base, TensorObject* view, const jit::TapeTensor& value) {
-  if (!base->tensor.is_contiguous()) {
-    base->history = scattered_history(base, view, value);
+  const bool by_parts = base->tensor.dtype() != view->tensor.dtype();
+  if (by_parts || !base->tensor.is_contiguous()) {
+    base->history = by_parts ? history_by_parts(base, view, value) : scattered_history(base, view, value);
     note_new_history(vm, base);
     return refresh_history(vm, view);
   }
@@ -212,6 +236,33 @@ Tensor scalar_tensor(const Scalar& value, DType dtype) {
   OpAttributes attributes;
   attributes.dtype = dtype;
   return run_op(Op::full, {}, {&value, 1}, attributes).first;
+}
+
+bool is_script_number(const Value& v) {
+  Scalar unused;
+  return number_of(v, &unused) || is_kind(v, Kind::Complex);
+}
+
+Tensor number_tensor(const Value& v, DType dtype) {
+  Scalar number;
+  if (number_of(v, &number)) return scalar_tensor(number, dtype);
+  const ComplexNumber z = cast<ComplexObject>(v)->number;
+  if (!is_complex(dtype)) {
+    if (z.im != 0)
+      throw Error(ErrorKind::RuntimeError,
+                  "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
+    return scalar_tensor(Scalar::of_float(z.re), dtype);
+  }
+  const Tensor wide = Tensor::empty(DType::C128, {});
+  *wide.data_as<Complex<double>>() = {z.re, z.im};
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return run_op(Op::cast, {&wide, 1}, {}, attributes).first;
+}
+
+DType number_dtype(const Value& v, DType default_dtype) {
+  if (is_kind(v, Kind::Complex)) return complex_dtype(default_dtype);
+  return v.is_float() ? default_dtype : v.is_bool() ? DType::Bool : DType::I64;
 }
 
 jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
@@ -349,7 +400,7 @@ void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> ope
   for (const Value& operand : operands.first(by_number ? 1 : operands.size())) {
     TensorObject* x = as_tensor(tensor_state(vm), operand);
     const jit::TapeTensor taped = x ? tape_tensor(vm, x) : jit::TapeTensor{};
-    const bool flows = x && is_floating(x->tensor.dtype());
+    const bool flows = x && is_differentiable(x->tensor.dtype());
     notes.next.push_back(flows ? jit::TapeNode::Edge{taped.history, taped.leaf} : jit::TapeNode::Edge{});
   }
 }
@@ -360,15 +411,11 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   TensorState& state = tensor_state(vm);
   const ProfileScope event(state.profile, op_name(op), Profile::Kind::Operation);
   SmallVector<ElementwiseOperand, 3> kinds;
-  Scalar numbers[3];
   for (size_t i = 0; i < operands.size(); ++i) {
     if (TensorObject* t = as_tensor(state, operands[i])) {
       kinds.push_back({t->tensor.rank() ? Level::Dimensioned : Level::ZeroDim, t->tensor.dtype()});
-    } else if (number_of(operands[i], &numbers[i])) {
-      Scalar::Kind kind = numbers[i].kind;
-      kinds.push_back({Level::Number, kind == Scalar::Kind::Float  ? state.modes.default_dtype
-                                      : kind == Scalar::Kind::Bool ? DType::Bool
-                                                                   : DType::I64});
+    } else if (is_script_number(operands[i])) {
+      kinds.push_back({Level::Number, number_dtype(operands[i], state.modes.default_dtype)});
     } else {
       return Value();
     }
@@ -376,13 +423,18 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   bool identity = false;
   DType dtype = compute_dtype(op, kinds, state.modes.default_dtype, &identity);
   if (identity) return operands[0];
+  if (is_complex(dtype) && !(op_row(op).flags & kComplex)) {
+    std::vector<Value> arguments{str_value(vm, op_name(op))};
+    arguments.insert(arguments.end(), operands.begin(), operands.end());
+    return call_library(vm, "_complex_function", arguments);
+  }
   SmallVector<TensorObject*, 3> arguments;
   Local<TensorObject> held[3];
   bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
     DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
     TensorObject* t = as_tensor(state, operands[i]);
-    held[i] = t ? Local<TensorObject>(t) : make_tensor(vm, scalar_tensor(numbers[i], wanted));
+    held[i] = t ? Local<TensorObject>(t) : make_tensor(vm, number_tensor(operands[i], wanted));
     if (op == Op::select && i == 0 && held[i]->tensor.dtype() != DType::Bool)
       throw Error(ErrorKind::RuntimeError,
                   "where expected condition to be a boolean tensor, but got a tensor with dtype " +
@@ -455,9 +507,9 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
   Scalar number;
   if (TensorObject* t = as_tensor(state, value)) {
     source = Local<TensorObject>(t);
-  } else if (number_of(value, &number)) {
-    check_number(x->tensor.dtype(), number);
-    source = make_tensor(vm, scalar_tensor(number, x->tensor.dtype()));
+  } else if (is_script_number(value)) {
+    if (number_of(value, &number)) check_number(x->tensor.dtype(), number);
+    source = make_tensor(vm, number_tensor(value, x->tensor.dtype()));
   } else {
     raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");
   }

@@ -49,5 +49,13 @@ Local<TensorObject> cast_to(Vm& vm, Local<TensorObject> x, DType dtype);
 Tensor scalar_tensor(const Scalar& value, DType dtype);
 // The number in `v` (int, bool, float); false when it is none.
 bool number_of(const Value& v, Scalar* out);
+// The same for any script number, a complex one too. RuntimeError where the dtype cannot hold it.
+bool is_script_number(const Value& v);
+Tensor number_tensor(const Value& v, DType dtype);
+// The dtype of a tensor made of a script number.
+DType number_dtype(const Value& v, DType default_dtype);
+
+// Calls the function that the library put into Tensor under `name`.
+Value call_library(Vm& vm, const char* name, std::span<const Value> args);
 
 }  // namespace tsc::interp

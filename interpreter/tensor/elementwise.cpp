@@ -9,8 +9,9 @@ namespace {
 // PyTorch's combine_categories: `higher` has priority unless its category is lower.
 std::optional<DType> combine(std::optional<DType> higher, std::optional<DType> lower) {
   if (!higher) return lower;
-  if (!lower || is_floating(*higher)) return higher;
-  if (*higher == DType::Bool || is_floating(*lower)) return promote_types(*higher, *lower);
+  if (!lower || is_complex(*higher)) return higher;
+  if (is_floating(*higher)) return is_complex(*lower) ? complex_dtype(*higher) : *higher;
+  if (*higher == DType::Bool || is_differentiable(*lower)) return promote_types(*higher, *lower);
   return higher;
 }
 
@@ -51,7 +52,7 @@ DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType d
   if (op == Op::select) return result_dtype(operands.subspan(1));
   DType dtype = result_dtype(operands);
   check_bools(op, operands, dtype);
-  if (op_row(op).dtype_rule == DTypeRule::Float && !is_floating(dtype)) {
+  if (op_row(op).dtype_rule == DTypeRule::Float && !is_differentiable(dtype)) {
     *identity = rounds(op);
     return *identity ? dtype : default_dtype;
   }
@@ -60,11 +61,11 @@ DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType d
 }
 
 bool fits_dtype(DType dtype, const Scalar& number) {
-  if (is_floating(dtype) || dtype == DType::Bool || number.kind == Scalar::Kind::Bool) return true;
+  if (!is_integral(dtype) || number.kind == Scalar::Kind::Bool) return true;
   const bool is_int = number.kind == Scalar::Kind::Int;
   if (dtype == DType::I64) return is_int || (number.f >= -0x1p63 && number.f < 0x1p63);
-  const int64_t most = dtype == DType::U8 ? UINT8_MAX : INT32_MAX;
-  const int64_t least = dtype == DType::I32 ? INT32_MIN : is_int ? -most : 0;
+  const int64_t most = (int64_t{1} << (dtype_info(dtype).bits - !is_unsigned(dtype))) - 1;
+  const int64_t least = !is_unsigned(dtype) ? -most - 1 : is_int ? -most : 0;
   if (is_int) return number.i >= least && number.i <= most;
   return number.f >= static_cast<double>(least) && number.f <= static_cast<double>(most);
 }

@@ -231,7 +231,7 @@ Value prim_step(Vm& vm, Args& args) {
     }
     const jit::TapeTensor taped = tape_tensor(vm, without_batches(x));
     if (taped.history.node.get() == node.get()) return args[0];  // it was given back unchanged
-    next.push_back(is_floating(x->tensor.dtype()) ? jit::TapeNode::Edge{taped.history, taped.leaf}
+    next.push_back(is_differentiable(x->tensor.dtype()) ? jit::TapeNode::Edge{taped.history, taped.leaf}
                                                   : jit::TapeNode::Edge{});
   }
   jit::NodeNotes& notes = jit::notes_of(*node);

@@ -59,6 +59,15 @@ struct BoundPrim {
   PrimSignature signature;
 };
 
+// full(value, sizes, dtype) of a complex number, which no scalar operand holds.
+Value full_of_complex(Vm& vm, Args& args) {
+  const Tensor number = number_tensor(args[0], expect_dtype(vm, args[2], "dtype"));
+  std::vector<Scalar> sizes;
+  for (int64_t size : expect_sizes(vm, args[1], "sizes")) sizes.push_back(Scalar::of_int(size));
+  const Tensor spread = run_op(Op::broadcast, {&number, 1}, sizes, {}).first;
+  return make_tensor(vm, run_op(Op::copy, {&spread, 1}, {}, {}).first).take();
+}
+
 Value call_prim(Vm& vm, Args& args) {
   const BoundPrim& prim = *static_cast<const BoundPrim*>(args.callee->pointer);
   if (is_elementwise(prim.op) && prim.op != Op::cast && prim.op != Op::bitcast) {
@@ -67,6 +76,7 @@ Value call_prim(Vm& vm, Args& args) {
       raise_type_error(vm, std::string(op_name(prim.op)) + "(): arguments must be tensors or numbers");
     return result;
   }
+  if (prim.op == Op::full && is_kind(args[0], Kind::Complex)) return full_of_complex(vm, args);
   PrimArguments arguments = parse_arguments(vm, prim.signature, args);
   EagerResults results =
       run_eager(vm, prim.op, arguments.tensors, arguments.scalars, arguments.attributes);
@@ -474,6 +484,9 @@ Local<ModuleObject> make_prims(Vm& vm) {
   TensorState& state = tensor_state(vm);
   for (int i = 0; i < kDTypeCount; ++i)
     module.value(dtype_name(static_cast<DType>(i)), state.dtypes[i].value());
+  Local<TupleObject> dtypes = make_tuple(vm, kDTypeCount);  // all of them
+  for (int i = 0; i < kDTypeCount; ++i) dtypes->items[i] = state.dtypes[i].value();
+  module.value("dtypes", dtypes.take());
   module.value("Tensor", Value(state.tensor_type));
   module.value("Size", Value(state.size_type));
   vm.extension(&kTableKey) = table;

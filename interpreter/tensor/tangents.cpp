@@ -54,7 +54,7 @@ Local<TensorObject> derivative(Vm& vm, const jit::TapeTensor& result, std::span<
 Local<TensorObject> tangent_of_result(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                                       std::span<const Scalar> scalars, const OpAttributes& attributes,
                                       TensorObject* result) {
-  if (!is_floating(result->tensor.dtype())) return {};
+  if (!is_differentiable(result->tensor.dtype())) return {};
   if (op_row(op).flags & kView) {
     TensorObject* operands[] = {tangent_of(vm, tensors[0])};
     return run_eager(vm, op, operands, scalars, attributes).first;
@@ -62,7 +62,7 @@ Local<TensorObject> tangent_of_result(Vm& vm, Op op, std::span<TensorObject* con
   std::vector<jit::TapeTensor> inputs, operands, tangents;
   bool has_history = false;
   for (TensorObject* t : tensors) {
-    TensorObject* tangent = is_floating(t->tensor.dtype()) ? tangent_of(vm, t) : nullptr;
+    TensorObject* tangent = is_differentiable(t->tensor.dtype()) ? tangent_of(vm, t) : nullptr;
     has_history |= tape_tensor(vm, t).needs_grad() || (tangent && tape_tensor(vm, tangent).needs_grad());
     if (!tangent) {
       inputs.push_back(tensor_state(vm).modes.grad_enabled ? tape_tensor(vm, t)

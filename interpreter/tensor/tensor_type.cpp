@@ -9,9 +9,11 @@
 #include "interpreter/tensor/native_math.h"
 #include "interpreter/tensor/print_tensor.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/value/complex.h"
 #include "interpreter/vm/numbers.h"
 #include "jit/autodiff/rules.h"
 #include "runtime/kernels/run_op.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::interp {
 namespace {
@@ -20,12 +22,8 @@ constexpr char kStateKey = 0;
 
 TensorObject* self_of(const Value& v) { return cast<TensorObject>(v); }
 
-// The script method that stdlib installed under `name`; the torch module must have been imported.
 Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) {
-  Local<StrObject> key = intern(vm, name);
-  const Value* method = lookup_in_type(tensor_state(vm).tensor_type, key.get());
-  if (!method) raise(vm, vm.exceptions().RuntimeError, "import torch before using tensors");
-  return call(vm, *method, args);
+  return interp::call_library(vm, name, std::span<const Value>(args.begin(), args.size()));
 }
 
 Value times_reciprocal(Vm& vm, const Value& number, const Value& x) {
@@ -39,11 +37,10 @@ Value times_reciprocal(Vm& vm, const Value& number, const Value& x) {
 Value tensor_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, bool reflected) {
   (void)reflected;
   const Value operands[] = {left, right};
-  Scalar unused;
   TensorState& state = tensor_state(vm);
   const OperatorPrimitive primitive = primitive_of(op, !as_tensor(state, left));
   for (const Value& v : operands)
-    if (!as_tensor(state, v) && !number_of(v, &unused)) return vm.not_implemented();
+    if (!as_tensor(state, v) && !is_script_number(v)) return vm.not_implemented();
   if (!primitive.exists) return call_library(vm, op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right});
   if (primitive.reciprocal) return times_reciprocal(vm, left, right);
   return run_elementwise(vm, primitive.op, operands);
@@ -60,9 +57,8 @@ bool saves_left_operand(Vm& vm, BinaryOp op, TensorObject* x, TensorObject* othe
 }
 
 Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other) {
-  Scalar unused;
   TensorState& state = tensor_state(vm);
-  if (!as_tensor(state, other) && !number_of(other, &unused)) return vm.not_implemented();
+  if (!as_tensor(state, other) && !is_script_number(other)) return vm.not_implemented();
   TensorObject* x = self_of(self);
   Local<TensorObject> operand(x);
   if (saves_left_operand(vm, op, x, as_tensor(state, other))) operand = in_place_operand(vm, x);
@@ -108,6 +104,7 @@ bool tensor_truth(Vm& vm, const Value& self) {
     raise(vm, vm.exceptions().RuntimeError,
           x.numel() == 0 ? "Boolean value of Tensor with no values is ambiguous"
                          : "Boolean value of Tensor with more than one value is ambiguous");
+  if (is_complex(x.dtype())) return truth(vm, tensor_item(vm, x));
   Scalar s = tensor_scalar(x);
   return s.kind == Scalar::Kind::Float ? s.f != 0 : s.i != 0;
 }
@@ -137,7 +134,7 @@ Value tensor_to_float(Vm& vm, const Value& self) {
 
 Value tensor_to_index(Vm& vm, const Value& self) {
   const Tensor& x = self_of(self)->tensor;
-  if (is_floating(x.dtype()) || x.numel() != 1)
+  if (is_differentiable(x.dtype()) || x.numel() != 1)
     raise_type_error(vm, "only integer tensors of a single element can be converted to an index");
   return Value::integer(tensor_scalar(x).as_int());
 }
@@ -243,9 +240,9 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
   if (wanted && is_inference(x) && !tensor_state(vm).modes.inference)
     raise(vm, vm.exceptions().RuntimeError,
           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
-  if (wanted && !is_floating(x->tensor.dtype()))
+  if (wanted && !is_differentiable(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
-          "only tensors of floating point dtype can require gradients");
+          "only Tensors of floating point and complex dtype can require gradients");
   if (!wanted && x->history.node)
     raise(vm, vm.exceptions().RuntimeError,
           "you can only change requires_grad flags of leaf variables; use detach() for a tensor that "
@@ -319,6 +316,28 @@ Value dtype_repr(Vm& vm, const Value& self) {
 }
 Value dtype_is_floating(Vm&, const Value& self) {
   return Value::boolean(is_floating(cast<DTypeObject>(self)->dtype));
+}
+Value dtype_is_complex(Vm&, const Value& self) {
+  return Value::boolean(is_complex(cast<DTypeObject>(self)->dtype));
+}
+Value dtype_is_signed(Vm&, const Value& self) {
+  return Value::boolean(!is_unsigned(cast<DTypeObject>(self)->dtype));
+}
+Value dtype_to_real(Vm& vm, Args& args) {
+  return dtype_value(tensor_state(vm), part_dtype(cast<DTypeObject>(args[0])->dtype));
+}
+Value dtype_to_complex(Vm& vm, Args& args) {
+  const DType dtype = cast<DTypeObject>(args[0])->dtype;
+  if (is_complex(dtype)) return args[0];
+  return dtype_value(tensor_state(vm), complex_dtype(dtype));
+}
+// Whether an operation on it computes in a wider dtype.
+Value dtype_widens(Vm&, const Value& self) {
+  return Value::boolean(is_small_float(cast<DTypeObject>(self)->dtype));
+}
+// PyTorch's name of the scalar: "Half" of HalfTensor.
+Value dtype_scalar_name(Vm& vm, const Value& self) {
+  return str_value(vm, dtype_info(cast<DTypeObject>(self)->dtype).scalar_name);
 }
 Value dtype_itemsize(Vm&, const Value& self) {
   return Value::integer(dtype_size(cast<DTypeObject>(self)->dtype));
@@ -416,6 +435,9 @@ Type* make_dtype_type(Vm& vm) {
   type.slots().destroy = destroy_as<DTypeObject>;
   type.slots().repr = dtype_repr;
   type.getter("is_floating_point", dtype_is_floating).getter("itemsize", dtype_itemsize);
+  type.getter("is_complex", dtype_is_complex).getter("is_signed", dtype_is_signed);
+  type.getter("_scalar_name", dtype_scalar_name).getter("_widens", dtype_widens);
+  type.method("to_real", "self", dtype_to_real).method("to_complex", "self", dtype_to_complex);
   return type.finish();
 }
 
@@ -492,30 +514,53 @@ Local<TensorObject> make_tensor(Vm& vm, Tensor tensor) {
   return object;
 }
 
+// The torch module must have been imported.
+Value call_library(Vm& vm, const char* name, std::span<const Value> args) {
+  Local<StrObject> key = intern(vm, name);
+  const Value* method = lookup_in_type(tensor_state(vm).tensor_type, key.get());
+  if (!method) raise(vm, vm.exceptions().RuntimeError, "import torch before using tensors");
+  return call(vm, *method, args);
+}
+
 void note_tensor_store(Vm& vm, TensorObject* tensor, std::string_view what) {
   if (tensor->watched()) [[unlikely]] note_store(vm, tensor, intern(vm, what).value());
 }
+
+namespace {
+
+template <class T>
+Value complex_value(Vm& vm, Complex<T> z) {
+  return make_complex(vm, {z.re, z.im});
+}
+
+template <class S>
+Scalar scalar_of(S x) {
+  if constexpr (std::is_same_v<S, bool>) return Scalar::of_bool(x);
+  else if constexpr (std::is_integral_v<S>) return Scalar::of_int(x);
+  else if constexpr (!kIsComplex<S>) return Scalar::of_float(widen(x));
+  else if (x.im == 0) return Scalar::of_float(x.re);
+  throw Error(ErrorKind::RuntimeError, "value cannot be converted to type double without overflow");
+}
+
+}  // namespace
 
 Scalar tensor_scalar(const Tensor& tensor) {
   if (tensor.numel() != 1)
     throw Error(ErrorKind::RuntimeError, "a Tensor with " + std::to_string(tensor.numel()) +
                                              " elements cannot be converted to Scalar");
   switch (tensor.dtype()) {
-    case DType::Bool: return Scalar::of_bool(*tensor.data_as<uint8_t>() != 0);
-    case DType::U8: return Scalar::of_int(*tensor.data_as<uint8_t>());
-    case DType::I32: return Scalar::of_int(*tensor.data_as<int32_t>());
-    case DType::I64: return Scalar::of_int(*tensor.data_as<int64_t>());
-    case DType::F32: return Scalar::of_float(*tensor.data_as<float>());
-    case DType::F64: return Scalar::of_float(*tensor.data_as<double>());
-    case DType::BF16: break;
+#define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
+  case DType::id: return scalar_of(*tensor.data_as<storage>());
+#include "runtime/tensor/dtypes.def"
   }
-  uint32_t bits = uint32_t{tensor.data_as<BFloat16>()->bits} << 16;
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return Scalar::of_float(value);
+  __builtin_unreachable();
 }
 
-Value tensor_item(Vm&, const Tensor& tensor) {
+Value tensor_item(Vm& vm, const Tensor& tensor) {
+  if (tensor.numel() == 1 && is_complex(tensor.dtype())) {
+    if (tensor.dtype() == DType::C128) return complex_value(vm, *tensor.data_as<Complex<double>>());
+    return complex_value(vm, *tensor.data_as<Complex<float>>());
+  }
   Scalar s = tensor_scalar(tensor);
   switch (s.kind) {
     case Scalar::Kind::Bool: return Value::boolean(s.i != 0);

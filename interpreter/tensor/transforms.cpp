@@ -50,7 +50,7 @@ void check_inference(Vm& vm, Op op, std::span<TensorObject* const> tensors) {
   SmallVector<bool, 8> wanted;
   bool any = false;
   for (TensorObject* t : tensors) {
-    wanted.push_back(tape_tensor(vm, t).needs_grad() && is_floating(t->tensor.dtype()));
+    wanted.push_back(tape_tensor(vm, t).needs_grad() && is_differentiable(t->tensor.dtype()));
     any |= wanted.back();
   }
   if (!any || !jit::is_differentiable(op)) return;
@@ -259,7 +259,7 @@ Local<TensorObject> same_elements(Vm& vm, TensorObject* x) {
 Value prim_gradient_input(Vm& vm, Args& args) {
   const int levels = static_cast<int>(autograd_state(vm).levels.size());
   Local<TensorObject> x(expect_tensor(vm, args[0], "x"));
-  if (!is_floating(x->tensor.dtype()))
+  if (!is_differentiable(x->tensor.dtype()))
     throw Error(ErrorKind::RuntimeError, "expected a floating point tensor to differentiate with respect to, got " +
                                              std::string(dtype_name(x->tensor.dtype())));
   if (levels) x = batched_everywhere(vm, x, levels);

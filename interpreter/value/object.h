@@ -41,6 +41,7 @@ enum class Kind : uint8_t {
   DictView,
   File,
   Traceback,
+  Complex,
   BoxedNumber,  // an instance of a script subclass of int or float
   Native,       // a layout of another room (tensors); begins as Instance
 };

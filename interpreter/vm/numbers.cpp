@@ -1,3 +1,4 @@
+#include "interpreter/value/complex.h"
 #include "interpreter/vm/numbers.h"
 
 #include <charconv>
@@ -63,8 +64,7 @@ namespace {
 Value float_power(Vm& vm, double a, double b) {
   if (a == 0.0 && b < 0.0) zero_division(vm, "0.0 cannot be raised to a negative power");
   if (a < 0.0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b))
-    raise_value_error(vm, "a negative number to a fractional power is complex, which is not "
-                          "supported: " + float_repr(a) + " ** " + float_repr(b));
+    return make_complex(vm, complex_power(vm, {a, 0}, {b, 0}));
   double r = std::pow(a, b);
   if (std::isinf(r) && std::isfinite(a) && std::isfinite(b)) {
     Value args[] = {Value::integer(34), str_value(vm, "Numerical result out of range")};

@@ -87,6 +87,7 @@ void VmAccess::boot(Vm& vm) {
   init_dict_type(vm);
   init_descriptor_types(vm);
   init_number_types(vm);
+  init_complex_type(vm);
   init_iterators(vm);
   init_tuple_type(vm);
   init_list_type(vm);

@@ -106,6 +106,11 @@ class Pass final : TapeNode::Pass {
       throw Error(ErrorKind::RuntimeError,
                   "grad can be implicitly created only for scalar outputs");
     }
+    if (is_complex(root.tensor.dtype())) {
+      throw Error(ErrorKind::RuntimeError,
+                  "grad can be implicitly created only for real scalar outputs but got torch." +
+                      std::string(dtype_name(root.tensor.dtype())));
+    }
     std::vector<Scalar> scalars = {Scalar::of_float(1.0)};
     for (int64_t size : root.tensor.sizes()) scalars.push_back(Scalar::of_int(size));
     OpAttributes attributes;

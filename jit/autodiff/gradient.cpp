@@ -46,11 +46,11 @@ class Backward {
   }
 
  private:
-  bool is_floating_tensor(ValueId value) const {
+  bool is_differentiable_tensor(ValueId value) const {
     const Type& type = region_.type(value);
-    return type.kind == ValueKind::Tensor && is_floating(type.dtype);
+    return type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
   }
-  bool needed(ValueId value) const { return needed_.count(value) && is_floating_tensor(value); }
+  bool needed(ValueId value) const { return needed_.count(value) && is_differentiable_tensor(value); }
 
   ValueId gradient(ValueId value) {
     put_together(value);

@@ -24,25 +24,13 @@ SavedHooksScope::SavedHooksScope(SavedTensorHooks* hooks) : before_(current_hook
 SavedHooksScope::~SavedHooksScope() { current_hooks = before_; }
 SavedTensorHooks* SavedHooksScope::current() { return current_hooks; }
 
-std::string_view tensor_type_name(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return "BoolTensor";
-    case DType::U8: return "ByteTensor";
-    case DType::I32: return "IntTensor";
-    case DType::I64: return "LongTensor";
-    case DType::BF16: return "BFloat16Tensor";
-    case DType::F64: return "DoubleTensor";
-    default: return "FloatTensor";
-  }
-}
-
 void throw_written(DType dtype, const Sizes& sizes, std::string_view made_by, uint32_t output, uint32_t now,
                    uint32_t expected) {
   std::string shape;
   for (int64_t size : sizes) shape += (shape.empty() ? "" : ", ") + std::to_string(size);
   std::string text =
       "one of the variables needed for gradient computation has been modified by an inplace operation: [torch." +
-      std::string(tensor_type_name(dtype)) + " [" + shape + "]]";
+      std::string(dtype_info(dtype).scalar_name) + "Tensor [" + shape + "]]";
   if (!made_by.empty())
     text += ", which is output " + std::to_string(output) + " of " + std::string(made_by) + ",";
   text += " is at version " + std::to_string(now) + "; expected version " + std::to_string(expected) +

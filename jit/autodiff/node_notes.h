@@ -70,7 +70,5 @@ bool running_pass_reaches(const TapeTensor& x);
 // The error of a saved tensor that was written: RuntimeError.
 [[noreturn]] void throw_written(DType dtype, const Sizes& sizes, std::string_view made_by, uint32_t output,
                                 uint32_t now, uint32_t expected);
-// "FloatTensor"
-std::string_view tensor_type_name(DType dtype);
 
 }  // namespace tsc::jit

@@ -127,16 +127,18 @@ void grad_sub(GradientCall& c) {
   if (c.wanted[1]) c.out[1] = Emit(c.b).neg(c.g());
 }
 
+void grad_conj(GradientCall& c) { c.out[0] = Emit(c.b).conj(c.g()); }
+
 void grad_mul(GradientCall& c) {
   Emit e(c.b);
-  if (c.wanted[0]) c.out[0] = e.mul(c.g(), c.y());
-  if (c.wanted[1]) c.out[1] = e.mul(c.g(), c.x());
+  if (c.wanted[0]) c.out[0] = e.mul(c.g(), e.conj(c.y()));
+  if (c.wanted[1]) c.out[1] = e.mul(c.g(), e.conj(c.x()));
 }
 
 void grad_div(GradientCall& c) {
   Emit e(c.b);
-  if (c.wanted[0]) c.out[0] = e.div(c.g(), c.y());
-  if (c.wanted[1]) c.out[1] = e.mul(e.neg(c.g()), e.div(e.div(c.x(), c.y()), c.y()));
+  if (c.wanted[0]) c.out[0] = e.div(c.g(), e.conj(c.y()));
+  if (c.wanted[1]) c.out[1] = e.mul(e.neg(c.g()), e.conj(e.div(e.div(c.x(), c.y()), c.y())));
 }
 
 // x - y * trunc(x / y)
@@ -212,8 +214,9 @@ void grad_fma(GradientCall& c) {
   c.out[2] = c.g();
 }
 
+// Of a real number that became complex the real part counts.
 void grad_cast(GradientCall& c) {
-  if (is_floating(c.b.dtype(c.g()))) c.out[0] = Emit(c.b).cast(c.g(), c.b.dtype(c.x()));
+  if (is_differentiable(c.b.dtype(c.g()))) c.out[0] = Emit(c.b).cast(c.g(), c.b.dtype(c.x()));
 }
 
 }  // namespace tsc::jit

@@ -102,7 +102,7 @@ void grad_prod(GradientCall& c) {
   }
   const ValueId no_zero = e.expand_reduced(e.op(Op::all, {x}, {}, all), x, all);
   const ValueId divided = e.div(e.expand_reduced(c.r(), x, axes), x);
-  c.out[0] = e.mul(e.expand_reduced(c.g(), x, axes), e.select(no_zero, divided, others));
+  c.out[0] = e.mul(e.expand_reduced(c.g(), x, axes), e.conj(e.select(no_zero, divided, others)));
 }
 
 // Equal extrema share the gradient equally. Where the result is nan, nothing equals it: the gradients are
@@ -132,11 +132,11 @@ void grad_cumprod(GradientCall& c) {
   const ValueId one_so_far = e.op(Op::eq, {zeros_so_far, e.like(zeros_so_far, 1.0)});
   const ValueId first = e.op(Op::bitwise_and, {is_zero, one_so_far});
   const ValueId nothing = e.zeros(c.g()), one = e.like(c.x(), 1.0);
-  const ValueId head = e.select(before, e.mul(c.g(), c.r()), nothing);
+  const ValueId head = e.select(before, e.mul(c.g(), e.conj(c.r())), nothing);
   const ValueId at_head =
-      e.div(e.reversed_cumsum(head, axis), e.select(is_zero, one, c.x()));
+      e.div(e.reversed_cumsum(head, axis), e.conj(e.select(is_zero, one, c.x())));
   const ValueId without = e.cumulate(Op::cumprod, e.select(first, one, c.x()), axis);
-  const ValueId tail = e.select(one_so_far, e.mul(c.g(), without), nothing);
+  const ValueId tail = e.select(one_so_far, e.mul(c.g(), e.conj(without)), nothing);
   const ValueId at_zero = e.select(first, e.reversed_cumsum(tail, axis), nothing);
   c.out[0] = e.select(before, at_head, at_zero);
 }
@@ -150,8 +150,8 @@ void grad_sort(GradientCall& c) {
 void grad_dot(GradientCall& c) {
   Emit e(c.b);
   const Sizes transposed = {0, 2, 1};
-  if (c.wanted[0]) c.out[0] = e.op(Op::dot, {c.g(), e.permute(c.y(), transposed)});
-  if (c.wanted[1]) c.out[1] = e.op(Op::dot, {e.permute(c.x(), transposed), c.g()});
+  if (c.wanted[0]) c.out[0] = e.op(Op::dot, {c.g(), e.permute(e.conj(c.y()), transposed)});
+  if (c.wanted[1]) c.out[1] = e.op(Op::dot, {e.permute(e.conj(c.x()), transposed), c.g()});
 }
 
 // Of the input: the weight from its last tap to its first over the gradient, whose elements lie `stride` apart. Of the

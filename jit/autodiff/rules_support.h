@@ -1,5 +1,7 @@
 #pragma once
 // The vocabulary of the gradient rules: short names for emitting primitives. Private to jit/autodiff.
+// Of a complex value z = a + b j the gradient is dL/da + dL/db j, as in PyTorch: so a rule multiplies by the
+// conjugate of the derivative.
 #include <vector>
 
 #include "jit/autodiff/rules.h"
@@ -44,12 +46,15 @@ void grad_atan2(GradientCall& call);
 void grad_select(GradientCall& call);
 void grad_fma(GradientCall& call);
 void grad_cast(GradientCall& call);
+void grad_conj(GradientCall& call);
 void grad_reshape(GradientCall& call);
 void grad_permute(GradientCall& call);
 void grad_broadcast(GradientCall& call);
 void grad_slice(GradientCall& call);
 void grad_diagonal(GradientCall& call);
 void grad_unfold(GradientCall& call);
+void grad_view_as_real(GradientCall& call);
+void grad_view_as_complex(GradientCall& call);
 void grad_copy(GradientCall& call);
 void grad_pad(GradientCall& call);
 void grad_concat(GradientCall& call);
@@ -88,6 +93,8 @@ class Emit {
   ValueId div(ValueId x, ValueId y) { return op(Op::div, {x, y}); }
   ValueId select(ValueId c, ValueId x, ValueId y) { return op(Op::select, {c, x, y}); }
   ValueId cast(ValueId x, DType dtype);
+  // The conjugate; x itself where it is real.
+  ValueId conj(ValueId x) { return is_complex(b.dtype(x)) ? op(Op::conj, {x}) : x; }
   ValueId cumulate(Op scan, ValueId x, int64_t axis) { return op(scan, {x}, {}, {axis}); }
 
   // Constants in the shape (and dtype) of x.

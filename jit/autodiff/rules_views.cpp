@@ -5,6 +5,13 @@ namespace tsc::jit {
 
 void grad_copy(GradientCall& c) { c.out[0] = c.g(); }
 
+void grad_view_as_real(GradientCall& c) {
+  Emit e(c.b);
+  c.out[0] = e.op(Op::view_as_complex, {e.op(Op::copy, {c.g()})});
+}
+
+void grad_view_as_complex(GradientCall& c) { c.out[0] = Emit(c.b).op(Op::view_as_real, {c.g()}); }
+
 void grad_reshape(GradientCall& c) {
   Emit e(c.b);
   c.out[0] = e.reshape(c.g(), e.sizes(c.x()));

@@ -89,7 +89,7 @@ class OpNode final : public TapeNode {
         attributes_(attributes) {
     SmallVector<bool, 8> wanted;
     for (const TapeTensor& input : inputs) {
-      const bool flows = input.needs_grad() && is_floating(input.tensor.dtype());
+      const bool flows = input.needs_grad() && is_differentiable(input.tensor.dtype());
       edges.push_back(flows ? Edge{input.history, input.leaf} : Edge{});
       wanted.push_back(flows);
     }
@@ -171,7 +171,7 @@ class SmallTensors {
 bool flows(Op op, std::span<const TapeTensor> inputs) {
   if (!is_differentiable(op)) return false;
   for (const TapeTensor& input : inputs)
-    if (input.needs_grad() && is_floating(input.tensor.dtype())) return true;
+    if (input.needs_grad() && is_differentiable(input.tensor.dtype())) return true;
   return false;
 }
 
@@ -218,7 +218,7 @@ TapeNode::~TapeNode() {
 TapeValue record(Op op, std::span<const TapeTensor> inputs, std::span<const Scalar> scalars,
                  const OpAttributes& attributes, std::span<const Tensor> results,
                  const TapeOrder* order) {
-  if (!flows(op, inputs) || !is_floating(results[0].dtype())) return {};
+  if (!flows(op, inputs) || !is_differentiable(results[0].dtype())) return {};
   const TapeOrder place = order ? *order : TapeOrder{next_sequence(), 0};
   return {Ref<TapeNode>(new OpNode(op, inputs, scalars, attributes, results, place)), 0};
 }

@@ -138,7 +138,7 @@ Ir KernelEmitter::constant(const NestInstruction& in) {
     if (number.kind != Scalar::Kind::Float && in.dtype != DType::F64)
       exact = static_cast<float>(number.i);  // rounded once, not through double
     Ir value = scalar_.number(in.dtype, exact);
-    return in.dtype == DType::BF16 ? scalar_.round_to_bf16(value) : value;
+    return scalar_.round_to(in.dtype, value);
   }
   if (in.dtype == DType::Bool)
     return b_.getInt1(number.kind == Scalar::Kind::Float ? number.f != 0 : number.i != 0);

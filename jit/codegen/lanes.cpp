@@ -8,38 +8,28 @@
 
 namespace tsc::jit {
 
-int memory_bytes(DType dtype) {
-  constexpr int kBytes[kDTypeCount] = {1, 1, 4, 8, 2, 4, 8};
-  return kBytes[static_cast<int>(dtype)];
-}
-
 llvm::Type* Lanes::of(llvm::Type* scalar) const {
   if (count_ == 1) return scalar;
   return llvm::FixedVectorType::get(scalar, static_cast<unsigned>(count_));
 }
 
 llvm::Type* Lanes::scalar_value_type(DType dtype) const {
-  switch (dtype) {
-    case DType::Bool:
+  switch (category_of(dtype)) {
+    case Category::Bool:
       return builder_.getInt1Ty();
-    case DType::U8:
-      return builder_.getInt8Ty();
-    case DType::I32:
-      return builder_.getInt32Ty();
-    case DType::I64:
-      return builder_.getInt64Ty();
-    case DType::BF16:
-    case DType::F32:
-      return builder_.getFloatTy();
-    case DType::F64:
-      return builder_.getDoubleTy();
+    case Category::Integer:
+      return builder_.getIntNTy(static_cast<unsigned>(dtype_info(dtype).bits));
+    case Category::Float:
+      return dtype == DType::F64 ? builder_.getDoubleTy() : builder_.getFloatTy();
+    case Category::Complex:
+      break;
   }
-  TSC_CHECK(false, "no such dtype");
+  TSC_CHECK(false, "no values of that dtype in kernels");
 }
 
 llvm::Type* Lanes::scalar_memory_type(DType dtype) const {
   if (dtype == DType::Bool) return builder_.getInt8Ty();
-  if (dtype == DType::BF16) return builder_.getInt16Ty();
+  if (is_small_float(dtype)) return builder_.getInt16Ty();
   return scalar_value_type(dtype);
 }
 
@@ -88,6 +78,7 @@ Ir Lanes::in_memory(Ir value) const {
 
 Ir Lanes::from_memory(DType dtype, Ir raw) const {
   if (dtype == DType::Bool) return builder_.CreateICmpNE(raw, integer(8, 0));
+  if (dtype == DType::F16) return f16_from_memory(raw);
   if (dtype != DType::BF16) return raw;
   Ir wide = builder_.CreateShl(builder_.CreateZExt(raw, integer_type(32)), integer(32, 16));
   return builder_.CreateBitCast(wide, value_type(DType::F32));
@@ -95,9 +86,15 @@ Ir Lanes::from_memory(DType dtype, Ir raw) const {
 
 Ir Lanes::to_memory(DType dtype, Ir value) const {
   if (dtype == DType::Bool) return builder_.CreateZExt(value, integer_type(8));
+  if (dtype == DType::F16) return f16_to_memory(value);
   if (dtype != DType::BF16) return value;
   Ir bits = builder_.CreateBitCast(value, integer_type(32));
   return builder_.CreateTrunc(builder_.CreateLShr(bits, integer(32, 16)), integer_type(16));
+}
+
+Ir Lanes::round_to(DType dtype, Ir value) const {
+  if (dtype == DType::BF16) return round_to_bf16(value);
+  return dtype == DType::F16 ? round_to_f16(value) : value;
 }
 
 Ir Lanes::round_to_bf16(Ir value) const {

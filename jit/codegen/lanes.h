@@ -2,8 +2,8 @@
 // Emission of operations on several lanes at once: an IRBuilder that knows a lane count. With one
 // lane the types are plain scalars, so the same emitters serve vector bodies, scalar tails, per-row
 // arithmetic and GPU threads.
-// Knows dtypes and LLVM; must not know programs. Keeps: inside a kernel a bool is an i1 and a bf16
-// is a float that bf16 can represent; memory holds a byte and the upper half of a float.
+// Knows dtypes and LLVM; must not know programs. Keeps: inside a kernel a bool is an i1 and a small float
+// (bf16, f16) is a float that it can represent; memory holds a byte and 16 bits. Complex numbers stay outside.
 #include <llvm/IR/IRBuilder.h>
 
 #include "runtime/tensor/dtype.h"
@@ -38,21 +38,26 @@ class Lanes {
 
   Ir from_memory(DType dtype, Ir raw) const;
   Ir to_memory(DType dtype, Ir value) const;
-  // A float to the nearest bf16, kept as a float; every nan becomes the quiet one.
-  Ir round_to_bf16(Ir value) const;
+  // A float to the nearest value of a small float, kept as a float; every nan becomes the quiet one. Values of
+  // any other dtype stay as they are.
+  Ir round_to(DType dtype, Ir value) const;
   // Lanes [first, first + count) of a vector.
   Ir part(Ir vector, int first, int count) const;
 
   Ir call(llvm::Intrinsic::ID intrinsic, llvm::ArrayRef<Ir> arguments) const;
 
  private:
+  Ir round_to_bf16(Ir value) const;
+  Ir round_to_f16(Ir value) const;
+  Ir f16_from_memory(Ir raw) const;
+  Ir f16_to_memory(Ir value) const;
+  bool converts_f16() const;  // the target has instructions for it
+
   llvm::IRBuilder<>& builder_;
   int count_;
 };
 
-inline constexpr bool is_unsigned_dtype(DType dtype) {
-  return dtype == DType::Bool || dtype == DType::U8;
-}
-int memory_bytes(DType dtype);
+inline constexpr bool is_unsigned_dtype(DType dtype) { return is_unsigned(dtype); }
+inline constexpr int memory_bytes(DType dtype) { return static_cast<int>(dtype_size(dtype)); }
 
 }  // namespace tsc::jit

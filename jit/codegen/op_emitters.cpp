@@ -45,6 +45,7 @@ TSC_EMIT(logical_not) {
                             : l.b().CreateICmpEQ(x, zero(l, x));
 }
 TSC_EMIT(bitwise_not) { return l.b().CreateNot(x); }
+TSC_EMIT(conj) { return x; }  // of real numbers
 
 // ---- binary ----
 
@@ -166,7 +167,7 @@ constexpr OpEmitter kPlainEmitters[] = {
     TSC_ROW(floor_div),   TSC_ROW(remainder),   TSC_ROW(maximum),     TSC_ROW(minimum),
     TSC_ROW(bitwise_and), TSC_ROW(bitwise_or),  TSC_ROW(bitwise_xor), TSC_ROW(shift_left),
     TSC_ROW(shift_right), TSC_ROW(eq),          TSC_ROW(ne),          TSC_ROW(lt),
-    TSC_ROW(le),          TSC_ROW(select),      TSC_ROW(fma),
+    TSC_ROW(le),          TSC_ROW(select),      TSC_ROW(fma),         TSC_ROW(conj),
 };
 #undef TSC_ROW
 
@@ -181,17 +182,17 @@ Ir emit_cast(const Lanes& l, DType from, DType to, Ir x) {
   if (is_floating(from) && is_floating(to)) {
     if (from == DType::F64) x = b.CreateFPTrunc(x, l.value_type(DType::F32));
     if (to == DType::F64) return b.CreateFPExt(x, target);
-    return to == DType::BF16 ? l.round_to_bf16(x) : x;
+    return l.round_to(to, x);
   }
   if (is_floating(from)) {
-    const auto id = to == DType::U8 ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
+    const auto id = is_unsigned_dtype(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
     return b.CreateIntrinsic(id, {target, x->getType()}, {x});
   }
   const bool is_unsigned = is_unsigned_dtype(from);
   if (!is_floating(to))
     return is_unsigned ? b.CreateZExtOrTrunc(x, target) : b.CreateSExtOrTrunc(x, target);
   x = is_unsigned ? b.CreateUIToFP(x, target) : b.CreateSIToFP(x, target);
-  return to == DType::BF16 ? l.round_to_bf16(x) : x;
+  return l.round_to(to, x);
 }
 
 Ir emit_bitcast(const Lanes& l, DType to, Ir x) {
@@ -227,7 +228,7 @@ Ir apply_op(const Lanes& lanes, Op op, DType from, DType to, std::span<const Ir>
   Ir z = inputs.size() > 2 ? inputs[2] : nullptr;
   const DType computed = computing_dtype(from);
   Ir result = emitter->emit(lanes, computed, x, y, z);
-  return to == DType::BF16 && op != Op::select ? lanes.round_to_bf16(result) : result;
+  return op == Op::select ? result : lanes.round_to(to, result);
 }
 
 }  // namespace tsc::jit

@@ -11,7 +11,7 @@
 
 namespace tsc::jit {
 
-// `dtype` is that of the value operands, never BF16: apply_op computes bf16 in f32 and rounds once.
+// `dtype` is that of the value operands, never a small float: apply_op computes those in f32 and rounds once.
 using EmitFunction = Ir (*)(const Lanes& lanes, DType dtype, Ir x, Ir y, Ir z);
 
 struct OpEmitter {

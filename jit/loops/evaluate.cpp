@@ -6,12 +6,12 @@
 #include "runtime/base/error.h"
 #include "runtime/kernels/kernel_table.h"
 #include "runtime/random/philox.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::jit {
 namespace {
 
-// One element in its memory form.
+// One element in its memory form; kernels hold no complex numbers.
 struct Cell {
   alignas(8) std::byte bytes[8] = {};
   template <class T>

@@ -143,12 +143,11 @@ std::string print_title(const KernelProgram& program) { return Printer(program).
 
 DType accumulator_dtype(Reduction reduction, DType input) {
   if (reduction == Reduction::amax || reduction == Reduction::amin) return input;
-  if (input == DType::BF16) return DType::F32;
-  return is_floating(input) ? input : DType::I64;
+  return accumulating_dtype(input);
 }
 
 DType row_accumulator_dtype(Reduction reduction, DType input) {
-  return input == DType::BF16 ? DType::F32 : accumulator_dtype(reduction, input);
+  return is_small_float(input) ? computing_dtype(input) : accumulator_dtype(reduction, input);
 }
 
 int64_t scratch_row_bytes(DType dtype, int64_t cols) {

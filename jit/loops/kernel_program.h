@@ -20,7 +20,7 @@
 // Reduction order (canonical, a function of the count n alone): chunks of 65536 in order; in a chunk
 // lane l = index % 64 starts at the identity and accumulates its elements in order; the lanes are combined by
 // the tree l with l+32, l+16, l+8, l+4, l+2, l+1; chunk results are combined in order, starting from
-// the first. bf16 sums accumulate in f32; integer sums in i64; bool any/all as max/min on u8.
+// the first. sums of small floats accumulate in f32, of integer sums in i64; bool any/all as max/min on u8.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -139,7 +139,7 @@ inline constexpr int64_t kColumnBlock = 128;
 
 // The dtype in which a reduction of `input` accumulates.
 DType accumulator_dtype(Reduction reduction, DType input);
-// The same of an Accumulate, as the reference kernels keep it: bf16 in f32 always. Floating dtypes only.
+// The same of an Accumulate, as the reference kernels keep it: small floats in f32 always. Floating dtypes only.
 DType row_accumulator_dtype(Reduction reduction, DType input);
 // Bytes of one scratch row; rows lie one after the other in their order. They are multiples of this, the largest
 // register of columns (16 of 8 bytes): whole registers are stored and loaded there, and no mask is needed.

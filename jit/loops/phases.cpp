@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "runtime/base/error.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::jit {
 namespace {
@@ -186,20 +186,29 @@ void combine_extremes(Reduction reduction, const T* pieces, int64_t count, T* to
     if (replaces(reduction, read(*total), read(pieces[i]))) *total = pieces[i];
 }
 
+// Sums and products come in the type they accumulate in, which no small float is; complex numbers stay out of
+// kernels.
 template <class T>
 void combine(Reduction reduction, const void* from, int64_t count, void* to) {
   const T* pieces = static_cast<const T*>(from);
   T* total = static_cast<T*>(to);
-  auto same = [](T x) { return x; };
-  if (reduction == Reduction::amax || reduction == Reduction::amin)
-    return combine_extremes(reduction, pieces, count, total, same);
-  using Wrapping = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
-  Wrapping all = reduction == Reduction::sum ? 0 : 1;
-  for (int64_t i = 0; i < count; ++i) {
-    const Wrapping piece = static_cast<Wrapping>(pieces[i]);
-    all = reduction == Reduction::sum ? all + piece : all * piece;
+  if constexpr (kIsComplex<T>) {
+    TSC_CHECK(false, "phases of complex numbers");
+  } else {
+    if (reduction == Reduction::amax || reduction == Reduction::amin)
+      return combine_extremes(reduction, pieces, count, total, [](T x) { return widen(x); });
+    if constexpr (kIsSmallFloat<T>) {
+      TSC_CHECK(false, "small floats accumulate in float");
+    } else {
+      using Wrapping = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+      Wrapping all = reduction == Reduction::sum ? 0 : 1;
+      for (int64_t i = 0; i < count; ++i) {
+        const Wrapping piece = static_cast<Wrapping>(pieces[i]);
+        all = reduction == Reduction::sum ? all + piece : all * piece;
+      }
+      *total = static_cast<T>(all);
+    }
   }
-  *total = static_cast<T>(all);
 }
 
 }  // namespace
@@ -209,21 +218,9 @@ PhasedProgram split_into_phases(const KernelProgram& program) { return Splitter(
 void combine_pieces(const PhasedProgram::Total& how, const void* pieces, int64_t count,
                     void* total) {
   switch (how.dtype) {
-    case DType::Bool:
-    case DType::U8:
-      return combine<uint8_t>(how.reduction, pieces, count, total);
-    case DType::I32:
-      return combine<int32_t>(how.reduction, pieces, count, total);
-    case DType::I64:
-      return combine<int64_t>(how.reduction, pieces, count, total);
-    case DType::F32:
-      return combine<float>(how.reduction, pieces, count, total);
-    case DType::F64:
-      return combine<double>(how.reduction, pieces, count, total);
-    case DType::BF16:  // sums of bf16 accumulate in f32
-      return combine_extremes(how.reduction, static_cast<const BFloat16*>(pieces), count,
-                              static_cast<BFloat16*>(total),
-                              [](BFloat16 x) { return bf16_to_float(x); });
+#define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
+  case DType::id: return combine<storage>(how.reduction, pieces, count, total);
+#include "runtime/tensor/dtypes.def"
   }
 }
 

@@ -4,7 +4,7 @@
 namespace tsc::jit {
 
 bool is_kernel_op(Op op, DType dtype) {
-  return is_elementwise(op) && ((op_row(op).flags & kMayRaise) == 0 || is_floating(dtype));
+  return is_elementwise(op) && !is_complex(dtype) && ((op_row(op).flags & kMayRaise) == 0 || is_floating(dtype));
 }
 
 namespace {
@@ -121,7 +121,7 @@ class Verifier {
         expect_inputs(3);
         for (NestValue input : in.inputs)
           fail_unless(dtype(input) == DType::I64, "philox takes i64 values");
-        fail_unless(in.dtype != DType::Bool && in.dtype != DType::U8 && in.dtype != DType::BF16,
+        fail_unless(in.dtype == DType::I32 || in.dtype == DType::I64 || in.dtype == DType::F32 || in.dtype == DType::F64,
                     "philox gives i32, i64, f32 or f64");
         break;
       case NestCode::Reduce:

@@ -7,6 +7,9 @@ bool is_reduction(Op op) {
 }
 
 bool is_fusable(Op op, DType dtype) {
+  if (is_complex(dtype)) return false;  // the executor runs the reference kernels between two groups
+  // Inside of a kernel a small float is a float, whose nans have other bits.
+  if (op == Op::bitcast && is_small_float(dtype)) return false;
   if (is_floating(dtype)) return true;
   switch (op) {
     case Op::quot:
@@ -27,6 +30,7 @@ bool can_fuse(const Region& region, const Instruction& instruction) {
     return is_fusable(op, in) && is_fusable(op, region.type(instruction.results[0]).dtype);
   }
   if (is_reduction(op)) return is_fusable(op, region.type(instruction.operands[0]).dtype);
+  if (is_complex(region.type(instruction.results[0]).dtype)) return false;
   return op == Op::full || op == Op::rng_bits || op == Op::broadcast || op == Op::reshape ||
          op == Op::detach || op == Op::copy;
 }

@@ -98,7 +98,7 @@ class Reader {
     read_strips(operands, &kernel.strips);
     for (size_t left = in_.count(2); left > 0; --left) {
       const Op op = read_enum(in_, static_cast<Op>(op_rows().size() - 1));
-      kernel.row_reductions.push_back({op, read_enum(in_, DType::F64)});
+      kernel.row_reductions.push_back({op, read_enum(in_, kLastDType)});
     }
     for (size_t left = in_.count(1); left > 0; --left) kernel.in_place.push_back(tensor(true));
     check_counts(kernel);

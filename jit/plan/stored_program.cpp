@@ -33,7 +33,7 @@ NestInstruction read_instruction(ByteReader& in, uint32_t values) {
   instruction.code = read_enum(in, NestCode::ScratchLoad);
   instruction.op = read_enum(in, static_cast<Op>(op_rows().size() - 1));
   instruction.reduction = read_enum(in, Reduction::amin);
-  instruction.dtype = read_enum(in, DType::F64);
+  instruction.dtype = read_enum(in, kLastDType);
   for (size_t left = in.count(1); left > 0; --left)
     instruction.inputs.push_back(read_nest_value(in, values));
   instruction.slot = in.number_as<uint32_t>();
@@ -64,7 +64,7 @@ void write_dtypes(const std::vector<DType>& dtypes, ByteWriter& out) {
 
 std::vector<DType> read_dtypes(ByteReader& in) {
   std::vector<DType> dtypes;
-  for (size_t left = in.count(1); left > 0; --left) dtypes.push_back(read_enum(in, DType::F64));
+  for (size_t left = in.count(1); left > 0; --left) dtypes.push_back(read_enum(in, kLastDType));
   return dtypes;
 }
 
@@ -79,7 +79,7 @@ void write_operand(const Operand& operand, ByteWriter& out) {
 Operand read_operand(ByteReader& in) {
   Operand operand;
   operand.kind = read_enum(in, Operand::Kind::Index);
-  operand.dtype = read_enum(in, DType::F64);
+  operand.dtype = read_enum(in, kLastDType);
   operand.access = read_enum(in, Access::Strided);
   operand.streamed = read_enum(in, true);
   return operand;

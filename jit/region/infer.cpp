@@ -154,6 +154,8 @@ class Inference {
     switch (op_) {
       case Op::reshape: return check_reshape();
       case Op::permute: return check_permute();
+      case Op::view_as_real: return;
+      case Op::view_as_complex: return;
       case Op::broadcast: return check_broadcast();
       case Op::diagonal:
         require(axis(x(), 0) != axis(x(), 1), "needs two different axes");

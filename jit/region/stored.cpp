@@ -58,7 +58,7 @@ class Reader {
     Type type;
     type.kind = read_enum(in_, ValueKind::Object);
     if (type.kind != ValueKind::Tensor) return type;
-    type.dtype = read_enum(in_, DType::F64);
+    type.dtype = read_enum(in_, kLastDType);
     type.sizes = read_values<ValueList>(in_, value_count_);
     return type;
   }
@@ -90,7 +90,7 @@ class Reader {
 
   void attributes(Instruction& one) {
     one.op = read_enum(in_, static_cast<Op>(op_rows().size() - 1));
-    one.attributes.dtype = read_enum(in_, DType::F64);
+    one.attributes.dtype = read_enum(in_, kLastDType);
     one.attributes.mode = in_.difference();
     for (size_t left = in_.count(1); left > 0; --left)
       one.attributes.axes.push_back(in_.difference());

@@ -94,6 +94,7 @@ enum class LiteralKind : uint8_t {
   Ellipsis,
   Int,
   Float,
+  Imaginary,
   Str,
   Bytes,
   Tuple,
@@ -105,7 +106,7 @@ enum class LiteralKind : uint8_t {
 struct Literal {
   LiteralKind kind = LiteralKind::None;
   int64_t integer = 0;
-  double real = 0;
+  double real = 0;             // Float; of an Imaginary the part before its j
   std::string text;            // Str (UTF-8) and Bytes
   std::vector<Literal> items;  // Tuple; of a Slice: start, stop, step, each None or an Int
 

@@ -140,6 +140,8 @@ std::string literal_text(const Literal& literal) {
       return std::to_string(literal.integer);
     case LiteralKind::Float:
       return real_text(literal.real);
+    case LiteralKind::Imaginary:
+      return real_text(literal.real) + "j";
     case LiteralKind::Str:
       return quoted(literal.text);
     case LiteralKind::Bytes:

@@ -131,7 +131,7 @@ class Writer {
   void literal(const Literal& value) {
     out_.byte(static_cast<uint8_t>(value.kind));
     if (value.kind == LiteralKind::Int) out_.difference(value.integer);
-    if (value.kind == LiteralKind::Float) {
+    if (value.kind == LiteralKind::Float || value.kind == LiteralKind::Imaginary) {
       uint64_t bits;
       std::memcpy(&bits, &value.real, sizeof bits);
       out_.fixed64(bits);
@@ -366,7 +366,7 @@ class Reader {
     if (in_.failed()) return value;
     value.kind = static_cast<LiteralKind>(kind);
     if (value.kind == LiteralKind::Int) value.integer = in_.difference();
-    if (value.kind == LiteralKind::Float) {
+    if (value.kind == LiteralKind::Float || value.kind == LiteralKind::Imaginary) {
       uint64_t bits = in_.fixed64();
       std::memcpy(&value.real, &bits, sizeof bits);
     }

@@ -31,12 +31,13 @@ struct Cast {
   const char* dtype;
 };
 constexpr Cast kCasts[] = {{"float", "f32"}, {"double", "f64"}, {"long", "i64"},
-                           {"int", "i32"},   {"bool", "bool"},  {"bfloat16", "bf16"}};
+                           {"int", "i32"},   {"bool", "bool"},  {"bfloat16", "bf16"},
+                           {"half", "f16"},  {"short", "i16"},   {"char", "i8"}};
 // Decorators that leave a function its parameters and its result.
 constexpr std::string_view kTransparent[] = {"compile", "no_grad", "inference_mode", "enable_grad"};
 
 bool is_floating(const std::string& dtype) {
-  return dtype == "f32" || dtype == "f64" || dtype == "bf16";
+  return dtype == "f32" || dtype == "f64" || dtype == "bf16" || dtype == "f16";
 }
 
 bool is_starred(const Expr* e) { return e->kind == ExprKind::Starred; }

@@ -15,6 +15,7 @@ std::optional<bool> known_truth(const Expr* test) {
     case LiteralKind::Int:
       return literal->integer != 0;
     case LiteralKind::Float:
+    case LiteralKind::Imaginary:
       return literal->real != 0;
     case LiteralKind::Str:
     case LiteralKind::Bytes:

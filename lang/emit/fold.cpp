@@ -34,6 +34,10 @@ std::optional<Literal> fold_constant(const Constant& node) {
       return int_literal(node.integer);
     case ConstantKind::Float:
       return float_literal(node.floating);
+    case ConstantKind::Imaginary:
+      out = float_literal(node.floating);
+      out.kind = LiteralKind::Imaginary;
+      break;
     case ConstantKind::Str:
       return str_literal(node.text);
     case ConstantKind::Bytes:

@@ -22,7 +22,11 @@ const DTypeName* find_dtype(std::string_view name) {
       {"f32", {"f32"}},     {"f64", {"f64"}},        {"bf16", {"bf16"}},  {"i32", {"i32"}},
       {"i64", {"i64"}},     {"u8", {"u8"}},          {"bool", {"bool"}},  {"float32", {"f32"}},
       {"float64", {"f64"}}, {"bfloat16", {"bf16"}},  {"int32", {"i32"}},  {"int64", {"i64"}},
-      {"uint8", {"u8"}},    {"double", {"f64"}},     {"long", {"i64"}}};
+      {"uint8", {"u8"}},    {"i8", {"i8"}},          {"i16", {"i16"}},    {"f16", {"f16"}},
+      {"c64", {"c64"}},     {"c128", {"c128"}},      {"int8", {"i8"}},    {"int16", {"i16"}},
+      {"float16", {"f16"}}, {"half", {"f16"}},       {"short", {"i16"}},  {"complex64", {"c64"}},
+      {"cfloat", {"c64"}},  {"complex128", {"c128"}}, {"cdouble", {"c128"}},
+      {"double", {"f64"}},     {"long", {"i64"}}};
   for (const DTypeName& row : kRows)
     if (row.name == name) return &row;
   return nullptr;
@@ -31,8 +35,8 @@ const DTypeName* find_dtype(std::string_view name) {
 // `float` and `int` are torch's f32 and i32 behind `torch.`, and else Python's classes: any.
 const DTypeName* find_class(std::string_view name, bool of_torch) {
   static const DTypeName kTorch[] = {{"float", {"f32"}}, {"int", {"i32"}}};
-  static const DTypeName kClasses[] = {{"float", {"bf16", "f32", "f64"}},
-                                       {"int", {"u8", "i32", "i64"}}};
+  static const DTypeName kClasses[] = {{"float", {"f16", "bf16", "f32", "f64"}},
+                                       {"int", {"u8", "i8", "i16", "i32", "i64"}}};
   for (const DTypeName& row : of_torch ? kTorch : kClasses)
     if (row.name == name) return &row;
   return nullptr;
@@ -212,7 +216,7 @@ class Reader {
     const auto dtypes = attribute && !of_torch ? std::nullopt : dtypes_of_name(name, of_torch);
     if (!dtypes) {
       fault(e->span, "'" + std::string(source_->slice(e->span)) + "' is no dtype",
-            "dtypes are f32 f64 bf16 i32 i64 u8 bool, torch's names of these, and float and int "
+            "dtypes are f32 f64 f16 bf16 i64 i32 i16 i8 u8 bool c64 c128, torch's names of these, and float and int "
             "for all of a kind");
       return false;
     }

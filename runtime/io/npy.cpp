@@ -1,7 +1,7 @@
 #include "runtime/io/npy.h"
 
-#include <algorithm>
-#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "runtime/base/checked.h"
 #include "runtime/io/header_text.h"
@@ -13,18 +13,24 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr int64_t kMaxHeader = int64_t{1} << 20;
 constexpr int64_t kAlignment = 64;
 
-struct DTypeRow {
-  std::string_view code;  // kind and bytes of an element
-  DType dtype;
-};
-constexpr DTypeRow kDTypes[] = {{"b1", DType::Bool}, {"u1", DType::U8},  {"i4", DType::I32},
-                                {"i8", DType::I64},  {"f4", DType::F32}, {"f8", DType::F64}};
-
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorKind::ValueError, "not a valid .npy file: " + what);
 }
 
 uint32_t byte_at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
+
+std::optional<DType> dtype_coded(std::string_view code) {
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (!code.empty() && kDTypes[i].npy == code) return static_cast<DType>(i);
+  return std::nullopt;
+}
+
+std::string known_dtypes() {
+  std::string text;
+  for (const DTypeInfo& row : kDTypes)
+    if (!row.npy.empty()) text += (text.empty() ? "" : ", ") + std::string(row.name);
+  return text;
+}
 
 void set_dtype(const std::string& descr, NpyHeader& header) {
   const char order = descr.empty() ? '\0' : descr[0];
@@ -34,17 +40,14 @@ void set_dtype(const std::string& descr, NpyHeader& header) {
         ErrorKind::ValueError,
         "the array holds Python objects, which are pickled code and never loaded; save it with a "
         "number dtype");
-  const auto row = std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                [&](const DTypeRow& r) { return r.code == code; });
-  const bool is_byte = row != std::end(kDTypes) && dtype_size(row->dtype) == 1;
-  if (row == std::end(kDTypes) || std::string_view("<>|=").find(order) == std::string_view::npos ||
-      (order == '|' && !is_byte))
+  const std::optional<DType> dtype = dtype_coded(code);
+  const bool is_byte = dtype && dtype_size(*dtype) == 1;
+  if (!dtype || std::string_view("<>|=").find(order) == std::string_view::npos || (order == '|' && !is_byte))
     throw Error(
         ErrorKind::ValueError,
         "the array has elements of type '" + descr +
-            "', which no dtype here can hold; the types are bool, uint8, int32, int64, float32 "
-            "and float64");
-  header.dtype = row->dtype;
+            "', which no dtype here can hold; the types are " + known_dtypes());
+  header.dtype = *dtype;
   header.big_endian = order == '>' && !is_byte;
 }
 
@@ -132,9 +135,8 @@ NpyHeader parse_npy_header(std::string_view beginning, int64_t file_bytes) {
 }
 
 std::string make_npy_header(DType dtype, const Sizes& sizes) {
-  const auto row = std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                [&](const DTypeRow& r) { return r.dtype == dtype; });
-  if (row == std::end(kDTypes))
+  const std::string_view code = dtype_info(dtype).npy;
+  if (code.empty())
     throw Error(ErrorKind::ValueError, "an .npy file cannot hold " +
                                            std::string(dtype_name(dtype)) +
                                            " elements; convert the tensor with .float() first");
@@ -142,7 +144,7 @@ std::string make_npy_header(DType dtype, const Sizes& sizes) {
   for (const int64_t size : sizes) shape += std::to_string(size) + (sizes.size() == 1 ? "," : ", ");
   if (sizes.size() > 1) shape.resize(shape.size() - 2);
   std::string dict = "{'descr': '" + std::string(dtype_size(dtype) == 1 ? "|" : "<") +
-                     std::string(row->code) + "', 'fortran_order': False, 'shape': (" + shape +
+                     std::string(code) + "', 'fortran_order': False, 'shape': (" + shape +
                      "), }";
   const size_t beginning = kMagic.size() + 2 + (dict.size() + 2 * kAlignment < 65536 ? 2 : 4);
   const size_t whole = (beginning + dict.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;

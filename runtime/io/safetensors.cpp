@@ -11,33 +11,17 @@
 namespace tsc::io {
 namespace {
 
-struct DTypeRow {
-  std::string_view name;
-  DType dtype;
-};
-
-// From the last to the first in the order in which the format lays tensors out.
-constexpr DTypeRow kDTypes[] = {{"BOOL", DType::Bool}, {"U8", DType::U8},   {"BF16", DType::BF16},
-                                {"I32", DType::I32},   {"F32", DType::F32}, {"F64", DType::F64},
-                                {"I64", DType::I64}};
-constexpr std::string_view kOtherDTypes[] = {"F4",      "F6_E2M3", "F6_E3M2", "I8",  "F8_E5M2",
-                                             "F8_E4M3", "F8_E8M0", "I16",     "U16", "F16",
-                                             "U32",     "C64",     "U64"};
+constexpr std::string_view kOtherDTypes[] = {"F4",      "F6_E2M3", "F6_E3M2", "F8_E5M2", "F8_E4M3",
+                                             "F8_E8M0", "U16",     "U32",     "U64"};
 constexpr std::string_view kMetadata = "__metadata__";
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorKind::ValueError, "not a valid safetensors file: " + what);
 }
 
-size_t place_of(DType dtype) {
-  return static_cast<size_t>(std::find_if(std::begin(kDTypes), std::end(kDTypes),
-                                          [&](const DTypeRow& row) { return row.dtype == dtype; }) -
-                             std::begin(kDTypes));
-}
-
 DType dtype_called(const std::string& name, const std::string& tensor) {
-  for (const DTypeRow& row : kDTypes)
-    if (row.name == name) return row.dtype;
+  for (int i = 0; i < kDTypeCount; ++i)
+    if (kDTypes[i].safetensors == name && !name.empty()) return static_cast<DType>(i);
   for (const std::string_view other : kOtherDTypes)
     if (other == name)
       throw Error(ErrorKind::ValueError, "tensor '" + tensor + "' has elements of type " + name +
@@ -211,7 +195,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, int64_t file_b
 std::string make_safetensors_header(SafetensorsHeader& header) {
   std::sort(header.tensors.begin(), header.tensors.end(),
             [](const TensorRecord& a, const TensorRecord& b) {
-              const size_t i = place_of(a.dtype), j = place_of(b.dtype);
+              // From the last dtype to the first.
+              const int i = dtype_info(a.dtype).safetensors_rank, j = dtype_info(b.dtype).safetensors_rank;
               return i != j ? i > j : a.name < b.name;
             });
   std::string json = "{";
@@ -228,13 +213,16 @@ std::string make_safetensors_header(SafetensorsHeader& header) {
       throw Error(ErrorKind::ValueError,
                   "a tensor cannot be called '" + record.name + "' " +
                       (record.name == kMetadata ? "in a safetensors file" : "when another one is"));
+    if (dtype_info(record.dtype).safetensors.empty())
+      throw Error(ErrorKind::ValueError, "tensor '" + record.name + "': a safetensors file cannot hold " +
+                                             std::string(dtype_name(record.dtype)) + " elements");
     std::string shape;
     for (const int64_t size : record.sizes)
       (shape += shape.empty() ? "" : ",") += std::to_string(size);
     record.begin = at;
     at = record.end = checked_add(at, bytes_of(record));
     (json += json.size() == 1 ? "" : ",") +=
-        quoted(record.name) + ":{\"dtype\":" + quoted(kDTypes[place_of(record.dtype)].name) +
+        quoted(record.name) + ":{\"dtype\":" + quoted(dtype_info(record.dtype).safetensors) +
         ",\"shape\":[" + shape + "],\"data_offsets\":[" + std::to_string(record.begin) + "," +
         std::to_string(record.end) + "]}";
   }

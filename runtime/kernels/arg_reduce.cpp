@@ -52,7 +52,7 @@ OpResults run_arg_reduce(const OpCall& call, const Tensor& out) {
   Tensor extremum = run_op(extremum_op, call.tensors, {}, call.attributes).first;
   Tensor rows = contiguous(view_permute(x, reduced_last(x, axes)));
   int64_t count = x.numel() / out.numel();
-  visit_dtype(x.dtype(), [&]<class S>() {
+  visit_ordered_dtype(x.dtype(), [&]<class S>() {
     parallel_for(out.numel(), grain_for(kSearchNanoseconds * count + 1),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i)

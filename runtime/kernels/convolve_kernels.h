@@ -124,9 +124,9 @@ struct ConvolveKernels {
 };
 
 struct ConvolveTables {
-  ConvolveKernels<float> f32, bf16;
+  ConvolveKernels<float> f32, bf16, f16;
   ConvolveKernels<double> f64;
-  PlainRow plain[kDTypeCount];  // null for bool
+  PlainRow plain[kDTypeCount];  // null for bool and complex numbers
   ArgmaxRow argmax[kDTypeCount];
 };
 

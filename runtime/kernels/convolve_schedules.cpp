@@ -89,7 +89,7 @@ void copy_weight_rows(const ConvolutionArgs& args, T* to, int64_t first, int64_t
 
 template <class T>
 bool WeightRows<T>::is_plain(const ConvolutionArgs& args) {
-  if (args.dtype == DType::BF16) return false;
+  if (is_small_float(args.dtype)) return false;
   int64_t expected = 1;
   for (int i = kWindowAxes; i-- > 0;) {
     if (args.axes[i].taps != 1 && args.axes[i].w_stride != expected) return false;
@@ -114,6 +114,10 @@ WeightRows<T>::WeightRows(const ConvolutionArgs& args, CachingAllocator& allocat
                    if constexpr (std::is_same_v<T, float>) {
                      if (args.dtype == DType::BF16) {
                        copy_weight_rows<BFloat16>(args, copy_.data(), row, count, depth);
+                       continue;
+                     }
+                     if (args.dtype == DType::F16) {
+                       copy_weight_rows<Float16>(args, copy_.data(), row, count, depth);
                        continue;
                      }
                    }
@@ -171,6 +175,8 @@ void run_schedule(const ConvolutionArgs& args) {
     run_floats<float>(args, {tables.f32, matmul.f32, matmul.pack_f32});
   else if (args.dtype == DType::BF16 && tables.bf16.lanes)
     run_floats<float>(args, {tables.bf16, matmul.f32, matmul.pack_bf16});
+  else if (args.dtype == DType::F16 && tables.f16.lanes)
+    run_floats<float>(args, {tables.f16, matmul.f32, matmul.pack_f16});
   else if (args.dtype == DType::F64 && tables.f64.lanes)
     run_floats<double>(args, {tables.f64, matmul.f64, matmul.pack_f64});
   else

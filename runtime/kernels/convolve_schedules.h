@@ -7,7 +7,7 @@
 #include "runtime/kernels/convolve_kernels.h"
 #include "runtime/kernels/matmul_kernels.h"
 #include "runtime/kernels/scratch.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc {
 
@@ -57,6 +57,10 @@ void store_result(const ConvolutionArgs& args, int64_t offset, T value) {
   if constexpr (std::is_same_v<T, float>) {
     if (args.dtype == DType::BF16) {
       static_cast<BFloat16*>(args.out)[offset] = float_to_bf16(value);
+      return;
+    }
+    if (args.dtype == DType::F16) {
+      static_cast<Float16*>(args.out)[offset] = float_to_f16(value);
       return;
     }
   }

@@ -16,7 +16,7 @@ class DirectRows {
         weights_(args, *device_.allocator) {
     space_ = places_.space(args);
     list_taps();
-    in_place_ = args.dtype != DType::BF16 && args.axes[2].out_stride == 1;
+    in_place_ = !is_small_float(args.dtype) && args.axes[2].out_stride == 1;
   }
 
   void run() {

@@ -192,7 +192,7 @@ class PlacesAsColumns : TiledProduct<T> {
     bool in_place;
   };
   Target target(const Part& part, int64_t p, const Panel& panel, T* scratch) const {
-    if (!in_place_ || args_.dtype == DType::BF16 || panel.pieces.size() > 1)
+    if (!in_place_ || is_small_float(args_.dtype) || panel.pieces.size() > 1)
       return {scratch + p * panel_, task_columns_, false};
     return {static_cast<T*>(args_.out) + panel.pieces[0].out + part.row0 * args_.out_output, args_.out_output, true};
   }
@@ -235,7 +235,7 @@ class PlacesAsColumns : TiledProduct<T> {
     for (int64_t row = 0; row < part.rows; ++row, from += task_columns_)
       for (const Piece& piece : panel.pieces) {
         const int64_t out = piece.out + (part.row0 + row) * args_.out_output;
-        if (args_.dtype == DType::BF16) {
+        if (is_small_float(args_.dtype)) {
           for (int64_t j = 0; j < piece.length; ++j) store_result(args_, out + j * step, from[piece.from + j]);
           continue;
         }
@@ -322,7 +322,7 @@ class PlacesAsRows : TiledProduct<T> {
 
   void finish(const Part& part, const T* result) const {
     const auto& [az, ay, ax] = args_.axes;
-    if (args_.dtype != DType::BF16 && is_linear()) {
+    if (!is_small_float(args_.dtype) && is_linear()) {
       const int64_t out = part.group * args_.out_group + part.column0 * args_.out_output + part.row0;
       tools_.pack(static_cast<T*>(args_.out) + out, args_.out_output, result, 1, task_columns_, part.columns,
                   part.rows);

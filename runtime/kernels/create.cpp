@@ -13,7 +13,7 @@ namespace {
 constexpr double kFillNanoseconds = 0.2, kIotaNanoseconds = 1.0, kPhiloxNanoseconds = 1.5;
 
 void fill_full(const Tensor& out, const Scalar& value) {
-  std::byte element[8];
+  std::byte element[kMaxElementSize];
   scalar_to_element(value, out.dtype(), element);
   int64_t size = dtype_size(out.dtype());
   parallel_for(out.numel(), grain_for(kFillNanoseconds), [&](int64_t begin, int64_t end) {

@@ -70,7 +70,7 @@ class BlockRunner {
       : loop_(loop), out_(out), out_size_(out_size), operands_(operands), maps_(maps) {}
 
   bool run(int64_t begin, int64_t end) const {
-    alignas(64) std::byte buffers[kMaxOperands][kBlock * 8];
+    alignas(64) std::byte buffers[kMaxOperands][kBlock * kMaxElementSize];
     for (int i = 0; i < operands_.count; ++i)
       if (maps_[i].constant())
         maps_[i].pack(buffers[i], operands_.data[i], 0, std::min(kBlock, end - begin));

@@ -181,7 +181,7 @@ Tensor run_nonzero(const OpCall& call) {
   const auto in_blocks = [&](auto work) {
     visit_dtype(x.dtype(), [&]<class S>() {
       const S* elements = x.data_as<S>();
-      const auto is_nonzero = [=](int64_t i) { return load_element(elements + i) != 0; };
+      const auto is_nonzero = [=](int64_t i) { return !TSC_ISA::scalar::logical_not(load_element(elements + i)); };
       parallel_for(blocks, grain_for(kMoveNanoseconds * kBlock), [&](int64_t begin, int64_t end) {
         for (int64_t block = begin; block < end; ++block)
           work(block, block * kBlock, std::min(n, (block + 1) * kBlock), is_nonzero);

@@ -11,6 +11,7 @@ namespace tsc {
   void fill_binary_float(KernelTable& table); \
   void fill_ternary(KernelTable& table);      \
   void fill_cast(KernelTable& table);         \
+  void fill_complex(KernelTable& table);      \
   void fill_reduce(KernelTable& table);       \
   void fill_random(KernelTable& table);       \
   static KernelTable make_table() {           \
@@ -22,6 +23,7 @@ namespace tsc {
     fill_binary_float(table);                 \
     fill_ternary(table);                      \
     fill_cast(table);                         \
+    fill_complex(table);                      \
     fill_reduce(table);                       \
     fill_random(table);                       \
     return table;                             \

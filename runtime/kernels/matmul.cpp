@@ -7,7 +7,7 @@
 
 #include "runtime/kernels/matmul_kernels.h"
 #include "runtime/kernels/scratch.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc {
 namespace {
@@ -37,8 +37,8 @@ class TiledMatmul {
       : args_(args), kernels_(kernels), pack_(pack), allocator_(*device.allocator), stop_(device.stop) {
     panel_ = static_cast<int64_t>(kernels.lanes) * kernels.vectors;
     element_size_ = dtype_size(args.dtype);
-    is_bf16_ = args.dtype == DType::BF16;
-    pack_left_ = is_bf16_ || args.a.column_stride != 1;
+    converts_ = is_small_float(args.dtype);
+    pack_left_ = converts_ || args.a.column_stride != 1;
     choose_task_size(device.threads.count());
     choose_right_mode();
   }
@@ -94,7 +94,7 @@ class TiledMatmul {
   }
 
   void choose_right_mode() {
-    const bool readable = !is_bf16_ && args_.b.column_stride == 1;
+    const bool readable = !converts_ && args_.b.column_stride == 1;
     const bool is_small =
         args_.k * args_.n * static_cast<int64_t>(sizeof(T)) <= kUnpackedRightBytes;
     const bool few_uses = args_.m <= 2 * kernels_.rows[kernels_.vectors];
@@ -120,7 +120,7 @@ class TiledMatmul {
           const int64_t block = std::min(args_.k, kMatmulBlock);
           Scratch<T> left(allocator_, pack_left_ ? task_rows_ * (block + kPagePadding) : 0);
           Scratch<T> right(allocator_, mode_ == RightMode::Local ? block * panel_ : 0);
-          Scratch<T> result(allocator_, is_bf16_ ? task_rows_ * task_columns_ : 0);
+          Scratch<T> result(allocator_, converts_ ? task_rows_ * task_columns_ : 0);
           for (int64_t task = begin; task < end; ++task) {
             const int64_t rest = task / column_tasks;
             run_task(rest / row_tasks, rest % row_tasks * task_rows_,
@@ -186,9 +186,9 @@ class TiledMatmul {
       for (int64_t column = column0; column < column_end; column += panel_) {
         const int64_t columns = std::min(panel_, column_end - column);
         const Tile tile{batch, row0, rows, column, columns};
-        T* result = is_bf16_ ? buffers.result + (column - column0)
+        T* result = converts_ ? buffers.result + (column - column0)
                              : static_cast<T*>(args_.c) + result_offset(batch, row0, column);
-        const int64_t result_stride = is_bf16_ ? task_columns_ : args_.c_row_stride;
+        const int64_t result_stride = converts_ ? task_columns_ : args_.c_row_stride;
         run_panel(tile, k, depth, left, left_stride, buffers.right, result, result_stride);
         if (k + kMatmulBlock >= args_.k) finish(tile, result, result_stride);
       }
@@ -234,15 +234,18 @@ class TiledMatmul {
     }
   }
 
+  template <class S>
+  void store_rounded(const Tile& tile, const float* result, int64_t result_stride) const {
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      S* out = static_cast<S*>(args_.c) + result_offset(tile.batch, tile.row0 + i, tile.column0);
+      for (int64_t j = 0; j < tile.columns; ++j) out[j] = narrow<S>(result[i * result_stride + j]);
+    }
+  }
+
   void finish(const Tile& tile, const T* result, int64_t result_stride) const {
     if constexpr (std::is_same_v<T, float>) {
-      if (is_bf16_)
-        for (int64_t i = 0; i < tile.rows; ++i) {
-          auto* out = static_cast<BFloat16*>(args_.c) +
-                      result_offset(tile.batch, tile.row0 + i, tile.column0);
-          for (int64_t j = 0; j < tile.columns; ++j)
-            out[j] = float_to_bf16(result[i * result_stride + j]);
-        }
+      if (args_.dtype == DType::BF16) store_rounded<BFloat16>(tile, result, result_stride);
+      if (args_.dtype == DType::F16) store_rounded<Float16>(tile, result, result_stride);
     }
     if (args_.epilogue.run)
       args_.epilogue.run(args_.epilogue.context, tile.batch, tile.row0, tile.rows, tile.column0,
@@ -255,7 +258,8 @@ class TiledMatmul {
   CachingAllocator& allocator_;
   const StopFlag& stop_;
   int64_t panel_, element_size_;
-  bool is_bf16_, pack_left_;
+  bool converts_,  // A, B and C are of a small float, tiles of floats
+       pack_left_;
   RightMode mode_;
   int64_t task_rows_, task_columns_;
   T* shared_ = nullptr;
@@ -300,6 +304,8 @@ void matmul(const MatmulArgs& args) {
     TiledMatmul<float>(args, kernels.f32, kernels.pack_f32, device).run();
   else if (args.dtype == DType::BF16 && kernels.f32.lanes)
     TiledMatmul<float>(args, kernels.f32, kernels.pack_bf16, device).run();
+  else if (args.dtype == DType::F16 && kernels.f32.lanes)
+    TiledMatmul<float>(args, kernels.f32, kernels.pack_f16, device).run();
   else if (args.dtype == DType::F64 && kernels.f64.lanes)
     TiledMatmul<double>(args, kernels.f64, kernels.pack_f64, device).run();
   else

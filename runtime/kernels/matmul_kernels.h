@@ -50,7 +50,7 @@ using RowKernel = void (*)(void* c, const void* a, int64_t a_column_stride, cons
 struct MatmulKernels {
   TileKernels<float> f32;
   TileKernels<double> f64;
-  PackKernel<float> pack_f32, pack_bf16;
+  PackKernel<float> pack_f32, pack_bf16, pack_f16;
   PackKernel<double> pack_f64;
   FloatChecks<float> checks_f32;
   FloatChecks<double> checks_f64;

@@ -65,7 +65,7 @@ Tensor run_pad(const OpCall& call) {
   if (out.numel() == 0) return out;
   int64_t axis = call.attributes.axes[0], low = call.scalars[1].as_int();
   const Tensor& x = call.tensors[0];
-  std::byte element[8];
+  std::byte element[kMaxElementSize];
   scalar_to_element(call.scalars[0], out.dtype(), element);
   int64_t kept_begin = std::max<int64_t>(0, -low);  // of x; a negative low crops
   int64_t kept_end = std::min(x.size(axis), out.size(axis) - low);
@@ -125,7 +125,7 @@ void copy_into(const Tensor& target, const Tensor& source) {
   std::byte *out = target.data(), *in = source.data();
   parallel_for(n, grain_for(kStridedCopyNanoseconds), [&](int64_t begin, int64_t end) {
     if (from_map.contiguous()) return to_map.unpack(out, in + begin * size, begin, end - begin);
-    alignas(64) std::byte buffer[kBlock * 8];
+    alignas(64) std::byte buffer[kBlock * kMaxElementSize];
     for (int64_t first = begin; first < end; first += kBlock) {
       int64_t count = std::min(kBlock, end - first);
       from_map.pack(buffer, in, first, count);
@@ -153,6 +153,11 @@ OpResults run_view(const OpCall& call) {
     }
     case Op::broadcast:
       return {view_broadcast(x, scalar_sizes(call, 0, call.scalars.size())), {}};
+    case Op::view_as_real:
+    case Op::view_as_complex:
+      infer_dtype(call);
+      infer_sizes(call);
+      return {call.op == Op::view_as_real ? tsc::view_as_real(x) : tsc::view_as_complex(x), {}};
     case Op::permute:
       needs(0, axes.size());
       return {view_permute(x, axes), {}};

@@ -113,7 +113,7 @@ class Reducer {
       loops_.row(lanes, tile.data + begin * reduced_.element_size(), end - begin, 0);
       return;
     }
-    alignas(64) std::byte buffer[kBlock * 8];
+    alignas(64) std::byte buffer[kBlock * kMaxElementSize];
     for (int64_t first = begin; first < end; first += kBlock) {
       int64_t n = std::min(kBlock, end - first);
       reduced_.pack(buffer, tile.data, first, n);
@@ -125,7 +125,7 @@ class Reducer {
     int64_t element = kept_.element_size(), stride = kept_.strides().back();
     int64_t row_bytes = tile.width * loops_.accumulator_size;
     StridedMap columns(Sizes{tile.width}, Sizes{stride / element}, element);
-    alignas(64) std::byte buffer[kTileBytes * 8];
+    alignas(64) std::byte buffer[kTileBytes * kMaxElementSize];
     StridedWalk walk(reduced_, begin);
     for (int64_t r = begin; r < end; ++r, walk.next()) {
       const std::byte* row = tile.data + walk.offset();

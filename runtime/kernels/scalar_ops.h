@@ -1,24 +1,26 @@
 #pragma once
 // The scalar semantics of every elementwise primitive: one function a row of ops.def, and the edge
 // behaviour beside it. The reference kernels run these; the compiler's emitter mirrors them bit for bit
-// (a nan's payload and sign are not part of a result). bf16 has no functions of its own: its operands
-// are converted to float, and the float result is rounded once.
+// (a nan's payload and sign are not part of a result). The small floats (bf16, f16) have no functions of
+// their own: their operands are converted to float, and the float result is rounded once.
 // Compiled several times with different instruction sets, so everything here is always inlined and
 // lives in the namespace TSC_ISA.
 //
-// Types: bool, uint8_t, int32_t, int64_t, float, double. Integers wrap in their own width.
+// Types: bool, the integers, float, double; complex numbers in scalar_complex.h. Integers wrap in their own width.
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
 #include "runtime/kernels/scalar_math.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 #ifndef TSC_ISA
 #define TSC_ISA baseline
 #endif
 #define TSC_INLINE [[gnu::always_inline]] inline
+
+#include "runtime/kernels/scalar_complex.h"
 
 namespace tsc::TSC_ISA::scalar {
 
@@ -33,6 +35,12 @@ template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
 // ---- unary ----
+
+// A real number is its own conjugate.
+template <class T>
+TSC_INLINE T conj(T x) {
+  return x;
+}
 
 template <class T>
 TSC_INLINE T neg(T x) {
@@ -321,11 +329,16 @@ TSC_INLINE double fma(double x, double y, double z) { return __builtin_fma(x, y,
 // ---- cast ----
 
 // To bool: x != 0 (nan gives true). From bool: 0 or 1. Integer to integer wraps; to float rounds to
-// even (to bf16: through float, two roundings, as PyTorch). Float to integer truncates; nan gives 0,
-// out of range saturates (u8 at 0 and 255).
+// even (to the small floats: through float, two roundings, as PyTorch). Float to integer truncates; nan gives 0,
+// out of range saturates (u8 at 0 and 255). Of a complex number the real part, but for bool, which asks both.
 template <class To, class From>
 TSC_INLINE To cast(From x) {
   if constexpr (std::is_same_v<To, From>) return x;
+  else if constexpr (kIsComplex<From> && kIsBool<To>) return !logical_not(x);
+  else if constexpr (kIsComplex<From> && kIsComplex<To>)
+    return {static_cast<decltype(To::re)>(x.re), static_cast<decltype(To::re)>(x.im)};
+  else if constexpr (kIsComplex<From>) return cast<To>(x.re);
+  else if constexpr (kIsComplex<To>) return {cast<decltype(To::re)>(x), 0};
   else if constexpr (kIsBool<To>) return x != From(0);
   else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
     // Bounds that the float type holds exactly: the lowest To, and one past the highest.

@@ -13,7 +13,7 @@ constexpr double kScanNanoseconds = 1.5;
 
 template <class A, bool kProduct, class S, class R>
 void scan_line(const S* x, R* out, int64_t length) {
-  A running = kProduct ? 1 : 0;
+  A running = TSC_ISA::scalar::constant<A>(kProduct ? 1 : 0);
   for (int64_t i = 0; i < length; ++i) {
     A value = static_cast<A>(load_element(x + i));
     running = kProduct ? TSC_ISA::scalar::mul(running, value) : TSC_ISA::scalar::add(running, value);
@@ -21,7 +21,7 @@ void scan_line(const S* x, R* out, int64_t length) {
   }
 }
 
-// The running value is kept in the accumulator type: i64 for integers, float for bf16.
+// The running value is kept in the accumulator type: i64 for integers, float for the small floats.
 template <class S, class R, bool kProduct>
 void scan_lines(const Lines& lines, const S* x, R* out) {
   using A = decltype(load_element(static_cast<const R*>(nullptr)));
@@ -37,7 +37,7 @@ void scan_lines(const Lines& lines, const S* x, R* out) {
         continue;
       }
       A running[kColumns];
-      std::fill_n(running, width, A(kProduct ? 1 : 0));
+      std::fill_n(running, width, TSC_ISA::scalar::constant<A>(kProduct ? 1 : 0));
       int64_t row = work / tiles * lines.length * lines.inner + first;
       for (int64_t i = 0; i < lines.length; ++i, row += lines.inner)
         for (int64_t j = 0; j < width; ++j) {

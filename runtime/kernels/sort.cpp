@@ -123,7 +123,7 @@ OpResults run_sort(const OpCall& call) {
   if (lines.length > std::numeric_limits<uint32_t>::max())
     throw Error(ErrorKind::NotImplementedError,
                 "sort: an axis of " + std::to_string(lines.length) + " elements is too long");
-  visit_dtype(x.dtype(), [&]<class S>() {
+  visit_ordered_dtype(x.dtype(), [&]<class S>() {
     sort_lines(lines, call.attributes.mode == 1, x.data_as<S>(), values.data_as<S>(),
                indices.data_as<int64_t>());
   });

@@ -31,7 +31,8 @@ void move_run(std::byte* packed, std::byte* strided, int64_t stride, int64_t cou
     case 1: return move_words<uint8_t, kPack>(packed, strided, stride, count);
     case 2: return move_words<uint16_t, kPack>(packed, strided, stride, count);
     case 4: return move_words<uint32_t, kPack>(packed, strided, stride, count);
-    default: return move_words<uint64_t, kPack>(packed, strided, stride, count);
+    case 8: return move_words<uint64_t, kPack>(packed, strided, stride, count);
+    default: return move_words<Complex<double>, kPack>(packed, strided, stride, count);
   }
 }
 

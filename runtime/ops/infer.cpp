@@ -117,6 +117,14 @@ void check_view(const Call& call) {
       check_axes(call, 2);
       view_diagonal(shape, call.scalar(0), axes[0], axes[1]);
       return;
+    case Op::view_as_real:
+      check_counts(call, 0);
+      return;
+    case Op::view_as_complex:
+      check_counts(call, 0);
+      if (x.empty() || x.back() != 2)
+        call.fail(ErrorKind::RuntimeError, "Tensor must have a last dimension of size 2");
+      return;
     default:
       check_counts(call, 2);
       check_axes(call, 1);

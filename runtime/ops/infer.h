@@ -35,6 +35,14 @@ SizesOf<Size> infer_view_sizes(Op op, const SizesOf<Size>& x, std::span<const Si
       sizes = x;
       sizes[axes[0]] = scalars[1];
       return sizes;
+    case Op::view_as_real:
+      sizes = x;
+      sizes.push_back(policy.constant(2));
+      return sizes;
+    case Op::view_as_complex:
+      sizes = x;
+      sizes.pop_back();
+      return sizes;
     case Op::unfold:
       sizes = x;
       sizes[axes[0]] = policy.add(

@@ -51,6 +51,19 @@ void check_operand_dtypes(const OpRow& row, std::span<const DType> operands) {
       refuse(ErrorKind::RuntimeError, row, "the operands must have one dtype", operands);
 }
 
+void check_complex(const OpRow& row, std::span<const DType> operands) {
+  if (row.flags & kComplex) return;
+  for (const DType dtype : operands) {
+    if (!is_complex(dtype)) continue;
+    if (row.op == Op::sort) throw Error(ErrorKind::TypeError, "Sort does not support complex dtypes on CPU");
+    if (row.op == Op::argmax || row.op == Op::argmin)
+      throw Error(ErrorKind::TypeError, std::string(row.name) + "(): does not support complex input");
+    throw Error(ErrorKind::NotImplementedError,
+                "\"" + std::string(row.name) + "\" not implemented for '" +
+                    std::string(dtype_info(dtype).scalar_name) + "'");
+  }
+}
+
 void check_attribute_dtype(const OpRow& row, std::span<const DType> operands, DType result) {
   if (row.op == Op::bitcast) {
     bool fits = dtype_size(operands[0]) == dtype_size(result) && operands[0] != DType::Bool &&
@@ -81,19 +94,20 @@ DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& at
                   int index) {
   const OpRow& row = op_row(op);
   check_operand_dtypes(row, operands);
+  check_complex(row, operands);
   if (op == Op::sort && index == 1) return DType::I64;
   DType operand = operands.empty() ? attributes.dtype : operands[first_value_operand(op)];
   switch (row.dtype_rule) {
     case DTypeRule::Same:
       return operand;
     case DTypeRule::Float:
-      if (!is_floating(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a floating dtype", operands);
+      if (!is_differentiable(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a floating dtype", operands);
       return operand;
     case DTypeRule::Number:
       if (operand == DType::Bool) refuse(ErrorKind::NotImplementedError, row, "does not take bool tensors", operands);
       return operand;
     case DTypeRule::Integer:
-      if (is_floating(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a bool or integer dtype", operands);
+      if (is_differentiable(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a bool or integer dtype", operands);
       return operand;
     case DTypeRule::Bool:
       return DType::Bool;
@@ -103,7 +117,14 @@ DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& at
     case DTypeRule::I64:
       return DType::I64;
     case DTypeRule::ReduceSum:
-      return is_floating(operand) ? operand : DType::I64;
+      return is_differentiable(operand) ? operand : DType::I64;
+    case DTypeRule::Part:
+      if (!is_complex(operand)) refuse(ErrorKind::RuntimeError, row, "is only supported for complex tensors", operands);
+      return part_dtype(operand);
+    case DTypeRule::ComplexOf:
+      if (operand != DType::F32 && operand != DType::F64)
+        refuse(ErrorKind::RuntimeError, row, "is only supported for float32 and float64 tensors", operands);
+      return complex_dtype(operand);
   }
   return operand;
 }

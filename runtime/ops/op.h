@@ -21,7 +21,9 @@ enum class Op : uint8_t {
 enum class Family : uint8_t {
   Unary, Binary, Ternary, Create, View, Move, Index, Reduce, Scan, Sort, Contract, Window
 };
-enum class DTypeRule : uint8_t { Same, Float, Number, Integer, Bool, Attribute, I64, ReduceSum };
+enum class DTypeRule : uint8_t {
+  Same, Float, Number, Integer, Bool, Attribute, I64, ReduceSum, Part, ComplexOf
+};
 enum class Domain : uint8_t {
   Any, NonNegative, Positive, NonZero, AboveMinusOne, Unit, SmallShift, Index, NonEmpty
 };
@@ -31,7 +33,8 @@ enum OpFlags : uint8_t {
   kAssociative = 2,
   kMayRaise = 4,     // can fail on element values (shape errors are inference's)
   kView = 8,         // the result may share memory with operand 0
-  kDynamicSize = 16  // a result size depends on element values
+  kDynamicSize = 16,  // a result size depends on element values
+  kComplex = 32       // takes complex numbers
 };
 inline constexpr int kVariadic = -1;
 

@@ -1,42 +1,28 @@
 #include "runtime/tensor/dtype.h"
 
-#include <array>
+#include <utility>
 
 namespace tsc {
-namespace {
-
-struct DTypeRow {
-  std::string_view name, short_name;
-};
-
-constexpr std::array<DTypeRow, kDTypeCount> kRows = {{{"bool", "bool"},
-                                                      {"uint8", "u8"},
-                                                      {"int32", "i32"},
-                                                      {"int64", "i64"},
-                                                      {"bfloat16", "bf16"},
-                                                      {"float32", "f32"},
-                                                      {"float64", "f64"}}};
-
-}  // namespace
-
-std::string_view dtype_name(DType dtype) { return kRows[static_cast<size_t>(dtype)].name; }
-std::string_view dtype_short_name(DType dtype) {
-  return kRows[static_cast<size_t>(dtype)].short_name;
-}
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (int i = 0; i < kDTypeCount; ++i)
-    if (kRows[i].name == name || kRows[i].short_name == name) return static_cast<DType>(i);
+    if (kDTypes[i].name == name || kDTypes[i].short_name == name) return static_cast<DType>(i);
   return std::nullopt;
 }
 
-// Every pair of our dtypes has its answer in the pair: the enum lists them in promotion order
-// (an integer with a float gives the float, so bf16 stays bf16 beside i64, as in PyTorch).
-DType promote_types(DType a, DType b) { return a < b ? b : a; }
-
-Category category_of(DType dtype) {
-  if (dtype == DType::Bool) return Category::Bool;
-  return is_floating(dtype) ? Category::Float : Category::Integer;
+// The higher category wins; inside of one the type that holds both: the wider, of two halves that hold
+// different numbers float32, of uint8 and int8 int16. A complex number's parts are as wide as its partner.
+DType promote_types(DType a, DType b) {
+  if (a == b) return a;
+  if (category_of(a) < category_of(b)) std::swap(a, b);
+  const DTypeInfo &high = dtype_info(a), &low = dtype_info(b);
+  if (high.category == Category::Complex)
+    return low.category < Category::Float || dtype_info(low.part).bits <= dtype_info(high.part).bits
+               ? a
+               : complex_dtype(low.part);
+  if (high.category != low.category) return a;
+  if (high.bits != low.bits) return high.bits > low.bits ? a : b;
+  return high.category == Category::Float ? DType::F32 : DType::I16;
 }
 
 }  // namespace tsc

@@ -5,27 +5,30 @@
 #include <cstdio>
 #include <vector>
 
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc {
 namespace {
 
-// One element: a double for floating dtypes, else an integer.
+// One element: a double for floating dtypes, two for complex ones, else an integer.
 struct Element {
-  double number = 0;
+  double number = 0, imaginary = 0;
   int64_t integer = 0;
 };
+
+template <class S>
+Element element_of(S x) {
+  if constexpr (kIsComplex<S>) return {x.re, x.im, 0};
+  else if constexpr (std::is_integral_v<S>) return {0, 0, static_cast<int64_t>(x)};
+  else return {static_cast<double>(widen(x)), 0, 0};
+}
 
 Element element_at(const Tensor& x, int64_t offset) {
   const std::byte* place = x.data() + offset * dtype_size(x.dtype());
   switch (x.dtype()) {
-    case DType::Bool: return {0, *reinterpret_cast<const bool*>(place)};
-    case DType::U8: return {0, *reinterpret_cast<const uint8_t*>(place)};
-    case DType::I32: return {0, *reinterpret_cast<const int32_t*>(place)};
-    case DType::I64: return {0, *reinterpret_cast<const int64_t*>(place)};
-    case DType::BF16: return {bf16_to_float(*reinterpret_cast<const BFloat16*>(place)), 0};
-    case DType::F32: return {*reinterpret_cast<const float*>(place), 0};
-    case DType::F64: return {*reinterpret_cast<const double*>(place), 0};
+#define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
+  case DType::id: return element_of(*reinterpret_cast<const storage*>(place));
+#include "runtime/tensor/dtypes.def"
   }
   return {};
 }
@@ -37,12 +40,66 @@ std::string formatted(const char* format, int precision, double value) {
   return text;
 }
 
+// How the numbers of one tensor are written, all to one width: whole, with a fraction, or with an exponent.
+class NumberFormat {
+ public:
+  NumberFormat(const PrintOptions& options, const std::vector<double>& values) : options_(options) {
+    double smallest = INFINITY, largest = 0;
+    for (double value : values) {
+      if (!std::isfinite(value)) continue;
+      whole_ &= value == std::ceil(value);
+      if (value == 0) continue;
+      smallest = std::min(smallest, std::fabs(value));
+      largest = std::max(largest, std::fabs(value));
+    }
+    if (largest == 0) return;
+    scientific_ = options_.scientific.value_or(largest / smallest > 1000.0 || largest > 1.0e8 ||
+                                               smallest < 1.0e-4);
+    for (double value : values) {
+      if (!std::isfinite(value) || value == 0) continue;
+      const size_t point = whole_ && !scientific_;
+      const std::string digits = scientific_ ? formatted("%.*e", options_.precision, value)
+                                             : formatted("%.*f", whole_ ? 0 : options_.precision, value);
+      width_ = std::max(width_, digits.size() + point);
+    }
+  }
+
+  size_t width() const { return width_; }
+
+  std::string text(double value) const {
+    if (scientific_) return formatted("%.*e", options_.precision, value);
+    if (!whole_) return formatted("%.*f", options_.precision, value);
+    return formatted("%.*f", 0, value) + (std::isfinite(value) ? "." : "");
+  }
+
+ private:
+  const PrintOptions& options_;
+  size_t width_ = 1;
+  bool whole_ = true;  // every value is an integer
+  bool scientific_ = false;
+};
+
+std::string padded(const std::string& text, size_t width) {
+  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
+}
+
 class Printer {
  public:
   Printer(const Tensor& x, const PrintOptions& options)
       : x_(x), options_(options), summarize_(x.numel() > options.threshold) {
-    for_shown(0, 0, [this](Element element) { shown_.push_back(element); });
-    is_floating(x.dtype()) ? choose_float_format() : choose_integer_width();
+    std::vector<double> numbers, imaginary;
+    for_shown(0, 0, [&](Element element) {
+      numbers.push_back(element.number);
+      imaginary.push_back(element.imaginary);
+      if (!is_differentiable(x.dtype()))
+        width_ = std::max(width_, integer_text(element.integer).size());
+    });
+    if (!is_differentiable(x.dtype())) return;
+    format_.emplace(options, numbers);
+    width_ = format_->width();
+    if (!is_complex(x.dtype())) return;
+    imaginary_format_.emplace(options, imaginary);
+    width_ += imaginary_format_->width() + 1;
   }
 
   std::string body(int64_t indent) const { return axis_text(0, 0, indent); }
@@ -73,54 +130,21 @@ class Printer {
       if (i >= 0) for_shown(axis + 1, offset + i * x_.stride(axis), visit);
   }
 
-  void widen(const std::string& text, size_t extra = 0) {
-    width_ = std::max(width_, text.size() + extra);
-  }
-
-  void choose_integer_width() {
-    for (Element element : shown_) widen(integer_text(element.integer));
-  }
-
   std::string integer_text(int64_t value) const {
     if (x_.dtype() == DType::Bool) return value ? "True" : "False";
     return std::to_string(value);
   }
 
-  void choose_float_format() {
-    double smallest = INFINITY, largest = 0;
-    for (Element element : shown_) {
-      double value = element.number;
-      if (!std::isfinite(value) || value == 0) continue;
-      smallest = std::min(smallest, std::fabs(value));
-      largest = std::max(largest, std::fabs(value));
-      whole_ &= value == std::ceil(value);
-    }
-    if (largest == 0) return;
-    scientific_ = options_.scientific.value_or(largest / smallest > 1000.0 || largest > 1.0e8 ||
-                                               smallest < 1.0e-4);
-    for (Element element : shown_) {
-      double value = element.number;
-      if (!std::isfinite(value) || value == 0) continue;
-      if (scientific_)
-        widen(formatted("%.*e", options_.precision, value));
-      else if (whole_)
-        widen(formatted("%.*f", 0, value), 1);
-      else
-        widen(formatted("%.*f", options_.precision, value));
-    }
-  }
-
-  std::string float_text(double value) const {
-    if (scientific_) return formatted("%.*e", options_.precision, value);
-    if (!whole_) return formatted("%.*f", options_.precision, value);
-    return formatted("%.*f", 0, value) + (std::isfinite(value) ? "." : "");
+  // The imaginary part brings a sign of its own and no space in front.
+  std::string complex_text(const Element& element) const {
+    const std::string imaginary = imaginary_format_->text(element.imaginary) + "j";
+    return padded(format_->text(element.number), format_->width()) + (imaginary[0] == '-' ? "" : "+") + imaginary;
   }
 
   std::string element_text(int64_t offset) const {
-    Element element = element_at(x_, offset);
-    std::string text =
-        is_floating(x_.dtype()) ? float_text(element.number) : integer_text(element.integer);
-    return std::string(width_ > text.size() ? width_ - text.size() : 0, ' ') + text;
+    const Element element = element_at(x_, offset);
+    if (is_complex(x_.dtype())) return complex_text(element);
+    return padded(format_ ? format_->text(element.number) : integer_text(element.integer), width_);
   }
 
   std::string axis_text(int64_t axis, int64_t offset, int64_t indent) const {
@@ -160,10 +184,8 @@ class Printer {
   const Tensor& x_;
   const PrintOptions& options_;
   bool summarize_;
-  std::vector<Element> shown_;
   size_t width_ = 1;
-  bool whole_ = true;  // every value is an integer
-  bool scientific_ = false;
+  std::optional<NumberFormat> format_, imaginary_format_;
 };
 
 }  // namespace
@@ -181,7 +203,8 @@ std::string tensor_repr(const Tensor& x, std::string_view suffix, const PrintOpt
     suffixes.push_back(size + (x.rank() == 1 ? ",)" : ")"));
   }
   bool implied = x.dtype() == options.default_dtype ||
-                 (!empty && (x.dtype() == DType::I64 || x.dtype() == DType::Bool));
+                 (!empty && (x.dtype() == DType::I64 || x.dtype() == DType::Bool ||
+                             x.dtype() == complex_dtype(options.default_dtype)));
   if (!implied) suffixes.push_back("dtype=torch." + std::string(dtype_name(x.dtype())));
   if (!suffix.empty()) suffixes.emplace_back(suffix);
   size_t newline = text.rfind('\n');

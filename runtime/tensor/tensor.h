@@ -108,6 +108,9 @@ Tensor view_slice(const Tensor& x, int64_t axis, int64_t start, int64_t length, 
 Tensor view_diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1);
 Tensor view_unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step);
 Tensor view_as_strided(const Tensor& x, const Sizes& sizes, const Sizes& strides, int64_t offset);
+// A complex tensor as its parts on a new last axis, and the reverse, whose last axis must be two neighbours.
+Tensor view_as_real(const Tensor& x);
+Tensor view_as_complex(const Tensor& x);
 // The reshaped view, or an undefined Tensor when the layout does not allow one.
 Tensor try_view_reshape(const Tensor& x, const Sizes& sizes);
 

@@ -148,6 +148,31 @@ Tensor view_as_strided(const Tensor& x, const Sizes& sizes, const Sizes& strides
   return with_map(x, sizes, strides, empty ? 0 : offset);
 }
 
+Tensor view_as_real(const Tensor& x) {
+  Sizes sizes = x.sizes(), strides = x.strides();
+  for (int64_t& stride : strides) stride = checked_mul(stride, 2);
+  sizes.push_back(2);
+  strides.push_back(1);
+  return Tensor(x.storage(), part_dtype(x.dtype()), std::move(sizes), std::move(strides), checked_mul(x.offset(), 2));
+}
+
+Tensor view_as_complex(const Tensor& x) {
+  const auto fail = [](const char* what) {
+    throw Error(ErrorKind::RuntimeError, std::string("Tensor must have a ") + what);
+  };
+  if (x.rank() == 0 || x.sizes().back() != 2) fail("last dimension of size 2");
+  if (x.strides().back() != 1) fail("last dimension with stride 1");
+  Sizes sizes = x.sizes(), strides = x.strides();
+  sizes.pop_back();
+  strides.pop_back();
+  for (int64_t& stride : strides) {
+    if (stride % 2 != 0) fail("stride divisible by 2 for all but last dimension");
+    stride /= 2;
+  }
+  if (x.offset() % 2 != 0) fail("storage_offset divisible by 2");
+  return Tensor(x.storage(), complex_dtype(x.dtype()), std::move(sizes), std::move(strides), x.offset() / 2);
+}
+
 // PyTorch's rule (computeStride): the old axes are grouped into runs that are contiguous among
 // themselves; each run must be a product of consecutive new sizes.
 Tensor try_view_reshape(const Tensor& x, const Sizes& sizes) {

@@ -7,7 +7,7 @@
 
 #include "catch2/catch.hpp"
 #include "jit/loops/evaluate.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/kernels/typed.h"
 
 namespace tsc::jit {
 
@@ -168,35 +168,26 @@ void fill(std::vector<std::byte>& memory, DType dtype, Random& random) {
   for (size_t at = 0; at + size <= memory.size(); at += size) {
     std::byte* place = memory.data() + at;
     auto put = [&](auto value) { std::memcpy(place, &value, sizeof value); };
-    switch (dtype) {
-      case DType::Bool:
+    visit_dtype(dtype, [&]<class S>() {
+      if constexpr (std::is_same_v<S, bool>)
         put(static_cast<uint8_t>(random() % 2));
-        break;
-      case DType::U8:
-        put(static_cast<uint8_t>(awkward_integer(random)));
-        break;
-      case DType::I32:
-        put(static_cast<int32_t>(awkward_integer(random)));
-        break;
-      case DType::I64:
-        put(awkward_integer(random));
-        break;
-      case DType::BF16:
+      else if constexpr (std::is_integral_v<S>)
+        put(static_cast<S>(awkward_integer(random)));
+      else if constexpr (std::is_same_v<S, Float16>)  // half of the time any of its numbers
+        put(random() % 2 ? Float16{static_cast<uint16_t>(random())}
+                         : float_to_f16(static_cast<float>(awkward_number(random))));
+      else if constexpr (std::is_same_v<S, BFloat16>)
         put(float_to_bf16(static_cast<float>(awkward_number(random))));
-        break;
-      case DType::F32:
-        put(static_cast<float>(awkward_number(random)));
-        break;
-      case DType::F64:
-        put(awkward_number(random));
-        break;
-    }
+      else if constexpr (!kIsComplex<S>)
+        put(static_cast<S>(awkward_number(random)));
+    });
   }
 }
 
 bool is_nan_at(const std::byte* place, DType dtype) {
   if (dtype == DType::F64) return std::isnan(*reinterpret_cast<const double*>(place));
   if (dtype == DType::F32) return std::isnan(*reinterpret_cast<const float*>(place));
+  if (dtype == DType::F16) return std::isnan(f16_to_float(*reinterpret_cast<const Float16*>(place)));
   if (dtype != DType::BF16) return false;
   return std::isnan(bf16_to_float(*reinterpret_cast<const BFloat16*>(place)));
 }

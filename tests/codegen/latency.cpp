@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "catch2/catch.hpp"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 #include "sample_programs.h"
 
 using namespace tsc;

@@ -30,7 +30,8 @@ class Maker {
  private:
   DType any_dtype() {
     constexpr DType kDTypes[] = {DType::F32, DType::F32, DType::F32,  DType::F64, DType::BF16,
-                                 DType::I64, DType::I32, DType::Bool, DType::U8};
+                                 DType::I64, DType::I32, DType::Bool, DType::U8,
+                                 DType::F16, DType::I8,  DType::I16};
     return kDTypes[random_() % std::size(kDTypes)];
   }
   Access any_access() {

@@ -24,12 +24,12 @@ int64_t numel(const std::vector<int64_t>& sizes) {
 }
 
 int fraction_bits(const std::string& dtype) {
-  return dtype == "f64" ? 52 : dtype == "f32" ? 23 : 7;
+  return dtype == "f64" || dtype == "c128" ? 52 : dtype == "f32" || dtype == "c64" ? 23 : dtype == "f16" ? 10 : 7;
 }
 
 // The spacing of the dtype's numbers at a magnitude.
 double ulp_at(double magnitude, const std::string& dtype) {
-  const int least = dtype == "f64" ? -1022 : -126;
+  const int least = dtype == "f64" || dtype == "c128" ? -1022 : dtype == "f16" ? -14 : -126;
   const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
   return std::ldexp(1.0, exponent - fraction_bits(dtype));
 }
@@ -89,14 +89,14 @@ TensorLine parse_tensor(const std::string& line) {
   for (std::string word; elements >> word;) {
     const char* text = word.c_str();
     // Nine digits name one float, but the double they spell is not that float.
-    if (out.dtype == "f64")
+    if (out.is_double())
       out.floats.push_back(std::strtod(text, nullptr));
     else if (out.is_floating())
       out.floats.push_back(std::strtof(text, nullptr));
     else
       out.integers.push_back(std::stoll(word));
   }
-  const size_t count = out.is_floating() ? out.floats.size() : out.integers.size();
+  const size_t count = out.is_floating() ? out.floats.size() / (out.is_complex() ? 2 : 1) : out.integers.size();
   if (static_cast<int64_t>(count) != numel(out.sizes))
     throw std::runtime_error("the sizes do not fit the elements: " + line);
   return out;

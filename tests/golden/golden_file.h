@@ -10,11 +10,13 @@ namespace tsc::golden {
 
 struct TensorLine {
   std::string mark;   // what the tensor is: "x", "y", "out 0", "grad weight"
-  std::string dtype;  // f32, f64, bf16, i64, i32, u8, bool
+  std::string dtype;  // the short names of dtypes.def
   std::vector<int64_t> sizes;
-  std::vector<double> floats;     // floating dtypes
+  std::vector<double> floats;     // floating dtypes, and the two parts of each complex number
   std::vector<int64_t> integers;  // the others
-  bool is_floating() const { return dtype == "f32" || dtype == "f64" || dtype == "bf16"; }
+  bool is_complex() const { return dtype[0] == 'c'; }
+  bool is_floating() const { return dtype[0] == 'f' || dtype == "bf16" || is_complex(); }
+  bool is_double() const { return dtype == "f64" || dtype == "c128"; }
 };
 
 // Throws std::runtime_error with the line when it is not of that form.

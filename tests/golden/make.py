@@ -17,11 +17,14 @@ import types
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
-DTYPES = {torch.float32: "f32", torch.float64: "f64", torch.bfloat16: "bf16", torch.int64: "i64", torch.int32: "i32",
-          torch.uint8: "u8", torch.bool: "bool"}
+DTYPES = {torch.float32: "f32", torch.float64: "f64", torch.bfloat16: "bf16", torch.float16: "f16", torch.int64: "i64",
+          torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8", torch.bool: "bool",
+          torch.complex64: "c64", torch.complex128: "c128"}
 
 
 def number(value, dtype):
+    if dtype.is_complex:  # its two parts, one behind the other
+        return " ".join(number(part, dtype.to_real()) for part in (value.real, value.imag))
     if dtype.is_floating_point:
         return f"{value:.17g}" if dtype is torch.float64 else f"{value:.9g}"
     return str(int(value))

@@ -10,19 +10,28 @@ from fractions import Fraction
 
 import torch
 
-F32, F64, BF16 = torch.float32, torch.float64, torch.bfloat16
-I64, I32, U8, BOOL = torch.int64, torch.int32, torch.uint8, torch.bool
-FLOATS = [F32, F64, BF16]
-INTEGERS = [I64, I32, U8]
+F32, F64, BF16, F16 = torch.float32, torch.float64, torch.bfloat16, torch.float16
+I64, I32, I16, I8, U8, BOOL = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool
+C64, C128 = torch.complex64, torch.complex128
+FLOATS = [F32, F64, BF16, F16]
+INTEGERS = [I64, I32, I16, I8, U8]
+COMPLEX = [C64, C128]
 NUMBERS = FLOATS + INTEGERS
 ALL = NUMBERS + [BOOL]
+EVERY = ALL + COMPLEX
 
 INF, NAN = math.inf, math.nan
 UNARY_EDGES = [0.0, -0.0, 1, -1, 0.5, -0.5, 2.5, -2.5, 1.5, 3, -7.25, 0.1, 0.75, -0.3, 1e-3, 20.5, 80, -80, 1e30, -1e30,
                1e-30, INF, -INF, NAN]
 BINARY_EDGES = [0.0, -0.0, 1, -2.5, 3, 0.5, INF, NAN]
 INTEGER_EDGES = {I64: [0, 1, -1, 2, -7, 5, 2**63 - 1, -2**63], I32: [0, 1, -1, 2, -7, 5, 2**31 - 1, -2**31],
+                 I16: [0, 1, -1, 2, -7, 5, 2**15 - 1, -2**15], I8: [0, 1, -1, 2, -7, 5, 127, -128],
                  U8: [0, 1, 2, 7, 128, 255], BOOL: [0, 1]}
+# float16 ends at 65504; the last ones are halfway to it, between two of its numbers below the normal ones, and half
+# of the smallest.
+HALF_EDGES = [v for v in UNARY_EDGES if abs(v) != 1e30] + [65504, -65504, 65519, 65520, 2.0**-14, 1.5 * 2.0**-24,
+                                                            2.5 * 2.0**-24, -2.0**-24, 2.0**-25]
+COMPLEX_EDGES = [0j, 1 + 0j, 2 - 3j, -1.5 + 0.5j, 1j, -2j, -0.25 - 8j, 3 + 4j]
 
 
 class Case:
@@ -45,14 +54,18 @@ def ramp(*shape, dtype=F32):
     """Small numbers whose sums and short products are exact in every dtype."""
     n = math.prod(shape)
     values = [((7 * i + 3) % 11) / 2 - 2 for i in range(n)]
+    if dtype.is_complex:
+        return torch.complex(tensor(values, F64), tensor(values[::-1], F64)).to(dtype).reshape(shape)
     if not dtype.is_floating_point:
         values = [(7 * i + 3) % 11 for i in range(n)]
     return tensor(values, dtype).reshape(shape)
 
 
 def edges(dtype, pairs=False):
+    if dtype.is_complex:
+        return COMPLEX_EDGES
     if dtype.is_floating_point:
-        return BINARY_EDGES if pairs else UNARY_EDGES
+        return BINARY_EDGES if pairs else HALF_EDGES if dtype is F16 else UNARY_EDGES
     return INTEGER_EDGES[dtype]
 
 
@@ -81,7 +94,7 @@ def binary(f, dtypes, keep=None):
 
 def finite_divisor(x, y):
     """Integer quotients by zero raise; the smallest integer by -1 is undefined in PyTorch."""
-    return y != 0 and not (y == -1 and x in (-2**63, -2**31))
+    return y != 0 and not (y == -1 and x in (-2**63, -2**31, -2**15, -2**7))
 
 
 def division(f, dtypes):
@@ -96,7 +109,7 @@ def extremum(f):
 
 
 def shift(f):
-    return binary(f, INTEGERS, lambda x, y: 0 <= y < 8)
+    return binary(f, [d for d in INTEGERS if d is not I8], lambda x, y: 0 <= y < 8) + binary(f, [I8], lambda x, y: 0 <= y < 7)
 
 
 def power():
@@ -132,7 +145,7 @@ def fma():
 
 def select():
     cases = []
-    for dtype in ALL:
+    for dtype in EVERY:
         y = tensor(edges(dtype), dtype)
         z = y.flip(0)
         mask = tensor([i % 3 == 0 for i in range(len(y))], BOOL)
@@ -143,21 +156,21 @@ def select():
 def cast():
     """Every pair of dtypes; floats outside the range of an integer are left out (undefined in PyTorch)."""
     cases = []
-    for source, target in itertools.product(ALL, ALL):
+    for source, target in itertools.product(EVERY, EVERY):
         values = edges(source)
-        if source.is_floating_point and not target.is_floating_point and target is not BOOL:
-            low, high = (0, 255) if target is U8 else (-2**30, 2**30)
-            values = [v for v in values if low <= v <= high]
+        if source in FLOATS + COMPLEX and target in INTEGERS:
+            low, high = {U8: (0, 255), I8: (-128, 127), I16: (-2**15, 2**15 - 1)}.get(target, (-2**30, 2**30))
+            values = [v for v in values if low <= (v.real if source.is_complex else v) <= high]
         x = tensor(values, source)
         cases.append(Case([x], [x.to(target)], dtype=target))
     return cases
 
 
 def bitcast():
-    pairs = [(F32, I32), (I32, F32), (F64, I64), (I64, F64)]
+    pairs = [(F32, I32), (I32, F32), (F64, I64), (I64, F64), (F16, I16), (I16, BF16)]
     cases = []
     for source, target in pairs:
-        values = [v for v in edges(source) if v == v] if source.is_floating_point else [0, 1, 2, 1065353216, 5]
+        values = [v for v in edges(source) if v == v] if source.is_floating_point else [0, 1, 2, 16256 if source is I16 else 1065353216, 5]
         cases.append(Case([tensor(values, source)], [tensor(values, source).view(target)], dtype=target))
     return cases
 
@@ -166,7 +179,7 @@ def bitcast():
 
 def full():
     cases = []
-    for value, dtype in [(2.5, F32), (0.1, F64), (0.1, BF16), (-3, I64), (7, I32), (200, U8), (True, BOOL), (NAN, F32), (2, F32)]:
+    for value, dtype in [(2.5, F32), (0.1, F64), (0.1, BF16), (0.1, F16), (-3, I64), (-3, I16), (-3, I8), (2.5, C64), (7, I32), (200, U8), (True, BOOL), (NAN, F32), (2, F32)]:
         for shape in [(), (0,), (1,), (2, 3)]:
             cases.append(Case([], [torch.full(shape, value, dtype=dtype)], scalars=[value, *shape], dtype=dtype))
     return cases
@@ -174,7 +187,7 @@ def full():
 
 def iota():
     cases = []
-    for dtype in [F32, F64, BF16, I64, I32, U8]:
+    for dtype in [F32, F64, BF16, F16, I64, I32, I16, I8, U8]:
         for shape, axis in [((4,), 0), ((0,), 0), ((2, 3), 0), ((2, 3), 1), ((2, 1, 3), 2)]:
             sizes = [1] * len(shape)
             sizes[axis] = shape[axis]
@@ -211,18 +224,18 @@ def rng_bits():
 
 def reshape():
     cases = [Case([ramp(*a, dtype=d)], [ramp(*a, dtype=d).reshape(b)], scalars=list(b))
-             for d in ALL for a, b in [((2, 6), (3, 4)), ((0, 3), (3, 0)), ((1,), ()), ((2, 3), (6,))]]
+             for d in EVERY for a, b in [((2, 6), (3, 4)), ((0, 3), (3, 0)), ((1,), ()), ((2, 3), (6,))]]
     return cases
 
 
 def permute():
     return [Case([ramp(*s, dtype=d)], [ramp(*s, dtype=d).permute(p)], axes=p)
-            for d in ALL for s, p in [((2, 3), [1, 0]), ((2, 3, 4), [2, 0, 1]), ((0, 2), [1, 0]), ((3,), [0])]]
+            for d in EVERY for s, p in [((2, 3), [1, 0]), ((2, 3, 4), [2, 0, 1]), ((0, 2), [1, 0]), ((3,), [0])]]
 
 
 def broadcast():
     return [Case([ramp(*s, dtype=d)], [ramp(*s, dtype=d).expand(t)], scalars=list(t))
-            for d in ALL for s, t in [((3,), (2, 3)), ((2, 1), (2, 4)), ((1,), (0,)), ((), (2, 2)), ((2, 1, 3), (4, 2, 2, 3))]]
+            for d in EVERY for s, t in [((3,), (2, 3)), ((2, 1), (2, 4)), ((1,), (0,)), ((), (2, 2)), ((2, 1, 3), (4, 2, 2, 3))]]
 
 
 def slice_():
@@ -245,13 +258,22 @@ def unfold():
             for s, a, n, step in [((7,), 0, 3, 2), ((2, 5), 1, 2, 1), ((4, 2), 0, 4, 1), ((6,), 0, 1, 3)]]
 
 
+def view_as_real():
+    return [Case([ramp(*s, dtype=d)], [torch.view_as_real(ramp(*s, dtype=d))]) for d in COMPLEX for s in [(), (0, 2), (2, 3)]]
+
+
+def view_as_complex():
+    return [Case([ramp(*s, 2, dtype=d)], [torch.view_as_complex(ramp(*s, 2, dtype=d))])
+            for d in (F32, F64) for s in [(), (0, 2), (2, 3)]]
+
+
 def same(f):
-    return [Case([ramp(*s, dtype=d)], [f(ramp(*s, dtype=d))]) for d in ALL for s in [(), (0, 2), (2, 3)]]
+    return [Case([ramp(*s, dtype=d)], [f(ramp(*s, dtype=d))]) for d in EVERY for s in [(), (0, 2), (2, 3)]]
 
 
 def pad():
     cases = []
-    for dtype in (F32, I64, BOOL):
+    for dtype in (F32, I64, BOOL, C128):
         for shape, axis, low, high in [((2, 3), 1, 1, 2), ((4, 2), 0, -1, 1), ((4,), 0, -2, -1), ((0,), 0, 1, 1)]:
             x = ramp(*shape, dtype=dtype)
             amounts = [0, 0] * (x.ndim - 1 - axis) + [low, high]
@@ -261,7 +283,7 @@ def pad():
 
 def concat():
     cases = []
-    for dtype in ALL:
+    for dtype in EVERY:
         for shapes, axis in [([(2, 3), (1, 3)], 0), ([(2, 1), (2, 2), (2, 0)], 1), ([(3,)], 0)]:
             parts = [ramp(*s, dtype=dtype) for s in shapes]
             cases.append(Case(parts, [torch.cat(parts, axis)], axes=[axis]))
@@ -282,7 +304,7 @@ def store():
 
 def take():
     cases = []
-    for dtype in ALL:
+    for dtype in EVERY:
         x = ramp(4, 3, dtype=dtype)
         for index, axis in [([3, 0, 3, 1], 0), ([[2, 0], [1, 1]], 1), ([], 0)]:
             at = tensor(index, I64)
@@ -296,12 +318,12 @@ REPEATED = tensor([[0, 2, 2], [0, 3, 2]], I64)
 
 
 def gather():
-    return [Case([ramp(4, 3, dtype=d), i], [ramp(4, 3, dtype=d).gather(0, i)], axes=[0]) for d in ALL for i in (INDEX, REPEATED)]
+    return [Case([ramp(4, 3, dtype=d), i], [ramp(4, 3, dtype=d).gather(0, i)], axes=[0]) for d in EVERY for i in (INDEX, REPEATED)]
 
 
 def index_add():
     cases = []
-    for dtype in NUMBERS:
+    for dtype in NUMBERS + COMPLEX:
         x, at, y = ramp(4, 2, dtype=dtype), tensor([1, 1, 3], I64), ramp(3, 2, dtype=dtype)
         cases.append(Case([x, at, y], [x.index_add(0, at, y)], axes=[0]))
         wide, z = tensor([[0, 1], [1, 1]], I64), ramp(4, 2, 2, dtype=dtype)
@@ -312,17 +334,17 @@ def index_add():
 def scatter():
     """Equal places are left out: which of their writers wins is open in PyTorch."""
     return [Case([ramp(4, 3, dtype=d), INDEX, ramp(2, 3, dtype=d)], [ramp(4, 3, dtype=d).scatter(0, INDEX, ramp(2, 3, dtype=d))], axes=[0])
-            for d in ALL]
+            for d in EVERY]
 
 
 def scatter_add():
     return [Case([ramp(4, 3, dtype=d), i, ramp(2, 3, dtype=d)], [ramp(4, 3, dtype=d).scatter_add(0, i, ramp(2, 3, dtype=d))], axes=[0])
-            for d in NUMBERS for i in (INDEX, REPEATED)]
+            for d in NUMBERS + COMPLEX for i in (INDEX, REPEATED)]
 
 
 def nonzero():
-    return [Case([x], [x.nonzero()]) for d in ALL
-            for x in [(ramp(2, 3, dtype=d) > 1).to(d), tensor([0, 0], d), tensor([], d), tensor(1, d)]]
+    return [Case([x], [x.nonzero()]) for d in EVERY
+            for x in [(ramp(2, 3, dtype=d if d not in COMPLEX else F32) > 1).to(d), tensor([0, 0], d), tensor([], d), tensor(1, d)]]
 
 
 # ---- reductions, scans, sort, products ----
@@ -367,7 +389,7 @@ def flattened(f):
 
 def scan(f):
     return [Case([ramp(*s, dtype=d)], [f(ramp(*s, dtype=d), a)], axes=[a])
-            for d in NUMBERS for s, a in [((5,), 0), ((2, 3), 0), ((2, 3), 1), ((0,), 0), ((1,), 0)]]
+            for d in NUMBERS + COMPLEX for s, a in [((5,), 0), ((2, 3), 0), ((2, 3), 1), ((0,), 0), ((1,), 0)]]
 
 
 def sort():
@@ -383,7 +405,7 @@ def sort():
 
 def dot():
     cases = []
-    for dtype in NUMBERS:
+    for dtype in NUMBERS + COMPLEX:
         for b, m, k, n in [(1, 2, 3, 4), (2, 3, 1, 2), (1, 1, 9, 1), (2, 0, 3, 2), (1, 2, 0, 2), (0, 2, 2, 2)]:
             x, y = ramp(b, m, k, dtype=dtype), ramp(b, k, n, dtype=dtype)
             cases.append(Case([x, y], [torch.bmm(x, y)]))
@@ -455,9 +477,9 @@ def window_argmax():
     return cases
 
 
-# Row -> its cases. Float functions of bfloat16 are rounded from float32, there and here.
+# Row -> its cases. Float functions of bfloat16 and float16 are rounded from float32, there and here.
 OPS = {
-    "neg": lambda: unary(torch.neg, NUMBERS), "abs": lambda: unary(torch.abs, NUMBERS),
+    "neg": lambda: unary(torch.neg, NUMBERS + COMPLEX), "abs": lambda: unary(torch.abs, NUMBERS),
     "sign": lambda: unary(torch.sign, INTEGERS) + unary(torch.sign, FLOATS, lambda v: v == v and v != 0),
     "floor": lambda: unary(torch.floor, FLOATS), "ceil": lambda: unary(torch.ceil, FLOATS),
     "trunc": lambda: unary(torch.trunc, FLOATS), "round": lambda: unary(torch.round, FLOATS),
@@ -471,11 +493,12 @@ OPS = {
     "acos": lambda: unary(torch.acos, FLOATS), "atan": lambda: unary(torch.atan, FLOATS),
     "tanh": lambda: unary(torch.tanh, FLOATS),
     # PyTorch's bfloat16 erf is 0 for what is tiny.
-    "erf": lambda: unary(torch.erf, [F32, F64]) + unary(torch.erf, [BF16], lambda v: abs(v) != 1e-30),
-    "erfinv": lambda: unary(torch.erfinv, FLOATS), "logical_not": lambda: unary(torch.logical_not, ALL),
+    "erf": lambda: unary(torch.erf, [F32, F64]) + unary(torch.erf, [BF16, F16], lambda v: abs(v) != 1e-30),
+    "erfinv": lambda: unary(torch.erfinv, FLOATS), "logical_not": lambda: unary(torch.logical_not, EVERY),
     "bitwise_not": lambda: unary(torch.bitwise_not, INTEGERS + [BOOL]),
-    "add": lambda: binary(torch.add, ALL), "sub": lambda: binary(torch.sub, NUMBERS),
-    "mul": lambda: binary(torch.mul, ALL), "div": lambda: binary(torch.div, FLOATS),
+    "conj": lambda: unary(lambda x: torch.conj(x).resolve_conj(), NUMBERS + COMPLEX),
+    "add": lambda: binary(torch.add, EVERY), "sub": lambda: binary(torch.sub, NUMBERS + COMPLEX),
+    "mul": lambda: binary(torch.mul, EVERY), "div": lambda: binary(torch.div, FLOATS) + binary(torch.div, COMPLEX, lambda x, y: y != 0),
     "quot": lambda: division(lambda x, y: torch.div(x, y, rounding_mode="trunc"), INTEGERS + FLOATS),
     "rem": lambda: division(torch.fmod, NUMBERS), "floor_div": lambda: division(torch.floor_divide, NUMBERS),
     "remainder": lambda: division(torch.remainder, NUMBERS), "pow": power,
@@ -485,19 +508,20 @@ OPS = {
     "bitwise_or": lambda: binary(torch.bitwise_or, INTEGERS + [BOOL]),
     "bitwise_xor": lambda: binary(torch.bitwise_xor, INTEGERS + [BOOL]),
     "shift_left": lambda: shift(torch.bitwise_left_shift), "shift_right": lambda: shift(torch.bitwise_right_shift),
-    "eq": lambda: binary(torch.eq, ALL), "ne": lambda: binary(torch.ne, ALL), "lt": lambda: binary(torch.lt, ALL),
+    "eq": lambda: binary(torch.eq, EVERY), "ne": lambda: binary(torch.ne, EVERY), "lt": lambda: binary(torch.lt, ALL),
     "le": lambda: binary(torch.le, ALL), "select": select, "fma": fma, "cast": cast, "bitcast": bitcast,
     "full": full, "iota": iota, "rng_bits": rng_bits,
     "reshape": reshape, "permute": permute, "broadcast": broadcast, "slice": slice_, "diagonal": diagonal, "unfold": unfold,
+    "view_as_real": view_as_real, "view_as_complex": view_as_complex,
     "copy": lambda: same(torch.clone), "detach": lambda: same(torch.clone), "save_for_backward": lambda: same(torch.clone),
     "pad": pad, "concat": concat, "store": store,
     "take": take, "gather": gather, "index_add": index_add, "scatter": scatter, "scatter_add": scatter_add, "nonzero": nonzero,
-    "sum": lambda: reduction(torch.sum, ALL), "prod": lambda: reduction(one_by_one(torch.prod), ALL),
+    "sum": lambda: reduction(torch.sum, EVERY), "prod": lambda: reduction(one_by_one(torch.prod), EVERY),
     "amax": lambda: reduction(torch.amax, ALL, empty=False), "amin": lambda: reduction(torch.amin, ALL, empty=False),
     "argmax": lambda: reduction(flattened(torch.argmax), NUMBERS, empty=False),
     "argmin": lambda: reduction(flattened(torch.argmin), NUMBERS, empty=False),
-    "any": lambda: reduction(one_by_one(lambda x, a: (x != 0).any(a)), ALL),
-    "all": lambda: reduction(one_by_one(lambda x, a: (x != 0).all(a)), ALL),
+    "any": lambda: reduction(one_by_one(lambda x, a: (x != 0).any(a)), EVERY),
+    "all": lambda: reduction(one_by_one(lambda x, a: (x != 0).all(a)), EVERY),
     "cumsum": lambda: scan(torch.cumsum), "cumprod": lambda: scan(torch.cumprod), "sort": sort, "dot": dot,
     "convolve": convolve, "window_argmax": window_argmax,
 }

@@ -22,8 +22,8 @@ TEST_CASE("numbers") {
     INFO(bad);
     CHECK(faults(bad) == Faults{"1:1 E0104"});
   }
-  CHECK(faults("3j") == Faults{"1:1 E0402"});
-  CHECK(faults("1.5e3J") == Faults{"1:1 E0402"});
+  CHECK(token_names("3j 1.5e3J 1_0j 01j") == "FLOAT FLOAT FLOAT FLOAT NEWLINE END");
+  CHECK(expression("3j") == "Constant(value=3.0j)");
 }
 
 TEST_CASE("integers are 64 bits wide") {

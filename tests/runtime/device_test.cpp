@@ -13,21 +13,27 @@ using namespace tsc;
 using namespace tsc::testing;
 
 TEST_CASE("promote_types is PyTorch's table") {
-  // Rows and columns: bool uint8 int32 int64 bfloat16 float32 float64, from torch.promote_types.
-  const char* expected[7][7] = {
-      {"bool", "u8", "i32", "i64", "bf16", "f32", "f64"},
-      {"u8", "u8", "i32", "i64", "bf16", "f32", "f64"},
-      {"i32", "i32", "i32", "i64", "bf16", "f32", "f64"},
-      {"i64", "i64", "i64", "i64", "bf16", "f32", "f64"},
-      {"bf16", "bf16", "bf16", "bf16", "bf16", "f32", "f64"},
-      {"f32", "f32", "f32", "f32", "f32", "f32", "f64"},
-      {"f64", "f64", "f64", "f64", "f64", "f64", "f64"}};
+  // Rows and columns in the order of dtypes.def, from torch.promote_types.
+  const char* expected[kDTypeCount][kDTypeCount] = {
+      {"bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"},
+      {"u8", "u8", "i16", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"},
+      {"i8", "i16", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"},
+      {"i16", "i16", "i16", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"},
+      {"i32", "i32", "i32", "i32", "i32", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"},
+      {"i64", "i64", "i64", "i64", "i64", "i64", "f16", "bf16", "f32", "f64", "c64", "c128"},
+      {"f16", "f16", "f16", "f16", "f16", "f16", "f16", "f32", "f32", "f64", "c64", "c128"},
+      {"bf16", "bf16", "bf16", "bf16", "bf16", "bf16", "f32", "bf16", "f32", "f64", "c64", "c128"},
+      {"f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f32", "f64", "c64", "c128"},
+      {"f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "f64", "c128", "c128"},
+      {"c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c64", "c128", "c64", "c128"},
+      {"c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128", "c128"}};
   for (int i = 0; i < kDTypeCount; ++i)
     for (int j = 0; j < kDTypeCount; ++j)
       CHECK(dtype_short_name(promote_types(dtype_at(i), dtype_at(j))) == expected[i][j]);
   CHECK(dtype_from_name("bfloat16") == DType::BF16);
   CHECK(dtype_from_name("i64") == DType::I64);
-  CHECK(!dtype_from_name("float16"));
+  CHECK(dtype_from_name("float16") == DType::F16);
+  CHECK(!dtype_from_name("float8"));
   CHECK(category_of(DType::U8) == Category::Integer);
 }
 

@@ -10,7 +10,7 @@
 #include "catch2/catch.hpp"
 #include "runtime/device/device.h"
 #include "runtime/kernels/matmul_kernels.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 using namespace tsc;
 
@@ -31,6 +31,14 @@ struct DTypeOf<BFloat16> {
   static constexpr DType value = DType::BF16;
 };
 template <>
+struct DTypeOf<Float16> {
+  static constexpr DType value = DType::F16;
+};
+template <>
+struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::I8;
+};
+template <>
 struct DTypeOf<int32_t> {
   static constexpr DType value = DType::I32;
 };
@@ -45,8 +53,8 @@ struct DTypeOf<uint8_t> {
 
 template <class T>
 auto load(T x) {
-  if constexpr (std::is_same_v<T, BFloat16>)
-    return bf16_to_float(x);
+  if constexpr (kIsSmallFloat<T>)
+    return widen(x);
   else if constexpr (std::is_integral_v<T>)
     return static_cast<uint64_t>(x);
   else
@@ -54,8 +62,8 @@ auto load(T x) {
 }
 template <class T, class C>
 T store(C x) {
-  if constexpr (std::is_same_v<T, BFloat16>)
-    return float_to_bf16(x);
+  if constexpr (kIsSmallFloat<T>)
+    return narrow<T>(x);
   else
     return static_cast<T>(x);
 }
@@ -215,6 +223,8 @@ TEST_CASE("matmul: sizes around every border", "[matmul]") {
     check_everywhere<double>({1, size, any(), any(), false, true});
     check_everywhere<double>({2, any(), size, any(), true, true});
     check_everywhere<BFloat16>({1, size, any(), any()});
+    check_everywhere<Float16>({1, size, any(), any()});
+    check_everywhere<int8_t>({1, size, any(), any()});
   }
 }
 
@@ -234,6 +244,7 @@ TEST_CASE("matmul: blocks of k", "[matmul]") {
     check_everywhere<float>({1, 33, 130, k, true, true});
     check_everywhere<double>({1, 7, 33, k, false, true});
     check_everywhere<BFloat16>({2, 7, 33, k, true, false});
+    check_everywhere<Float16>({2, 7, 33, k, true, false});
     check_everywhere<int32_t>({1, 3, 5, k});
   }
 }

@@ -225,6 +225,7 @@ TEST_CASE("sort is stable, nan counts as the largest") {
   CHECK(int_values(run_op(Op::sort, operands, {}, up).second) == Ints{2, 5, 6, 0, 3, 4, 1});
   CHECK(int_values(run_op(Op::sort, operands, {}, down).second) == Ints{1, 4, 0, 3, 5, 6, 2});
   for (int i = 0; i < kDTypeCount; ++i) {
+    if (is_complex(dtype_at(i))) continue;
     Tensor y = view_permute(edges(dtype_at(i), {4, 50, 3}, 2, 7), {2, 1, 0});
     std::vector<Tensor> one{y};
     for (const OpAttributes& order : {with_axes({1}), [] {
@@ -245,7 +246,7 @@ TEST_CASE("sort is stable, nan counts as the largest") {
 }
 
 TEST_CASE("large sorts agree with the standard library") {
-  for (DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::BF16, DType::U8}) {
+  for (DType dtype : {DType::F32, DType::F64, DType::I64, DType::I32, DType::BF16, DType::U8, DType::F16, DType::I16, DType::I8}) {
     Tensor words = run(Op::rng_bits, {}, ints({3, 0, 2, 3000, 2}), with_dtype(DType::I64));
     Tensor x = is_floating(dtype)
                    ? cast(run(Op::sub, {cast(words, DType::F64),
@@ -277,7 +278,7 @@ TEST_CASE("large sorts agree with the standard library") {
 }
 
 TEST_CASE("transposed copies of every width and awkward size") {
-  for (DType dtype : {DType::U8, DType::BF16, DType::F32, DType::F64})
+  for (DType dtype : {DType::U8, DType::BF16, DType::F32, DType::F64, DType::C128})
     for (Sizes sizes : {Sizes{3, 65, 67}, Sizes{1, 128, 200}, Sizes{2, 8, 300}, Sizes{2, 7, 9}}) {
       Tensor x = cast(iota(sizes, DType::I64), dtype);
       for (Sizes axes : {Sizes{0, 2, 1}, Sizes{2, 1, 0}, Sizes{2, 0, 1}, Sizes{1, 2, 0}}) {

@@ -10,7 +10,7 @@
 #include "runtime/base/error.h"
 #include "runtime/device/device.h"
 #include "runtime/kernels/run_op.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::testing {
 
@@ -63,6 +63,7 @@ inline std::vector<int64_t> int_values(const Tensor& x) {
 
 inline bool is_nan_at(const Tensor& x, int64_t i) {
   switch (x.dtype()) {
+    case DType::F16: return std::isnan(f16_to_float(x.data_as<Float16>()[i]));
     case DType::BF16: return std::isnan(bf16_to_float(x.data_as<BFloat16>()[i]));
     case DType::F32: return std::isnan(x.data_as<float>()[i]);
     case DType::F64: return std::isnan(x.data_as<double>()[i]);
@@ -73,6 +74,7 @@ inline bool is_nan_at(const Tensor& x, int64_t i) {
 // The index of the first element whose bits differ; -1 when all agree.
 inline int64_t first_difference(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || !(a.sizes() == b.sizes())) return 0;
+  if (is_complex(a.dtype())) return first_difference(view_as_real(a), view_as_real(b));
   Tensor x = run(Op::copy, {a}), y = run(Op::copy, {b});
   int64_t size = dtype_size(a.dtype());
   for (int64_t i = 0; i < x.numel(); ++i) {
@@ -95,6 +97,9 @@ inline std::vector<double> edge_values(DType dtype) {
       return {0, 1, -1, 2, -2, 3, -7, 31, 32, 33, 1000003, -2147483648.0, 2147483647.0};
     case DType::I64:
       return {0, 1, -1, 2, -2, 3, -7, 63, 64, 65, 1000003, -0x1p63, 0x1.fffffffffffffp62};
+    case DType::I8: return {0, 1, -1, 2, -2, 3, 7, 8, 9, 100, 127, -128};
+    case DType::I16: return {0, 1, -1, 2, -2, 3, -7, 15, 16, 17, 10003, -32768, 32767};
+    case DType::F16:
     case DType::BF16:
     case DType::F32:
       return {0.0, -0.0, 1, -1, 2.5, -2.5, 0.5, -0.5, 1.5, 3, -7, 0.1, 1e-3, 100, 88.5, -103, 3e38,

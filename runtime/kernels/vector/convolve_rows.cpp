@@ -1,5 +1,6 @@
 // The definition of convolve.h, one row of places at a time.
 #include "runtime/kernels/convolve_kernels.h"
+#include "runtime/kernels/vector/loops.h"
 #include "runtime/kernels/vector/matmul_rows.h"
 
 namespace tsc::TSC_ISA {
@@ -56,20 +57,16 @@ void convolve_row(const ConvolutionArgs& args, int64_t image, int64_t group, int
       k = (k / kMatmulBlock + 1) * kMatmulBlock;
       add_block();
     }
-    for (int64_t j = 0; j < width; ++j) out[(first + j) * ax.out_stride] = to_storage<S>(total[j]);
+    for (int64_t j = 0; j < width; ++j) out[(first + j) * ax.out_stride] = narrow<S>(total[j]);
   }
 }
 
 }  // namespace
 
 void fill_convolve_rows(ConvolveTables& tables) {
-  auto set = [&](DType dtype, PlainRow row) { tables.plain[static_cast<int>(dtype)] = row; };
-  set(DType::U8, convolve_row<uint8_t>);
-  set(DType::I32, convolve_row<int32_t>);
-  set(DType::I64, convolve_row<int64_t>);
-  set(DType::BF16, convolve_row<BFloat16>);
-  set(DType::F32, convolve_row<float>);
-  set(DType::F64, convolve_row<double>);
+  for_dtypes<DTypeRule::Number>([&]<DType kDType>() {
+    tables.plain[static_cast<int>(kDType)] = convolve_row<StorageOf<kDType>>;
+  });
 }
 
 }  // namespace tsc::TSC_ISA

@@ -6,64 +6,32 @@
 
 namespace tsc::TSC_ISA {
 
-template <DType kDType>
-struct StorageType;
-template <>
-struct StorageType<DType::Bool> {
-  using type = bool;
-};
-template <>
-struct StorageType<DType::U8> {
-  using type = uint8_t;
-};
-template <>
-struct StorageType<DType::I32> {
-  using type = int32_t;
-};
-template <>
-struct StorageType<DType::I64> {
-  using type = int64_t;
-};
-template <>
-struct StorageType<DType::BF16> {
-  using type = BFloat16;
-};
-template <>
-struct StorageType<DType::F32> {
-  using type = float;
-};
-template <>
-struct StorageType<DType::F64> {
-  using type = double;
-};
-template <DType kDType>
-using StorageOf = typename StorageType<kDType>::type;
-
-// Arithmetic happens in the storage type itself, except that bf16 computes in float.
+// Arithmetic happens in the storage type itself, except that the small floats compute in float.
 template <class S>
-TSC_INLINE S load(S x) {
-  return x;
+TSC_INLINE auto load(S x) {
+  return widen(x);
 }
-TSC_INLINE float load(BFloat16 x) { return bf16_to_float(x); }
 template <class S>
-using ComputeOf = decltype(load(S()));
+using ComputeOf = decltype(widen(S()));
 
 template <class S, class C>
 TSC_INLINE S store_as(C x) {
-  if constexpr (std::is_same_v<S, BFloat16>) return float_to_bf16(x);
-  else return x;
+  return narrow<S>(x);
 }
 
 // The storage type of a result: the operands' own, unless the function changed the type (to bool).
 template <class S, class R>
 using ResultStorage = std::conditional_t<std::is_same_v<R, ComputeOf<S>>, S, R>;
 
-// Does a dtype rule admit a dtype? (The rule of infer_dtype, at compile time.)
+// Does a dtype rule admit a dtype that is not complex? (The rule of infer_dtype, at compile time.) The loops of
+// complex numbers are in complex.cpp, since few ops take them.
 constexpr bool admits(DTypeRule rule, DType dtype) {
+  const Category category = category_of(dtype);
+  if (category == Category::Complex) return false;
   switch (rule) {
-    case DTypeRule::Float: return dtype >= DType::BF16;
-    case DTypeRule::Number: return dtype != DType::Bool;
-    case DTypeRule::Integer: return dtype < DType::BF16;
+    case DTypeRule::Float: return category == Category::Float;
+    case DTypeRule::Number: return category != Category::Bool;
+    case DTypeRule::Integer: return category != Category::Float;
     default: return true;
   }
 }
@@ -74,13 +42,16 @@ TSC_INLINE void for_dtypes(Visit visit) {
   auto one = [&]<DType kDType>() {
     if constexpr (admits(kRule, kDType)) visit.template operator()<kDType>();
   };
-  one.template operator()<DType::Bool>();
-  one.template operator()<DType::U8>();
-  one.template operator()<DType::I32>();
-  one.template operator()<DType::I64>();
-  one.template operator()<DType::BF16>();
-  one.template operator()<DType::F32>();
-  one.template operator()<DType::F64>();
+#define DTYPE(id, ...) one.template operator()<DType::id>();
+#include "runtime/tensor/dtypes.def"
+}
+template <class Visit>
+TSC_INLINE void for_complex_dtypes(Visit visit) {
+  auto one = [&]<DType kDType>() {
+    if constexpr (is_complex(kDType)) visit.template operator()<kDType>();
+  };
+#define DTYPE(id, ...) one.template operator()<DType::id>();
+#include "runtime/tensor/dtypes.def"
 }
 
 // Parts of the table, one per file of this folder.
@@ -91,6 +62,7 @@ void fill_binary(KernelTable& table);
 void fill_binary_float(KernelTable& table);
 void fill_ternary(KernelTable& table);
 void fill_cast(KernelTable& table);
+void fill_complex(KernelTable& table);
 void fill_reduce(KernelTable& table);
 void fill_random(KernelTable& table);
 

@@ -17,6 +17,7 @@ void fill_matmul_f32(MatmulKernels& table) {
   table.checks_f32 = float_checks<float>();
   table.pack_f32 = pack<float, float>;
   table.pack_bf16 = pack<BFloat16, float>;
+  table.pack_f16 = pack<Float16, float>;
 }
 
 }  // namespace tsc::TSC_ISA

@@ -6,13 +6,14 @@
 #include <type_traits>
 
 #include "runtime/kernels/vector/matmul_lanes.h"
-#include "runtime/tensor/bfloat16.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::TSC_ISA {
 
 [[gnu::always_inline]] inline float to_compute(float x) { return x; }
 [[gnu::always_inline]] inline double to_compute(double x) { return x; }
 [[gnu::always_inline]] inline float to_compute(BFloat16 x) { return bf16_to_float(x); }
+[[gnu::always_inline]] inline float to_compute(Float16 x) { return f16_to_float(x); }
 
 #ifdef TSC_TILES
 // dst[j][i] = src[i][j] for 8 x 8 floats: rows in pairs, then in fours, then halves exchanged.

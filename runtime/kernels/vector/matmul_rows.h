@@ -15,21 +15,27 @@ template <class T>
     return __builtin_fmaf(a, b, c);
   else if constexpr (std::is_same_v<T, double>)
     return __builtin_fma(a, b, c);
+  else if constexpr (kIsComplex<T>)
+    return {multiply_add(a.re, b.re, multiply_add(-a.im, b.im, c.re)),
+            multiply_add(a.re, b.im, multiply_add(a.im, b.re, c.im))};
   else
     return static_cast<T>(a * b + c);
 }
+template <class T>
+[[gnu::always_inline]] inline T sum_of(T a, T b) {
+  if constexpr (kIsComplex<T>) return {a.re + b.re, a.im + b.im};
+  else return a + b;
+}
 
+template <class T>
+[[gnu::always_inline]] inline Complex<T> to_compute(Complex<T> x) {
+  return x;
+}
 [[gnu::always_inline]] inline uint32_t to_compute(uint8_t x) { return x; }
+[[gnu::always_inline]] inline uint32_t to_compute(int8_t x) { return static_cast<uint32_t>(x); }
+[[gnu::always_inline]] inline uint32_t to_compute(int16_t x) { return static_cast<uint32_t>(x); }
 [[gnu::always_inline]] inline uint32_t to_compute(int32_t x) { return static_cast<uint32_t>(x); }
 [[gnu::always_inline]] inline uint64_t to_compute(int64_t x) { return static_cast<uint64_t>(x); }
-
-template <class S, class T>
-[[gnu::always_inline]] inline S to_storage(T x) {
-  if constexpr (std::is_same_v<S, BFloat16>)
-    return float_to_bf16(x);
-  else
-    return static_cast<S>(x);
-}
 
 // Columns are taken in strips whose sums fit registers or the nearest cache.
 template <class S>
@@ -43,17 +49,17 @@ void product_row(void* c, const void* a, int64_t a_column_stride, const void* b,
     auto* right = static_cast<const S*>(b) + first * b_column_stride;
     T total[kStrip] = {}, block[kStrip];
     for (int64_t start = 0; start < k; start += kMatmulBlock) {
-      std::fill(block, block + kStrip, T(0));
+      std::fill(block, block + kStrip, T{});
       for (int64_t i = start; i < std::min(k, start + kMatmulBlock); ++i) {
         const T x = to_compute(left[i * a_column_stride]);
         const S* row = right + i * b_row_stride;
         for (int64_t j = 0; j < width; ++j)
           block[j] = multiply_add(x, to_compute(row[j * b_column_stride]), block[j]);
       }
-      for (int64_t j = 0; j < width; ++j) total[j] = start == 0 ? block[j] : total[j] + block[j];
+      for (int64_t j = 0; j < width; ++j) total[j] = start == 0 ? block[j] : sum_of(total[j], block[j]);
     }
     auto* out = static_cast<S*>(c) + first;
-    for (int64_t j = 0; j < width; ++j) out[j] = to_storage<S>(total[j]);
+    for (int64_t j = 0; j < width; ++j) out[j] = narrow<S>(total[j]);
   }
 }
 

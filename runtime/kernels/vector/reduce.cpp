@@ -5,7 +5,7 @@ namespace tsc::TSC_ISA {
 
 constexpr int64_t kLanes = 64;
 
-// Sums and products of integers run in i64, of bf16 in float.
+// Sums and products of integers run in i64, of the small floats in float.
 template <class S>
 using SumAccumulator =
     std::conditional_t<std::is_integral_v<ComputeOf<S>>, int64_t, ComputeOf<S>>;
@@ -14,7 +14,7 @@ template <class S>
 struct Sum {
   using Accumulator = SumAccumulator<S>;
   using Result = std::conditional_t<std::is_integral_v<ComputeOf<S>>, int64_t, S>;
-  static constexpr Accumulator kIdentity = 0;
+  static constexpr Accumulator kIdentity = scalar::constant<Accumulator>(0);
   TSC_INLINE static Accumulator prepare(S x) { return static_cast<Accumulator>(load(x)); }
   TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) { return scalar::add(a, b); }
 };
@@ -22,7 +22,7 @@ struct Sum {
 template <class S>
 struct Prod : Sum<S> {
   using Accumulator = SumAccumulator<S>;
-  static constexpr Accumulator kIdentity = 1;
+  static constexpr Accumulator kIdentity = scalar::constant<Accumulator>(1);
   TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) { return scalar::mul(a, b); }
 };
 
@@ -62,7 +62,7 @@ struct Any {
   using Accumulator = uint8_t;
   using Result = bool;
   static constexpr Accumulator kIdentity = 0;
-  TSC_INLINE static Accumulator prepare(S x) { return load(x) != ComputeOf<S>(0); }
+  TSC_INLINE static Accumulator prepare(S x) { return !scalar::logical_not(load(x)); }
   TSC_INLINE static Accumulator combine(Accumulator a, Accumulator b) { return a | b; }
 };
 
@@ -126,16 +126,23 @@ template <class R, class Result>
   }
 }
 
+template <template <class> class Reduction, DType kDType>
+TSC_INLINE void fill_place(KernelTable& table, Op op) {
+  using S = StorageOf<kDType>;
+  using R = Reduction<S>;
+  using Result = typename R::Result;
+  table.reduce[static_cast<int>(op) - static_cast<int>(Op::sum)][static_cast<int>(kDType)] = {
+      row_loop<R, S>,   column_loop<R, S>,      combine_loop<R>,
+      identity_loop<R>, finish_loop<R, Result>, sizeof(typename R::Accumulator)};
+}
+
 template <template <class> class Reduction>
 TSC_INLINE void fill_row(KernelTable& table, Op op) {
-  for_dtypes<DTypeRule::Same>([&]<DType kDType>() {
-    using S = StorageOf<kDType>;
-    using R = Reduction<S>;
-    using Result = typename R::Result;
-    table.reduce[static_cast<int>(op) - static_cast<int>(Op::sum)][static_cast<int>(kDType)] = {
-        row_loop<R, S>,   column_loop<R, S>,      combine_loop<R>,
-        identity_loop<R>, finish_loop<R, Result>, sizeof(typename R::Accumulator)};
-  });
+  for_dtypes<DTypeRule::Same>([&]<DType kDType>() { fill_place<Reduction, kDType>(table, op); });
+}
+template <template <class> class Reduction>
+TSC_INLINE void fill_complex_row(KernelTable& table, Op op) {
+  for_complex_dtypes([&]<DType kDType>() { fill_place<Reduction, kDType>(table, op); });
 }
 
 void fill_reduce(KernelTable& table) {
@@ -145,6 +152,10 @@ void fill_reduce(KernelTable& table) {
   fill_row<Amin>(table, Op::amin);
   fill_row<Any>(table, Op::any);
   fill_row<All>(table, Op::all);
+  fill_complex_row<Sum>(table, Op::sum);
+  fill_complex_row<Prod>(table, Op::prod);
+  fill_complex_row<Any>(table, Op::any);
+  fill_complex_row<All>(table, Op::all);
 }
 
 }  // namespace tsc::TSC_ISA

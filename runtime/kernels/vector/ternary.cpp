@@ -30,14 +30,14 @@ template <class S>
 }
 
 void fill_ternary(KernelTable& table) {
-  for_dtypes<DTypeRule::Same>([&]<DType kDType>() {
-    constexpr size_t kWidth = sizeof(StorageOf<kDType>);
-    using Bits = std::conditional_t<
-        kWidth == 1, uint8_t,
-        std::conditional_t<kWidth == 2, uint16_t,
-                           std::conditional_t<kWidth == 4, uint32_t, uint64_t>>>;
-    table.element[static_cast<int>(Op::select)][static_cast<int>(kDType)] = select_loop<Bits>;
-  });
+  for (int dtype = 0; dtype < kDTypeCount; ++dtype) {
+    const int64_t width = dtype_size(static_cast<DType>(dtype));
+    table.element[static_cast<int>(Op::select)][dtype] = width == 1   ? select_loop<uint8_t>
+                                                         : width == 2 ? select_loop<uint16_t>
+                                                         : width == 4 ? select_loop<uint32_t>
+                                                         : width == 8 ? select_loop<uint64_t>
+                                                                      : select_loop<Complex<double>>;
+  }
   for_dtypes<DTypeRule::Float>([&]<DType kDType>() {
     table.element[static_cast<int>(Op::fma)][static_cast<int>(kDType)] =
         fma_loop<StorageOf<kDType>>;

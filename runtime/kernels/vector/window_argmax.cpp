@@ -11,7 +11,7 @@ constexpr int64_t kStrip = 64;
 
 template <class S>
 auto to_compared(S x) {
-  if constexpr (std::is_same_v<S, BFloat16>) return bf16_to_float(x);
+  if constexpr (std::is_same_v<S, BFloat16> || std::is_same_v<S, Float16>) return widen(x);
   else if constexpr (std::is_same_v<S, bool>) return static_cast<uint8_t>(x);
   else return x;
 }
@@ -83,8 +83,11 @@ void fill_window_argmax(ConvolveTables& tables) {
   auto set = [&](DType dtype, ArgmaxRow row) { tables.argmax[static_cast<int>(dtype)] = row; };
   set(DType::Bool, argmax_row<bool>);
   set(DType::U8, argmax_row<uint8_t>);
+  set(DType::I8, argmax_row<int8_t>);
+  set(DType::I16, argmax_row<int16_t>);
   set(DType::I32, argmax_row<int32_t>);
   set(DType::I64, argmax_row<int64_t>);
+  set(DType::F16, argmax_row<Float16>);
   set(DType::BF16, argmax_row<BFloat16>);
   set(DType::F32, argmax_row<float>);
   set(DType::F64, argmax_row<double>);

@@ -1,0 +1,162 @@
+// cmath: the functions of math on complex numbers, through the C library's; the errors are CPython's.
+#include <cmath>
+#include <complex>
+
+#include "interpreter/modules/native_modules.h"
+#include "interpreter/value/complex.h"
+#include "interpreter/vm/numbers.h"
+
+namespace tsc::interp {
+namespace {
+
+using C = std::complex<double>;
+
+[[noreturn]] void domain_error(Vm& vm) { raise_value_error(vm, "math domain error"); }
+
+C argument(Vm& vm, const Value& v) {
+  if (const std::optional<ComplexNumber> z = to_complex(vm, v)) return {z->re, z->im};
+  raise_type_error(vm, "must be real number, not " + type_name(vm, v));
+}
+bool is_finite(const C& z) { return std::isfinite(z.real()) && std::isfinite(z.imag()); }
+bool is_infinite(const C& z) { return std::isinf(z.real()) || std::isinf(z.imag()); }
+
+Value result(Vm& vm, const C& z, const C& r) {
+  if (is_finite(z) && is_infinite(r)) raise(vm, vm.exceptions().OverflowError, "math range error");
+  return make_complex(vm, {r.real(), r.imag()});
+}
+
+template <C (*f)(const C&)>
+Value function(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  return result(vm, z, f(z));
+}
+
+// An infinite angle has no value, unless nothing is left of it.
+template <C (*f)(const C&)>
+Value hyperbolic(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  if (std::isinf(z.imag()) && !std::isnan(z.real())) domain_error(vm);
+  return result(vm, z, f(z));
+}
+template <C (*f)(const C&)>
+Value circular(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  if (std::isinf(z.real()) && !std::isnan(z.imag())) domain_error(vm);
+  return result(vm, z, f(z));
+}
+Value exp_(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  const bool vanishes = std::isinf(z.real()) && z.real() < 0;
+  if (std::isinf(z.imag()) && !std::isnan(z.real()) && !vanishes) domain_error(vm);
+  return result(vm, z, std::exp(z));
+}
+Value tanh_(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  if (std::isinf(z.imag()) && std::isfinite(z.real())) domain_error(vm);
+  return result(vm, z, std::tanh(z));
+}
+Value tan_(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  if (std::isinf(z.real()) && std::isfinite(z.imag())) domain_error(vm);
+  return result(vm, z, std::tan(z));
+}
+Value atanh_(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  if (z.imag() == 0 && std::fabs(z.real()) == 1) domain_error(vm);
+  return result(vm, z, std::atanh(z));
+}
+Value atan_(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  if (z.real() == 0 && std::fabs(z.imag()) == 1) domain_error(vm);
+  return result(vm, z, std::atan(z));
+}
+
+C logarithm(Vm& vm, const C& z) {
+  if (z.real() == 0 && z.imag() == 0) domain_error(vm);
+  return std::log(z);
+}
+Value log_(Vm& vm, Args& a) {
+  const C r = logarithm(vm, argument(vm, a[0]));
+  if (!a.has(1)) return make_complex(vm, {r.real(), r.imag()});
+  const C base = logarithm(vm, argument(vm, a[1]));
+  return make_complex(vm, complex_quotient(vm, {r.real(), r.imag()}, {base.real(), base.imag()}));
+}
+Value log10_(Vm& vm, Args& a) {
+  const C r = logarithm(vm, argument(vm, a[0]));
+  return make_complex(vm, {r.real() / M_LN10, r.imag() / M_LN10});
+}
+
+double magnitude(Vm& vm, const C& z) {
+  const double r = std::hypot(z.real(), z.imag());
+  if (std::isinf(r) && is_finite(z)) raise(vm, vm.exceptions().OverflowError, "math range error");
+  return r;
+}
+Value phase(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  return Value::real(std::atan2(z.imag(), z.real()));
+}
+Value polar(Vm& vm, Args& a) {
+  const C z = argument(vm, a[0]);
+  return make_tuple(vm, std::vector<Value>{Value::real(magnitude(vm, z)), Value::real(std::atan2(z.imag(), z.real()))})
+      .take();
+}
+Value rect(Vm& vm, Args& a) {
+  const double r = to_double(vm, a[0]), angle = to_double(vm, a[1]);
+  if (std::isinf(angle) && r != 0 && !std::isnan(r)) domain_error(vm);
+  if (r == 0 && !std::isfinite(angle)) return make_complex(vm, {0, 0});
+  if (angle == 0) return make_complex(vm, {r, r * angle});  // nothing of inf * 0
+  return make_complex(vm, {r * std::cos(angle), r * std::sin(angle)});
+}
+
+template <bool (*test)(const C&)>
+Value predicate(Vm& vm, Args& a) {
+  return Value::boolean(test(argument(vm, a[0])));
+}
+bool is_nan(const C& z) { return std::isnan(z.real()) || std::isnan(z.imag()); }
+
+Value isclose(Vm& vm, Args& a) {
+  const C x = argument(vm, a[0]), y = argument(vm, a[1]);
+  const double relative = to_double(vm, a[2]), absolute = to_double(vm, a[3]);
+  if (relative < 0 || absolute < 0) raise_value_error(vm, "tolerances must be non-negative");
+  if (x == y) return Value::boolean(true);
+  if (is_infinite(x) || is_infinite(y)) return Value::boolean(false);
+  const double d = std::abs(x - y);
+  return Value::boolean(d <= relative * std::abs(y) || d <= relative * std::abs(x) || d <= absolute);
+}
+
+struct Row {
+  const char* name;
+  const char* signature;
+  NativeCode code;
+};
+constexpr Row kRows[] = {
+    {"sqrt", "z, /", function<std::sqrt>},      {"exp", "z, /", exp_},
+    {"log", "z, base=?, /", log_},              {"log10", "z, /", log10_},
+    {"sin", "z, /", circular<std::sin>},        {"cos", "z, /", circular<std::cos>},
+    {"tan", "z, /", tan_},                      {"sinh", "z, /", hyperbolic<std::sinh>},
+    {"cosh", "z, /", hyperbolic<std::cosh>},    {"tanh", "z, /", tanh_},
+    {"asin", "z, /", function<std::asin>},      {"acos", "z, /", function<std::acos>},
+    {"atan", "z, /", atan_},                    {"asinh", "z, /", function<std::asinh>},
+    {"acosh", "z, /", function<std::acosh>},    {"atanh", "z, /", atanh_},
+    {"phase", "z, /", phase},                   {"polar", "z, /", polar},
+    {"rect", "r, phi, /", rect},                {"isnan", "z, /", predicate<is_nan>},
+    {"isinf", "z, /", predicate<is_infinite>},  {"isfinite", "z, /", predicate<is_finite>},
+    {"isclose", "a, b, *, rel_tol=1e-09, abs_tol=0.0", isclose},
+};
+
+}  // namespace
+
+Local<ModuleObject> make_cmath_module(Vm& vm) {
+  ModuleBuilder m(vm, "cmath");
+  for (const Row& row : kRows) m.function(row.name, row.signature, row.code);
+  m.value("pi", Value::real(M_PI));
+  m.value("e", Value::real(M_E));
+  m.value("tau", Value::real(2 * M_PI));
+  m.value("inf", Value::real(HUGE_VAL));
+  m.value("nan", Value::real(std::nan("")));
+  m.value("infj", make_complex(vm, {0, HUGE_VAL}));
+  m.value("nanj", make_complex(vm, {0, std::nan("")}));
+  return m.finish();
+}
+
+}  // namespace tsc::interp

@@ -1,4 +1,6 @@
 // The slots of tokens (stand_ins.h): each is an operation of capture on what the token stands for.
+#include <cmath>
+
 #include "interpreter/capture/native_table.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/vm/native.h"
@@ -48,9 +50,21 @@ Value token_unary(Vm&, UnaryOp op, const Value& self) {
   return run.value(run.capture().unary(op, token_of(self).av));
 }
 
+// Two that are nan are one value to the interpreter, and not equal: none is.
+void check_no_nan(Capture& capture, const Av& av) {
+  if (!av.is_number() || av.scalar_kind != jit::ValueKind::Float) return;
+  if (!capture.truth(capture.compare(CompareOp::Le, av, Av::constant(Value::real(HUGE_VAL)))))
+    capture.break_here(BreakReason::unknown_number, "a nan among the values that are compared");
+}
+
 // What natives ask first: whether the two are one object. Their answer was no, or nobody would ask here.
 bool are_one(Capture& capture, const Av& a, const Av& b) {
-  if (a.is_number() && b.is_number()) return capture.is_same_number(a.id, b.id);
+  if (a.is_number() && b.is_number() && capture.is_same_number(a.id, b.id)) return true;
+  if (a.holds_number() && b.holds_number()) {
+    check_no_nan(capture, a);
+    check_no_nan(capture, b);
+    return false;
+  }
   for (const Av* one : {&a, &b})
     if (one->holds_number() || is_virtual(*one, VirtualKind::Tuple) || is_virtual(*one, VirtualKind::Text)) return false;
   return capture.is_identical(a, b);

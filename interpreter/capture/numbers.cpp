@@ -226,7 +226,7 @@ Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
     items.insert(items.end(), more.begin(), more.end());
     return make_tuple_like(type_of_av(right) == tensors_.size_type ? right : left, std::move(items));
   }
-  const bool is_text = left.is_constant() && is_plain_data(left.value);
+  const bool is_text = left.is_constant() && (is_kind(left.value, Kind::Str) || is_kind(left.value, Kind::Bytes));
   if (is_size || !is_operand(left) || !is_operand(right) || (!is_container(left) && !is_container(right)))
     break_here(BreakReason::unknown_object, "operator on values the compiler does not know");
   const bool repeats = op == BinaryOp::Mul && (is_plain_number(left) || is_plain_number(right));

@@ -242,7 +242,7 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (wanted && !is_differentiable(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
-          "only Tensors of floating point and complex dtype can require gradients");
+          "only tensors of floating point dtype can require gradients");
   if (!wanted && x->history.node)
     raise(vm, vm.exceptions().RuntimeError,
           "you can only change requires_grad flags of leaf variables; use detach() for a tensor that "

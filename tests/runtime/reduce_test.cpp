@@ -77,7 +77,7 @@ Tensor expected_reduction(Op op, const Tensor& x, const Sizes& axes) {
   Tensor out = Tensor::empty(infer_dtype(op, dtypes, {}), sizes);
   Tensor rows = rows_of(x, axes);
   int64_t count = out.numel() ? x.numel() / out.numel() : 0;
-  visit_dtype(x.dtype(), [&]<class S>() {
+  visit_ordered_dtype(x.dtype(), [&]<class S>() {
     using C = decltype(load_element(static_cast<const S*>(nullptr)));
     bool widens = (op == Op::sum || op == Op::prod) && std::is_integral_v<C>;
     for (int64_t i = 0; i < out.numel(); ++i) {

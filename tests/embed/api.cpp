@@ -157,7 +157,7 @@ TEST_CASE("DLPack tensors that are refused are deleted all the same") {
   CHECK(refused([](auto& m) { m.version.major = 2; }).find("DLPack 2.1") != std::string::npos);
   CHECK(refused([](auto& m) { m.dl_tensor.device.device_type = kDLCUDA; }).find("device type 2") != std::string::npos);
   CHECK(refused([](auto& m) { m.dl_tensor.dtype.lanes = 4; }).find("4 lanes") != std::string::npos);
-  CHECK(refused([](auto& m) { m.dl_tensor.dtype.bits = 16; }).find("16 bits") != std::string::npos);
+  CHECK(refused([](auto& m) { m.dl_tensor.dtype.bits = 24; }).find("24 bits") != std::string::npos);
   CHECK(refused([](auto& m) { m.dl_tensor.ndim = -1; }) != "");
   CHECK(refused([](auto& m) { m.dl_tensor.byte_offset = 3; }).find("aligned") != std::string::npos);
   CHECK(refused([](auto& m) { m.dl_tensor.strides[0] = -1; }).find("stride") != std::string::npos);

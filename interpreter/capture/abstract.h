@@ -180,6 +180,7 @@ struct VSet : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Set;
   VSet() : Virtual(kKind) {}
   std::vector<Av> items;
+  uint64_t version = 0;  // counts the changes of what is in it
   bool frozen = false;
 };
 
@@ -243,15 +244,17 @@ struct VIterator : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Iterator;
   VIterator() : Virtual(kKind) {}
   enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator, Outside } form = Form::Items;
-  std::vector<Av> items;      // Items: the sequence itself; Live: one VList read as it is now
+  std::vector<Av> items;      // Items: the sequence itself; Live: one list, which is read item by item
   size_t position = 0;
-  int64_t count = 0;          // Enumerate: the next number
+  int64_t count = 0;          // Enumerate: the next number; Live in reverse: the next index
+  bool reverse = false;       // Live
   std::vector<Av> inner;      // Enumerate, Zip, Map, Filter: iterators
   Av function;                // Map, Filter
   std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
   bool running = false;
-  Av dict;                    // Items: of this dict, which must keep its keys
-  uint64_t dict_version = 0;
+  Av keyed;                   // Items: of this dict or set, which must keep its keys
+  uint64_t keyed_version = 0;
+  Av view;                    // Items: the keys of this view, whose values are read one by one
   Local<CodeObject> begun_in;  // the instruction that began to iterate over it
   uint32_t begun_at = 0;
   Local<CodeObject> made_in;  // of one that cannot be made anywhere else: the instruction that made it

@@ -364,6 +364,9 @@ class Capture {
   std::vector<Av> items_of(const Av& iterable);
   Av iterate(const Av& iterable);
   bool next(VIterator& iterator, Av* out);
+  void begin(VIterator& iterator, const Av& av, bool reverse = false);
+  bool next_live(VIterator& iterator, Av* out);
+  bool next_item(VIterator& iterator, Av* out);
   Av text_of_value(const Av& av, int conversion, std::string spec);
   void check_format(const Av& av, const std::string& spec);
 

@@ -156,9 +156,8 @@ Av call_reversed(Capture& capture, Arguments& arguments) {
   capture.refuse_override(av, {"__len__"});
   if (!capture.is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) && !capture.is_dict(av) && !capture.tensor_of(av))
     capture.break_here(BreakReason::unknown_call, "reversed()");
-  std::vector<Av> items = capture.items_of(at(arguments, 0));
   std::shared_ptr<VIterator> iterator = capture.make_lazy(VIterator::Form::Items);
-  iterator->items.assign(items.rbegin(), items.rend());
+  capture.begin(*iterator, at(arguments, 0), true);
   return Av::of(iterator);
 }
 

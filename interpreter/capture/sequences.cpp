@@ -190,24 +190,80 @@ Av Capture::iterate(const Av& av) {
     return *own;
   }
   auto iterator = make<VIterator>();
-  if (as<VList>(av)) {
-    iterator->form = VIterator::Form::Live;
-    iterator->items = {av};
-  } else {
-    iterator->items = items_of(av);
-    if (!is_sequence_of(av, Kind::Tuple)) {  // one of a tuple is made again of what is left
-      iterator->made_in = frame().code;
-      iterator->made_at = frame().pc;
-    }
-    const VDictView* view = as<VDictView>(av);
-    if (const VDict* dict = as<VDict>(view ? view->dict : av)) {
-      iterator->dict = view ? view->dict : av;
-      iterator->dict_version = dict->version;
-      iterator->begun_in = frame().code;
-      iterator->begun_at = step_pc_;
-    }
+  begin(*iterator, av);
+  if (!as<VList>(av) && !is_sequence_of(av, Kind::Tuple)) {  // one of a tuple is made again of what is left
+    iterator->made_in = frame().code;
+    iterator->made_at = frame().pc;
   }
   return Av::of(iterator);
+}
+
+namespace {
+
+std::optional<uint64_t> version_of_keys(const Av& av) {
+  if (const VDict* dict = as<VDict>(av)) return dict->version;
+  if (const VSet* set = as<VSet>(av)) return set->version;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// What may change meanwhile is read when its turn comes: the items of a list, the values of a dict. Keys stay as they are.
+void Capture::begin(VIterator& iterator, const Av& av, bool reverse) {
+  if (is_sequence_of(av, Kind::List)) {
+    refuse_override(av, {"__getitem__"});
+    if (av.is_constant()) assume_length(av.value);
+    iterator.form = VIterator::Form::Live;
+    iterator.items = {av};
+    iterator.reverse = reverse;
+    const size_t size = av.is_constant() ? cast<ListObject>(av.value)->items.size() : as<VList>(av)->items.size();
+    iterator.count = static_cast<int64_t>(size) - 1;
+    return;
+  }
+  const VDictView* view = as<VDictView>(av);
+  const bool reads_values = view && view->form != VDictView::Form::Keys;
+  iterator.items = reads_values ? dict_keys(view->dict) : items_of(av);
+  if (reverse) std::reverse(iterator.items.begin(), iterator.items.end());
+  if (reads_values) iterator.view = av;
+  const Av& keyed = view ? view->dict : av;
+  const std::optional<uint64_t> version = version_of_keys(keyed);
+  if (!version) return;
+  iterator.keyed = keyed;
+  iterator.keyed_version = *version;
+  iterator.begun_in = frame().code;
+  iterator.begun_at = step_pc_;
+}
+
+bool Capture::next_live(VIterator& iterator, Av* out) {
+  const Av list = iterator.items[0];
+  ListObject* host = list.is_constant() ? cast<ListObject>(list.value) : nullptr;
+  const size_t size = host ? host->items.size() : as<VList>(list)->items.size();
+  const int64_t index = iterator.reverse ? iterator.count : static_cast<int64_t>(iterator.position);
+  if (index < 0 || index >= static_cast<int64_t>(size)) {  // it has ended, whatever comes into the list from now on
+    iterator.form = VIterator::Form::Items;
+    iterator.items.clear();
+    return false;
+  }
+  ++iterator.position;
+  --iterator.count;
+  *out = host ? load_element(host, index) : as<VList>(list)->items[static_cast<size_t>(index)];
+  return true;
+}
+
+bool Capture::next_item(VIterator& iterator, Av* out) {
+  const std::optional<uint64_t> version = version_of_keys(iterator.keyed);
+  if (version && *version != iterator.keyed_version)
+    refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict or a set changes while it is iterated over"});
+  if (iterator.position >= iterator.items.size()) {
+    iterator.keyed = Av();  // it has ended
+    return false;
+  }
+  *out = iterator.items[iterator.position++];
+  const VDictView* view = as<VDictView>(iterator.view);
+  if (!view) return true;
+  const Av value = dict_find(view->dict, *out);
+  *out = view->form == VDictView::Form::Values ? value : make_tuple_av({*out, value});
+  return true;
 }
 
 bool Capture::next(VIterator& iterator, Av* out) {
@@ -218,18 +274,8 @@ bool Capture::next(VIterator& iterator, Av* out) {
     case VIterator::Form::Filter: return next_filtered(iterator, out);
     case VIterator::Form::Generator: return resume(iterator, out);
     case VIterator::Form::Outside: return next_from_outside(iterator, out);
-    case VIterator::Form::Items:
-      if (VDict* dict = as<VDict>(iterator.dict); dict && dict->version != iterator.dict_version)
-        refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict changes while it is iterated over"});
-      if (iterator.position >= iterator.items.size()) return false;
-      *out = iterator.items[iterator.position++];
-      return true;
-    case VIterator::Form::Live: {
-      VList* list = as<VList>(iterator.items[0]);
-      if (iterator.position >= list->items.size()) return false;
-      *out = list->items[iterator.position++];
-      return true;
-    }
+    case VIterator::Form::Items: return next_item(iterator, out);
+    case VIterator::Form::Live: return next_live(iterator, out);
     case VIterator::Form::Enumerate: {
       Av item;
       if (!next(*as<VIterator>(iterator.inner[0]), &item)) return false;

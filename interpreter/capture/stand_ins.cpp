@@ -212,6 +212,7 @@ void StandIns::set_content(Virtual& object, const Value& stand_in) {
     const auto is_unknown = [&](const Av& item) { return !item.is_constant() || !capture_.is_plain_data(item.value); };
     if (object.kind == VirtualKind::Set && std::any_of(items.begin(), items.end(), is_unknown))
       capture_.break_here(BreakReason::unknown_number, "a set of values that only running can tell");
+    if (object.kind == VirtualKind::Set) ++static_cast<VSet&>(object).version;
     (object.kind == VirtualKind::List ? static_cast<VList&>(object).items : static_cast<VSet&>(object).items) = std::move(items);
     return;
   }

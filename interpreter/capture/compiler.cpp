@@ -139,6 +139,18 @@ void Compiler::unwatch(const Variant& variant) {
   for (Object* holder : holders) forget(holder);
 }
 
+namespace {
+
+// A region is one step of the history: who looks at the steps wants those of the interpreter.
+bool reads_steps(const CodeObject& code) {
+  const auto& all = code.code->instructions;
+  return std::any_of(all.begin(), all.end(), [&](const lang::Instruction& i) {
+    return i.op == lang::Op::LoadAttr && code.code->site_name(i.c) == "grad_fn";
+  });
+}
+
+}  // namespace
+
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (has_invalid_) [[unlikely]] sweep();
   const CompileSettings* settings = settings_at(frame, at_start);
@@ -148,6 +160,8 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (found == sites_.end()) {
     codes_.push_back(Local<CodeObject>(frame.code));
     found = sites_.try_emplace(key).first;
+    const CompiledMark* mark = mark_of(frame.function);
+    found->second.hopeless = reads_steps(*frame.code) && !(mark && mark->fullgraph);
     // What must be one region is to say so at its first call.
     if (at_start && !mark_of(frame.function)->fullgraph && may_come_later(frame) && !wants_all_now(*settings)) {
       begin_first_call(frame);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "interpreter/capture/capture.h"
-#include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
@@ -15,7 +15,8 @@ uint64_t tensor_key(const TensorObject& t) {
   return static_cast<uint64_t>(t.tensor.dtype()) | static_cast<uint64_t>(t.tensor.rank()) << 8 |
          static_cast<uint64_t>(t.requires_grad) << 16 |
          static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
-         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | uint64_t{1} << 63;
+         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | static_cast<uint64_t>(static_cast<bool>(t.extra)) << 20 |
+         uint64_t{1} << 63;
 }
 
 bool CaptureMemory::is_dynamic(const Cell& cell) const {
@@ -56,7 +57,20 @@ Av Capture::add_input(uint32_t source, Check check, const Value& now) {
   return Av::number(kind, id, now);
 }
 
+namespace {
+
+// Of inference mode, outside of it, or with a tangent: the interpreter refuses some of its operations.
+bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
+  return tensor.extra && !(is_inference(&tensor) && modes.inference);
+}
+
+}  // namespace
+
 Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
+  if (is_for_the_interpreter(*tensor, modes)) {
+    plan_.sources.resize(source);  // it was added for this
+    break_here(BreakReason::unknown_object, "a tensor of inference mode or with a tangent");
+  }
   EntrySource& entry = plan_.sources[source];
   entry.check = Check::Tensor;
   refresh_history(vm_, tensor);
@@ -131,7 +145,13 @@ Av Capture::load_value(const Value& v, EntrySource source) {
     return Av();
   }
   uint32_t index = add_source(std::move(source));
-  if (TensorObject* tensor = as_tensor(tensors_, v)) return tensor_input(tensor, index);
+  TensorObject* tensor = as_tensor(tensors_, v);
+  if (tensor && is_for_the_interpreter(*tensor, modes)) {  // what asks for more than the object leaves the region
+    plan_.sources[index].check = Check::Same;
+    plan_.sources[index].expected = v;
+    return Av::constant(v);
+  }
+  if (tensor) return tensor_input(tensor, index);
   if (is_tuple_by_items(v)) return structural_input(v, index);
   if (comes_apart(v, index)) return container_input(v, index);
   if (is_kind(v, Kind::Str)) {

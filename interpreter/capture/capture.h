@@ -547,6 +547,7 @@ class Capture {
   std::unordered_map<OverlayKey, Av, OverlayHash> overlay_;   // stores of this region
   std::unordered_map<OverlayKey, Av, OverlayHash> loaded_;    // what was read, once
   std::unordered_map<Object*, Av> tensor_objects_;            // host tensors already inputs
+  std::unordered_map<Object*, uint32_t> texts_;               // texts of which only what they say is a fact: their sources
   std::unordered_map<Object*, Av> containers_;                // host objects taken apart
   std::unordered_set<Object*> constants_;                     // host objects reached by identity
   std::unordered_map<const Virtual*, std::string> container_places_;

@@ -20,6 +20,12 @@ Recipe RecipeWriter::write(const Av& av) {
   switch (av.kind) {
     case Av::Kind::Undefined: return recipe;
     case Av::Kind::Constant:
+      if (const auto text = av.value.is_object() ? capture_.texts_.find(av.value.object()) : capture_.texts_.end();
+          text != capture_.texts_.end()) {  // at another entry it is another object that says the same
+        recipe.form = Recipe::Form::Entry;
+        recipe.index = text->second;
+        return recipe;
+      }
       recipe.form = Recipe::Form::Constant;
       recipe.constant = av.value;
       return recipe;
@@ -31,6 +37,12 @@ Recipe RecipeWriter::write(const Av& av) {
 }
 
 namespace {
+
+// str() of a text that came in, which is that text.
+bool is_whole_text(const VText::Part& part) {
+  return part.conversion == 1 && part.spec.empty() && is_virtual(part.formatted, VirtualKind::Text) &&
+         part.formatted.object->source != Virtual::kMadeHere;
+}
 
 // detach() of a row-major tensor made in this region, which has a history and was not written since.
 bool is_plain_detach(const VTensor& tensor) {
@@ -44,6 +56,9 @@ bool is_plain_detach(const VTensor& tensor) {
 
 Recipe RecipeWriter::write_virtual(const VirtualRef& object) {
   Recipe recipe;
+  if (const VText* text = object->kind == VirtualKind::Text ? static_cast<const VText*>(object.get()) : nullptr;
+      text && text->parts.size() == 1 && is_whole_text(text->parts[0]))
+    return write(text->parts[0].formatted);
   if (object->kind == VirtualKind::Tensor) {
     VTensor& tensor = static_cast<VTensor&>(*object);
     if (tensor.input != kNoValue) {

@@ -161,6 +161,12 @@ Av Capture::load_value(const Value& v, EntrySource source) {
   EntrySource& entry = plan_.sources[index];
   entry.check = Check::Same;
   entry.expected = v;
+  if (!is_kind(v, Kind::Str)) return Av::constant(v);
+  const auto [first, is_new] = texts_.try_emplace(v.object(), index);
+  if (!is_new) {  // the same object by two ways
+    entry.check = Check::Alias;
+    entry.length = first->second;
+  }
   return Av::constant(v);
 }
 

@@ -398,7 +398,12 @@ bool Capture::are_one_object(const Av& a, const Av& b) {
     if (came_in && !(is_known(left) && is_known(right))) plan_.different.push_back({left, right});
     return false;
   }
-  if (a.is_constant() && b.is_constant()) return a.value.is(b.value);
+  if (a.is_constant() && b.is_constant()) {
+    for (const Av* one : {&a, &b})
+      if (is_kind((one == &a ? b : a).value, Kind::Str) && is_kind(one->value, Kind::Str) && texts_.count(one->value.object()))
+        break_here(BreakReason::unknown_object, "`is` on texts");
+    return a.value.is(b.value);
+  }
   const Av& other = a.is_constant() ? b : a;
   if (is_foreign_tuple(other) && is_kind((a.is_constant() ? a : b).value, Kind::Tuple))
     break_here(BreakReason::unknown_object, "`is` on tuples from outside");

@@ -32,6 +32,8 @@ void init_builtin_functions(Vm& vm);
 void init_native_modules(Vm& vm);
 Value make_standard_stream(Vm& vm, Stream stream);
 
+// Of an object of a script subclass of int or float (Kind::BoxedNumber): its number.
+Value unboxed_number(const Value& v);
 // Makes a builtin name visible everywhere.
 void add_builtin(Vm& vm, std::string_view name, const Value& value);
 // A built-in name of Python that raises NotImplementedError with what to use instead.

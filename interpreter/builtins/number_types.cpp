@@ -16,9 +16,13 @@ struct BoxedNumber : Instance {
   BoxedNumber() : Instance(Kind::BoxedNumber) {}
 };
 
-Value unbox(const Value& v) {
-  return is_kind(v, Kind::BoxedNumber) ? static_cast<BoxedNumber*>(v.object())->number : v;
-}
+}  // namespace
+
+Value unboxed_number(const Value& v) { return static_cast<BoxedNumber*>(v.object())->number; }
+
+namespace {
+
+Value unbox(const Value& v) { return is_kind(v, Kind::BoxedNumber) ? unboxed_number(v) : v; }
 bool numeric(const Value& v) { return is_number(v) || is_kind(v, Kind::BoxedNumber); }
 
 Value box(Vm& vm, Type* type, const Value& number) {

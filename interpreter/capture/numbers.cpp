@@ -255,6 +255,9 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
     const Av operands[] = {primitive.swapped ? right : left, primitive.swapped ? left : right};
     Av result = elementwise(primitive.op, operands);
     if (!result.is_undefined()) return result;
+    for (const Av& side : operands)  // a complex number, or one of a script's class
+      if (side.is_constant() && is_script_number(side.value))
+        break_here(BreakReason::unknown_number, "comparison of a tensor with such a number");
     if (op == CompareOp::Eq) return Av::boolean(false);
     if (op == CompareOp::Ne) return Av::boolean(true);
     break_here(BreakReason::raises, "comparison of a tensor");

@@ -1,5 +1,6 @@
 #include "interpreter/tensor/eager.h"
 
+#include "interpreter/builtins/builtins.h"
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/transforms.h"
@@ -228,7 +229,7 @@ bool number_of(const Value& v, Scalar* out) {
     case Tag::Int: *out = Scalar::of_int(v.as_int()); return true;
     case Tag::Bool: *out = Scalar::of_bool(v.as_bool()); return true;
     case Tag::Float: *out = Scalar::of_float(v.as_float()); return true;
-    default: return false;
+    default: return is_kind(v, Kind::BoxedNumber) && number_of(unboxed_number(v), out);
   }
 }
 
@@ -262,7 +263,9 @@ Tensor number_tensor(const Value& v, DType dtype) {
 
 DType number_dtype(const Value& v, DType default_dtype) {
   if (is_kind(v, Kind::Complex)) return complex_dtype(default_dtype);
-  return v.is_float() ? default_dtype : v.is_bool() ? DType::Bool : DType::I64;
+  Scalar number;
+  number_of(v, &number);
+  return number.kind == Scalar::Kind::Float ? default_dtype : number.kind == Scalar::Kind::Bool ? DType::Bool : DType::I64;
 }
 
 jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {

@@ -47,7 +47,7 @@ const void* identity_of(const Av& av) {
 
 StandIns::~StandIns() {
   for (const Value& v : kept_)
-    if (v.object()->type == token_type(capture_.vm())) static_cast<Token*>(v.object())->owner = nullptr;
+    if (v.object()->type == tokens_) static_cast<Token*>(v.object())->owner = nullptr;
 }
 
 Value StandIns::remember(const void* identity, Value stand_in, const Av& av) {
@@ -60,7 +60,8 @@ Value StandIns::remember(const void* identity, Value stand_in, const Av& av) {
 Value StandIns::token(const Av& av, const void* identity) {
   Vm& vm = capture_.vm();
   if (sees_ == Sees::Values) capture_.break_here(BreakReason::unknown_number, "a call that needs to know its arguments");
-  Local<Token> made = vm.heap().make<Token>(token_type(vm));
+  tokens_ = token_type(vm);
+  Local<Token> made = vm.heap().make<Token>(tokens_);
   made->owner = this;
   made->av = av;
   return remember(identity, made.take(), av);

@@ -85,6 +85,7 @@ class StandIns {
   std::unordered_map<ValueId, Value> by_id_;
   std::unordered_map<const Object*, Av> meanings_;  // of everything that is alive in `kept_`
   std::vector<Value> kept_;
+  Type* tokens_ = nullptr;  // their type, once there is one: the end of this object allocates nothing
   std::deque<Container> containers_;
   std::vector<Av> looked_up_;
 };

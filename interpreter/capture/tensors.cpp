@@ -445,6 +445,7 @@ Av Capture::find_int(ValueId id) {
 
 Av Capture::read_item(VTensor& tensor) {
   const jit::Type type = region_.type(current(tensor));
+  if (is_complex(type.dtype)) break_here(BreakReason::complex_numbers, "item()");
   for (ValueId size : type.sizes) {
     if (builder_.known_int(size) == 1) continue;
     std::optional<Scalar> now = hint(size);

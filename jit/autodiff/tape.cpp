@@ -193,25 +193,33 @@ TapeNode::TapeNode(TapeOrder order) : order_(order), budget_(current_device().bu
   if (!budget_->try_charge(kBytes)) budget_->refuse(kBytes);
 }
 
+namespace {
+
+// Moves the links of a dying node behind `pending`. Without the memory to put them off, those that are left go with the
+// node.
+void take_links(TapeNode& node, std::vector<TapeNode::Edge>& pending) {
+  try {
+    for (TapeNode::Edge& next : node.edges) pending.push_back(std::move(next));
+    node.edges.clear();
+    if (!node.notes) return;
+    for (TapeNode::Edge& next : node.notes->next) pending.push_back(std::move(next));
+    node.notes->next.clear();
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+}  // namespace
+
 // A chain of nodes would free itself recursively: take the links of dying nodes out first.
 TapeNode::~TapeNode() {
   budget_->give_back(kBytes);
-  std::vector<Edge> pending = std::move(edges);
-  if (notes)
-    for (Edge& edge : notes->next) pending.push_back(std::move(edge));
+  std::vector<Edge> pending;
+  pending.swap(edges);
+  if (notes) take_links(*this, pending);
   while (!pending.empty()) {
     Edge edge = std::move(pending.back());
     pending.pop_back();
-    if (!edge.to.node || edge.to.node->use_count() != 1) continue;
-    try {
-      for (Edge& next : edge.to.node->edges) pending.push_back(std::move(next));
-      edge.to.node->edges.clear();
-      if (!edge.to.node->notes) continue;
-      for (Edge& next : edge.to.node->notes->next) pending.push_back(std::move(next));
-      edge.to.node->notes->next.clear();
-    } catch (const std::bad_alloc&) {
-      // No memory to put them off: those that are left go with their node.
-    }
+    if (edge.to.node && edge.to.node->use_count() == 1) take_links(*edge.to.node, pending);
   }
 }
 

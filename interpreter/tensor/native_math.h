@@ -9,5 +9,6 @@ class Vm;
 
 void register_draws(Vm& vm);   // module `_draws` (draws.cpp)
 void register_linalg(Vm& vm);  // module `_linalg` (linalg.cpp)
+void register_fft(Vm& vm);     // module `_fft` (fft.cpp)
 
 }  // namespace tsc::interp

@@ -466,6 +466,7 @@ void install_tensors(Vm& vm) {
   register_files(vm);
   register_draws(vm);
   register_linalg(vm);
+  register_fft(vm);
 }
 
 TensorState& tensor_state(Vm& vm) {

@@ -1,0 +1,33 @@
+#pragma once
+// The discrete Fourier transform of any length, in double precision: mixed radix (Cooley and Tukey
+// 1965) where all prime factors of the length are small, else by a convolution of a power of two
+// (Bluestein 1970). Knows numbers alone: no tensors. Keeps: one order of operations for each
+// length, so the same bits everywhere.
+#include <complex>
+#include <cstdint>
+#include <memory>
+
+namespace tsc::fft {
+
+using Complex = std::complex<double>;
+
+// What transforms of one length share: factors and roots of unity. Serves several threads at once.
+class Plan {
+ public:
+  explicit Plan(int64_t length);
+  ~Plan();
+  Plan(const Plan&) = delete;
+  int64_t length() const { return length_; }
+  // out[k] = sum over j of in[j] * exp(-2 pi i j k / length), or with +2 pi i. Not scaled. `in` and
+  // `out` are different memory.
+  void transform(const Complex* in, Complex* out, bool inverse) const;
+
+ private:
+  struct Roots;
+  struct Convolution;
+  int64_t length_;
+  std::unique_ptr<Roots> roots_;              // null: by convolution
+  std::unique_ptr<Convolution> convolution_;  // null: by factors
+};
+
+}  // namespace tsc::fft

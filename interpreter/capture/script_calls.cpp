@@ -159,6 +159,7 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   spoil_record();
   std::shared_ptr<VTensor> root = share_tensor(loss);
   ValueId value = current(*root);
+  if (is_complex(region_.type(value).dtype)) break_here(BreakReason::complex_numbers, "backward()");
   if (!root->requires_grad || !modes.grad_enabled) break_here(BreakReason::raises, "backward()");
   ValueId seed;
   if (gradient.is_none()) {

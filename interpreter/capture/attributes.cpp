@@ -1,6 +1,16 @@
 // Attributes while capturing: own attributes of host objects are loads, class attributes are watched,
 // methods become (function, self) pairs so that calls inline.
+#include "interpreter/capture/attributes.h"
+#include "interpreter/capture/calls.h"
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/gradients.h"
+#include "interpreter/capture/numbers.h"
+#include "interpreter/capture/overlay.h"
+#include "interpreter/capture/shapes.h"
+#include "interpreter/capture/tensors.h"
+#include "interpreter/capture/writes.h"
 #include "interpreter/vm/inspect.h"
 
 namespace tsc::interp {
@@ -13,7 +23,7 @@ bool is_callable_function(const Value& v) {
 }  // namespace
 
 // What a class attribute becomes when read through an instance (or the class itself).
-Av Capture::bind(const Value& attribute, const Av& self, bool through_class) {
+Av Attributes::bind(const Value& attribute, const Av& self, bool through_class) {
   if (is_kind(attribute, Kind::StaticMethod))
     return Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
   if (is_kind(attribute, Kind::ClassMethod)) {
@@ -36,11 +46,11 @@ Av Capture::bind(const Value& attribute, const Av& self, bool through_class) {
   return Av::constant(attribute);
 }
 
-Type* Capture::type_of_av(const Av& av) {
+Type* Attributes::type_of_av(const Av& av) {
   if (av.is_constant()) return type_of(vm_, av.value);
   if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
   if (VTensor* tensor = as<VTensor>(av))
-    return tensor->host.is_undefined() ? tensors_.tensor_type : tensor->host.object()->type;
+    return tensor->host.is_undefined() ? tensor_state_.tensor_type : tensor->host.object()->type;
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
   if (is_virtual(av, VirtualKind::List)) return vm_.types().list;
   if (is_virtual(av, VirtualKind::Dict)) return vm_.types().dict;
@@ -63,24 +73,24 @@ Type* Capture::type_of_av(const Av& av) {
   break_here(BreakReason::unknown_object, "type of an unknown value");
 }
 
-const Value* Capture::class_attribute(Type* type, StrObject* name, Type** owner) {
+const Value* Attributes::class_attribute(Type* type, StrObject* name, Type** owner) {
   const Value* found = lookup_in_type(type, name, owner);
   // Any class of the MRO may get or lose the name.
   for (Type* t : type->mro)
-    if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
+    if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
   return found;
 }
 
-Av Capture::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name) {
+Av Attributes::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name) {
   std::string_view text = name->view();
-  if (text == "shape") return shape_of(tensor);
-  if (text == "dtype") return Av::constant(dtype_value(tensors_, region_.type(current(tensor)).dtype));
-  if (text == "ndim") return Av::integer(static_cast<int64_t>(region_.type(current(tensor)).sizes.size()));
+  if (text == "shape") return shapes_.shape_of(tensor);
+  if (text == "dtype") return Av::constant(dtype_value(tensor_state_, region_.type(tensors_.current(tensor)).dtype));
+  if (text == "ndim") return Av::integer(static_cast<int64_t>(region_.type(tensors_.current(tensor)).sizes.size()));
   if (text == "requires_grad") return Av::boolean(tensor.requires_grad);
   if (text == "is_leaf") return Av::boolean(tensor.leaf);
-  if (text == "grad") return load_gradient(tensor);
+  if (text == "grad") return gradients_.load_gradient(tensor);
   if (text == "data") {
-    Av data = emit(Op::detach, {&object, 1}, {}, {});
+    Av data = tensors_.emit(Op::detach, {&object, 1}, {}, {});
     static_cast<VTensor&>(*data.object).is_data = true;
     return data;
   }
@@ -90,7 +100,7 @@ Av Capture::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name)
     // Of a tensor known by identity: another one that comes in has attributes of its own.
     if (!own.is_undefined() && plan_.sources[tensor.source].form != EntrySource::Form::Pinned)
       break_here(BreakReason::unknown_object, "an attribute that the program gave to a tensor");
-    if (!own.is_undefined()) return load_attribute_cell(tensor.host, name, own);
+    if (!own.is_undefined()) return cells_.load_attribute_cell(tensor.host, name, own);
   }
   Type* owner = nullptr;
   const Value* found = class_attribute(type_of_av(object), name, &owner);
@@ -99,11 +109,11 @@ Av Capture::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name)
 }
 
 // Properties are calls of their getter: the instruction that reads the attribute becomes the call.
-Av Capture::read_class_attribute(const Value& attribute, const Av& self) {
+Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
   if (is_kind(attribute, Kind::Property)) {
     CallArguments arguments;
     arguments.positional.push_back(self);
-    pending_getter_ = {Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments)};
+    calls_.set_pending_getter(Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments));
     return Av();
   }
   if (is_kind(attribute, Kind::NativeProperty))
@@ -111,23 +121,23 @@ Av Capture::read_class_attribute(const Value& attribute, const Av& self) {
   return bind(attribute, self, false);
 }
 
-Av Capture::find_attribute(const Av& object, StrObject* name) {
+Av Attributes::find_attribute(const Av& object, StrObject* name) {
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   switch (site.found) {
     case Found::Absent: break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
     case Found::InstanceSlot: {
       class_attribute(object.value.object()->type, name, nullptr);
-      return load_attribute_cell(object.value, name, site.value);
+      return cells_.load_attribute_cell(object.value, name, site.value);
     }
-    case Found::ModuleGlobal: return load_attribute_cell(Value(site.holder), name, site.value);
+    case Found::ModuleGlobal: return cells_.load_attribute_cell(Value(site.holder), name, site.value);
     case Found::ClassAttribute: {
       OverlayKey place{object.value.object(), name, 0};
-      if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
+      if (const Av* stored = overlay_.stored_at(place)) return *stored;
       bool type_itself = is_kind(object.value, Kind::Type);
       watch_attribute(vm_, object.value, name, site);
       const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
-      if (!is_text || !is_plain_data(object.value)) assume_unchanged(object.value.object(), Value(name));
-      if (site.owner) assume_unchanged(site.owner, Value(name));
+      if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(object.value.object(), Value(name));
+      if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
       class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
       if (type_itself) return bind(site.value, object, true);
       return read_class_attribute(site.value, object);
@@ -135,14 +145,14 @@ Av Capture::find_attribute(const Av& object, StrObject* name) {
     default: break;
   }
   OverlayKey place{object.value.object(), name, 0};
-  if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
-  if (is_plain_data(object.value) && !is_kind(object.value, Kind::Module))
+  if (const Av* stored = overlay_.stored_at(place)) return *stored;
+  if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module))
     return Av::constant(interp::get_attribute(vm_, object.value, name));
   break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
 }
 
-Av Capture::get_attribute(const Av& object, StrObject* name) {
-  if (VTensor* tensor = tensor_of(object)) return tensor_attribute(object, *tensor, name);
+Av Attributes::get_attribute(const Av& object, StrObject* name) {
+  if (VTensor* tensor = tensors_.tensor_of(object)) return tensor_attribute(object, *tensor, name);
   if (VInstance* instance = as<VInstance>(object)) {
     Type* owner = nullptr;
     if (instance->type->slots.get_attribute) break_here(BreakReason::unknown_call, "__getattribute__");
@@ -169,13 +179,13 @@ Av Capture::get_attribute(const Av& object, StrObject* name) {
   return read_class_attribute(*found, object);
 }
 
-Av Capture::super_attribute(VSuper& super, StrObject* name) {
+Av Attributes::super_attribute(VSuper& super, StrObject* name) {
   bool is_class = super.self.is_constant() && is_kind(super.self.value, Kind::Type);
   Type* type = is_class ? cast<Type>(super.self.value) : type_of_av(super.self);
   bool behind = false;
   for (Type* t : type->mro) {
     if (behind) {
-      if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
+      if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
       Value found = dict_get(vm_, t->attributes, Value(name));
       if (!found.is_undefined())
         return is_class ? bind(found, super.self, true) : read_class_attribute(found, super.self);
@@ -185,21 +195,21 @@ Av Capture::super_attribute(VSuper& super, StrObject* name) {
   break_here(BreakReason::raises, "AttributeError: super");
 }
 
-std::pair<Av, Av> Capture::load_method(const Av& object, StrObject* name) {
+std::pair<Av, Av> Attributes::load_method(const Av& object, StrObject* name) {
   Av attribute = get_attribute(object, name);
   if (VBoundMethod* bound = as<VBoundMethod>(attribute)) return {bound->function, bound->self};
   return {attribute, Av()};
 }
 
-void Capture::set_attribute(const Av& object, StrObject* name, const Av& value) {
-  if (VTensor* tensor = tensor_of(object)) return set_tensor_attribute(object, *tensor, name, value);
+void Attributes::set_attribute(const Av& object, StrObject* name, const Av& value) {
+  if (VTensor* tensor = tensors_.tensor_of(object)) return set_tensor_attribute(object, *tensor, name, value);
   Type* type = type_of_av(object);
   if (type->type_flags & kPlainSetAttribute) return set_plain_attribute(object, name, value);
-  if (!call_own("__setattr__", {object, Av::constant(Value(name)), value})) break_here(BreakReason::unknown_call, "__setattr__");
+  if (!calls_.call_own("__setattr__", {object, Av::constant(Value(name)), value})) break_here(BreakReason::unknown_call, "__setattr__");
 }
 
 // As object.__setattr__ does.
-void Capture::set_plain_attribute(const Av& object, StrObject* name, const Av& value) {
+void Attributes::set_plain_attribute(const Av& object, StrObject* name, const Av& value) {
   if (VInstance* instance = as<VInstance>(object)) {
     const Value* found = class_attribute(instance->type.get(), name, nullptr);
     if (found && found->is_object() && found->object()->type->slots.bind_set)
@@ -213,15 +223,15 @@ void Capture::set_plain_attribute(const Av& object, StrObject* name, const Av& v
   store_host_attribute(object, name, value);
 }
 
-void Capture::set_field(const Av& object, StrObject* name, const Av& value) {
+void Attributes::set_field(const Av& object, StrObject* name, const Av& value) {
   VInstance& instance = *as<VInstance>(object);
-  will_change(instance);
+  effects_.will_change(instance);
   if (instance.source != Virtual::kMadeHere) {
     plan_.distinct.push_back(instance.source);
     HostAction action;
     action.form = HostAction::Form::SetAttribute;
     action.name = Local<StrObject>(name);
-    host_action(std::move(action), {object, value});
+    effects_.host_action(std::move(action), {object, value});
   }
   for (auto& [field, current_value] : instance.fields)
     if (field.get() == name) {
@@ -231,37 +241,37 @@ void Capture::set_field(const Av& object, StrObject* name, const Av& value) {
   instance.fields.push_back({Local<StrObject>(name), value});
 }
 
-void Capture::store_host_attribute(const Av& object, StrObject* name, const Av& value) {
+void Attributes::store_host_attribute(const Av& object, StrObject* name, const Av& value) {
   const Value* found = class_attribute(object.value.object()->type, name, nullptr);
   if (found && found->is_object() && found->object()->type->slots.bind_set)
     break_here(BreakReason::unknown_call, "property setter");
   if (refuses_attribute(vm_, object.value.object()->type, found))
     break_here(BreakReason::raises, "AttributeError: __slots__");
   OverlayKey place{object.value.object(), name, 0};
-  written_by_region(place, object.value);
+  cells_.written_by_region(place, object.value);
   HostAction action;
   action.form = HostAction::Form::SetAttribute;
   action.name = Local<StrObject>(name);
-  host_action(std::move(action), {object, value});
-  overlay_[place] = value;
+  effects_.host_action(std::move(action), {object, value});
+  overlay_.note_stored(place, value);
 }
 
-void Capture::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name,
+void Attributes::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name,
                                    const Av& value) {
   std::string_view text = name->view();
   if (text == "grad") {
-    if (!value.is_none() && !tensor_of(value)) break_here(BreakReason::raises, "TypeError: grad");
-    return set_gradient(share_tensor(object), value);
+    if (!value.is_none() && !tensors_.tensor_of(value)) break_here(BreakReason::raises, "TypeError: grad");
+    return writes_.set_gradient(tensors_.share_tensor(object), value);
   }
   if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
     if (!is_differentiable(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
     const bool wanted = interp::truth(vm_, value.value);
     if (wanted == tensor.requires_grad) return;
-    will_change(tensor);
+    effects_.will_change(tensor);
     if (!wanted) break_here(BreakReason::unknown_call, "a tensor of the function needs no gradient any more");
     tensor.requires_grad = true;
-    begin_gradient(tensor);
-    leaves_.push_back(share_tensor(object));
+    gradients_.begin_gradient(tensor);
+    gradients_.add_leaf(tensors_.share_tensor(object));
     return;
   }
   break_here(BreakReason::unknown_call, "store to tensor attribute " + std::string(text));

@@ -4,6 +4,10 @@
 #include <set>
 
 #include "interpreter/capture/call_record.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/repeated_calls.h"
+#include "interpreter/capture/structures.h"
 #include "interpreter/vm/vm.h"
 #include "lang/bytecode/liveness.h"
 
@@ -23,7 +27,7 @@ class BreakFinder {
   explicit BreakFinder(Capture& capture) : capture_(capture) {}
 
   std::vector<FoundBreak> find() {
-    for (uint32_t steps = 0; !ended_ && !capture_.done_ && steps < kMostSteps && found_.size() < kMostBreaks; ++steps)
+    for (uint32_t steps = 0; !ended_ && !capture_.frames().is_done() && steps < kMostSteps && found_.size() < kMostBreaks; ++steps)
       if (!leaves_the_function()) step();
     return std::move(found_);
   }
@@ -31,19 +35,19 @@ class BreakFinder {
  private:
   using Place = std::pair<const CodeObject*, uint32_t>;
 
-  AFrame& frame() { return capture_.frames_.back(); }
+  AFrame& frame() { return capture_.frames().frame(); }
   const lang::Instruction& instruction() { return frame().code->code->instructions[frame().pc]; }
 
   // What a region does when it ends is not asked.
   bool leaves_the_function() {
     const bool returns = instruction().op == lang::Op::Return || instruction().op == lang::Op::ReturnNone;
-    ended_ = returns && capture_.frames_.size() == 1;
+    ended_ = returns && capture_.frames().frame_count() == 1;
     return ended_;
   }
 
   void step() {
     try {
-      capture_.step();
+      capture_.frames().step();
     } catch (const BreakHere& reason) {
       note(reason);
       pass_over();
@@ -51,10 +55,10 @@ class BreakFinder {
       note({BreakReason::raises, error.message()});
       pass_over();
     } catch (const ScriptException& raised) {
-      note({BreakReason::raises, exception_line(capture_.vm_, raised.exception())});
+      note({BreakReason::raises, exception_line(capture_.vm(), raised.exception())});
       pass_over();
     } catch (const UnreadContainer& unread) {
-      capture_.read_from_now_on(*unread.object);
+      capture_.structures().read_from_now_on(*unread.object);
     }
   }
 
@@ -62,7 +66,8 @@ class BreakFinder {
     if (needs_unknown() || !noted_.insert({frame().code.get(), frame().pc}).second) return;
     if (reason.reason == BreakReason::too_large) ended_ = true;
     FoundBreak found{reason.reason, reason.detail, {}};
-    for (const AFrame& one : capture_.frames_) found.places.push_back({one.code->code, one.pc});
+    for (size_t i = 0; i < capture_.frames().frame_count(); ++i)
+      found.places.push_back({capture_.frames().frame_at(i).code->code, capture_.frames().frame_at(i).pc});
     found_.push_back(std::move(found));
   }
 
@@ -87,11 +92,11 @@ class BreakFinder {
   }
 
   void leave_frame() {
-    ended_ = capture_.frames_.size() == 1 || frame().generator;
+    ended_ = capture_.frames().frame_count() == 1 || frame().generator;
     if (ended_) return;
     frame().seen = nullptr;
-    capture_.recorder_.reset();
-    capture_.return_from(Av());
+    capture_.repeats().drop_recorder();
+    capture_.frames().return_from(Av());
   }
 
   Capture& capture_;

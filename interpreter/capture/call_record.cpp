@@ -1,5 +1,13 @@
 #include "interpreter/capture/call_record.h"
 
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/conditions.h"
+#include "interpreter/capture/containers.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/overlay.h"
+#include "interpreter/capture/repeated_calls.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/frames.h"
 
@@ -44,21 +52,20 @@ uint64_t hash_form(const Av& av, const Capture& capture) {
   if (av.kind != Av::Kind::Virtual) return hash_mix(form, static_cast<uint64_t>(av.scalar_kind));
   form = hash_mix(form, static_cast<uint64_t>(av.object->kind));
   if (av.object->kind != VirtualKind::Tensor) return form;
-  const TensorForm tensor = capture.form_of(tensor_in(av));
+  const TensorForm tensor = capture.repeats().form_of(tensor_in(av));
   return hash_mix(form, hash_mix(static_cast<uint64_t>(tensor.dtype) << 8 | tensor.rank, tensor.facts));
 }
 
 }  // namespace
 
-TensorForm Capture::form_of(const VTensor& tensor) const {
+TensorForm RepeatedCalls::form_of(const VTensor& tensor) const {
   const jit::Type& type = region_.type(tensor.id);
   return interp::form_of(tensor, type.dtype, type.sizes.size());
 }
 
 // Of a script tensor, which may not have come in yet.
-TensorForm Capture::form_of_host(const Value& host) const {
-  if (const auto found = tensor_objects_.find(host.object()); found != tensor_objects_.end())
-    return form_of(tensor_in(found->second));
+TensorForm RepeatedCalls::form_of_host(const Value& host) const {
+  if (const Av* found = inputs_.input_of(host.object())) return form_of(tensor_in(*found));
   TensorObject& object = *cast<TensorObject>(host);
   VTensor input;
   input.come_in(object, 0);
@@ -79,13 +86,13 @@ CallRecorder::CallRecorder(Capture& capture, FunctionObject* function, std::span
     record_->arguments.push_back(made(av));
     refuse_parts(av);
   }
-  record_->modes = capture.modes;
-  record_->grad_after_raise = capture.grad_enabled_after_raise();
-  record_->is_protected = capture.is_protected();
-  record_->deepest = capture.frames_.size();
-  record_->instructions = capture.plan_.instructions;
-  record_->steps_taken = capture.steps_;
-  record_->region_size = capture.region_.body.instructions.size();
+  record_->modes = capture.modes();
+  record_->grad_after_raise = capture.frames().grad_enabled_after_raise();
+  record_->is_protected = capture.frames().is_protected();
+  record_->deepest = capture.frames().frame_count();
+  record_->instructions = capture.plan().instructions;
+  record_->steps_taken = capture.frames().steps_taken();
+  record_->region_size = capture.region().body.instructions.size();
 }
 
 // A method, of which nothing has been read; a view, whose elements are those of a tensor that the record does not know.
@@ -98,7 +105,7 @@ void CallRecorder::refuse_parts(const Av& argument) {
   for (const Av& item : static_cast<const VTuple&>(*argument.object).items) refuse_parts(item);
 }
 
-void CallRecorder::follow() { record_->first_origin = static_cast<uint32_t>(capture_.plan_.origins.size()); }
+void CallRecorder::follow() { record_->first_origin = static_cast<uint32_t>(capture_.plan().origins.size()); }
 
 bool CallRecorder::read(const Value& holder, const Value& key, Question question) {
   Object* name = key.is_object() ? key.object() : nullptr;
@@ -124,7 +131,7 @@ RecordedValue CallRecorder::describe(const Av& av, bool made) {
   switch (av.kind) {
     case Av::Kind::Undefined: break;
     case Av::Kind::Constant:
-      if (as_tensor(capture_.tensors_, av.value)) spoil();
+      if (as_tensor(capture_.tensor_state(), av.value)) spoil();
       break;
     case Av::Kind::Number:
       value.scalar_kind = av.scalar_kind;
@@ -153,9 +160,9 @@ void CallRecorder::describe_tensor(const VTensor& tensor, bool made, RecordedVal
   value.id = tensor.id;
   value.constant = tensor.host;
   if (made) {
-    value.tensor = capture_.form_of(tensor);
+    value.tensor = capture_.repeats().form_of(tensor);
     known_ids_.insert(tensor.id);
-    for (ValueId size : capture_.region_.type(tensor.id).sizes) known_ids_.insert(size);
+    for (ValueId size : capture_.region().type(tensor.id).sizes) known_ids_.insert(size);
   } else if (!last_use_.count(tensor.number)) {
     return spoil();
   }
@@ -192,7 +199,7 @@ ValueId CallRecorder::made(ValueId id) {
   return id;
 }
 
-bool CallRecorder::is_constant(ValueId id) const { return capture_.builder_.is_constant(id); }
+bool CallRecorder::is_constant(ValueId id) const { return capture_.builder().is_constant(id); }
 
 bool CallRecorder::are_constants(std::span<const ValueId> ids) const {
   return std::all_of(ids.begin(), ids.end(), [&](ValueId id) { return is_constant(id); });
@@ -207,18 +214,18 @@ bool CallRecorder::asks_first(ValueId id, const std::optional<Scalar>& now) {
 // Also of one that appended nothing, since the same numbers were there: it may have to, and to raise, when it is repeated.
 void CallRecorder::add(std::function<void(Repetition&)> step) {
   if (record_->steps.size() >= kMostSteps) return spoil();
-  record_->steps.push_back({std::move(step), capture_.builder_.known_origin(), {}});
+  record_->steps.push_back({std::move(step), capture_.builder().known_origin(), {}});
 }
 
 std::shared_ptr<CallRecord> CallRecorder::finish(const Av& result) {
   record_->result = given(result);
-  if (spoiled_ || !(record_->modes == capture_.modes)) return nullptr;
+  if (spoiled_ || !(record_->modes == capture_.modes())) return nullptr;
   for (const auto& [number, step] : last_use_)
     if (step < record_->steps.size()) record_->steps[step].last.push_back(number);
-  record_->origins = static_cast<uint32_t>(capture_.plan_.origins.size()) - record_->first_origin;
-  record_->instructions = capture_.plan_.instructions - record_->instructions;
-  record_->steps_taken = capture_.steps_ - record_->steps_taken;
-  record_->region_size = capture_.region_.body.instructions.size() - record_->region_size;
+  record_->origins = static_cast<uint32_t>(capture_.plan().origins.size()) - record_->first_origin;
+  record_->instructions = capture_.plan().instructions - record_->instructions;
+  record_->steps_taken = capture_.frames().steps_taken() - record_->steps_taken;
+  record_->region_size = capture_.region().body.instructions.size() - record_->region_size;
   return record_;
 }
 
@@ -231,15 +238,15 @@ Value Repetition::object(const Value& old) const {
 }
 
 bool Repetition::bind(ValueId old, ValueId now) {
-  if (capture.builder_.is_constant(old)) return old == now;
+  if (capture.builder().is_constant(old)) return old == now;
   return ids_.emplace(old, now).first->second == now;
 }
 
 bool Repetition::bind(const RecordedValue& old, const Av& now) {
   const VTensor& tensor = tensor_in(now);
-  if (capture.form_of(tensor) != old.tensor || has_own_attributes(tensor.host)) return false;
+  if (capture.repeats().form_of(tensor) != old.tensor || has_own_attributes(tensor.host)) return false;
   if (tensor.host.is_object() && !objects_.match(old.constant, tensor.host)) return false;
-  const jit::ValueList before = capture.region_.type(old.id).sizes, sizes = capture.region_.type(tensor.id).sizes;
+  const jit::ValueList before = capture.region().type(old.id).sizes, sizes = capture.region().type(tensor.id).sizes;
   bool good = bind(old.id, tensor.id);
   for (size_t i = 0; good && i < sizes.size(); ++i) good = bind(before[i], sizes[i]);
   // One tensor for one.
@@ -269,7 +276,7 @@ bool Repetition::fits(const RecordedValue& old, const Av& now) {
 
 bool Repetition::fits(const CallRecord::Read& read) {
   if (!reads_alike(read)) return false;
-  return !read.form || capture.form_of_host(object(read.tensor)) == *read.form;
+  return !read.form || capture.repeats().form_of_host(object(read.tensor)) == *read.form;
 }
 
 bool Repetition::reads_alike(const CallRecord::Read& read) {
@@ -278,9 +285,9 @@ bool Repetition::reads_alike(const CallRecord::Read& read) {
     if (!objects_.match(read.holder, read.holder)) return false;
     now = read.holder;
   }
-  if (capture.has_stored(now, read.key)) return false;
+  if (capture.overlay().has_stored(now, read.key)) return false;
   const bool moved = !now.is(read.holder);
-  if (moved && capture.is_dynamic(now, read.key) != capture.is_dynamic(read.holder, read.key)) return false;
+  if (moved && capture.cells().is_dynamic(now, read.key) != capture.cells().is_dynamic(read.holder, read.key)) return false;
   if (read.question == Question::Content || read.question == Question::Unchanged)
     return objects_.match_content(read.holder, now, read.key);
   StrObject* name = cast<StrObject>(read.key);
@@ -291,17 +298,17 @@ bool Repetition::reads_alike(const CallRecord::Read& read) {
 
 bool Repetition::fits(const FunctionObject* function, std::span<const Av> arguments) {
   if (record_.function.get() != function || arguments.size() != record_.arguments.size() ||
-      !(record_.modes == capture.modes) || record_.deepest < capture.frames_.size() ||
-      record_.is_protected != capture.is_protected() ||
-      record_.grad_after_raise != capture.grad_enabled_after_raise() ||
-      !capture.has_room_for(record_.region_size, record_.steps_taken))
+      !(record_.modes == capture.modes()) || record_.deepest < capture.frames().frame_count() ||
+      record_.is_protected != capture.frames().is_protected() ||
+      record_.grad_after_raise != capture.frames().grad_enabled_after_raise() ||
+      !capture.frames().has_room_for(record_.region_size, record_.steps_taken))
     return false;
   for (size_t i = 0; i < arguments.size(); ++i)
     if (!fits(record_.arguments[i], arguments[i])) return false;
   // Of numbers that the call computes it shows later.
   const auto is_as_before = [&](const auto& asked) {
     const auto found = ids_.find(asked.first);
-    return found == ids_.end() || is_same(capture.find_hint(found->second), asked.second);
+    return found == ids_.end() || is_same(capture.conditions().find_hint(found->second), asked.second);
   };
   return std::all_of(record_.asked.begin(), record_.asked.end(), is_as_before) &&
          std::all_of(record_.reads.begin(), record_.reads.end(), [&](const CallRecord::Read& read) { return fits(read); });
@@ -318,7 +325,7 @@ Av Repetition::value(const RecordedValue& old) const {
     default: break;
   }
   if (old.form == VirtualKind::Tensor) return tensors_.at(old.number);
-  Av tuple = capture.make_tuple_av(values(old.items));
+  Av tuple = capture.containers().make_tuple_av(values(old.items));
   static_cast<VTuple&>(*tuple.object).type = old.type;
   return tuple;
 }
@@ -349,7 +356,7 @@ std::vector<ValueId> Repetition::ids(std::span<const ValueId> old) const {
 
 void Repetition::expect(bool holds) const {
   if (holds) return;
-  CaptureMemory& memory = capture.memory_;
+  CaptureMemory& memory = capture.memory();
   memory.followed.insert(record_.function.get());
   memory.keep_alive.push_back(record_.function.value());
   memory.follows_calls = memory.followed.size() >= kMostRestarts;
@@ -361,8 +368,8 @@ void Repetition::take(ValueId old, ValueId now) { expect(bind(old, now)); }
 
 // The places in the functions that are not followed, reached from this call.
 uint32_t Repetition::copy_origins() {
-  std::vector<Origin>& all = capture.plan_.origins;
-  const uint32_t call = capture.current_origin();
+  std::vector<Origin>& all = capture.plan().origins;
+  const uint32_t call = capture.frames().current_origin();
   const auto base = static_cast<uint32_t>(all.size());
   for (uint32_t i = 0; i < record_.origins; ++i) {
     Origin origin = all[record_.first_origin + i];
@@ -374,7 +381,7 @@ uint32_t Repetition::copy_origins() {
 
 Av Repetition::run() {
   const uint32_t base = copy_origins();
-  uint32_t& origin = capture.builder_.origin;
+  uint32_t& origin = capture.builder().origin;
   try {
     for (const CallRecord::Step& step : record_.steps) {
       const bool inside = step.origin >= record_.first_origin;
@@ -394,56 +401,58 @@ Av Repetition::run() {
   }
   // Those that do nothing when they are repeated; whoever repeats the outer call compares them as well.
   if (is_recorded())
-    for (const CallRecord::Read& read : record_.reads) capture.note_read(object(read.holder), read.key, read.question);
-  capture.plan_.instructions += record_.instructions;
-  capture.steps_ += record_.steps_taken;
+    for (const CallRecord::Read& read : record_.reads) capture.repeats().note_read(object(read.holder), read.key, read.question);
+  capture.plan().instructions += record_.instructions;
+  capture.frames().repeat_steps(record_.steps_taken);
   origin = jit::RegionBuilder::kAskOrigin;
-  capture.origin_pc_ = ~0u;
   return value(record_.result);
 }
 
 // ---- calls ----
 
+RepeatedCalls::RepeatedCalls(const Rooms& rooms) : Room(rooms) {}
+RepeatedCalls::~RepeatedCalls() = default;
+
 // Null: never worth it.
-SeenCall* Capture::seen_call(const FunctionObject* function, const CallArguments& arguments) {
+SeenCall* RepeatedCalls::seen_call(const FunctionObject* function, const CallArguments& arguments) {
   if (memory_.follows_calls || !arguments.keywords.empty() || memory_.followed.count(function)) return nullptr;
   uint64_t form = reinterpret_cast<uint64_t>(function);
-  for (const Av& av : arguments.positional) form = hash_mix(form, hash_form(av, *this));
+  for (const Av& av : arguments.positional) form = hash_mix(form, hash_form(av, capture_));
   return &seen_calls_[form];
 }
 
-bool Capture::repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments,
+bool RepeatedCalls::repeat_call(SeenCall& seen, const FunctionObject* function, const CallArguments& arguments,
                           uint16_t destination) {
   if (seen.misses >= kMostMisses) return false;
   for (const std::shared_ptr<const CallRecord>& record : seen.records) {
-    Repetition again(*this, *record);
+    Repetition again(capture_, *record);
     if (!again.fits(function, arguments.positional)) continue;
     ++plan_.repeats;
-    write(destination, again.run());
+    frames_.write(destination, again.run());
     return true;
   }
   seen.misses += !seen.records.empty();
   return false;
 }
 
-void Capture::begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder) {
-  AFrame& frame = frames_.back();
+void RepeatedCalls::begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder) {
+  AFrame& frame = frames_.frame();
   frame.seen = &seen;
-  frame.begun = steps_;
+  frame.begun = frames_.steps_taken();
   if (!recorder) return;
   frame.recorded = true;
   recorder_ = std::move(recorder);
   recorder_->follow();
 }
 
-std::unique_ptr<CallRecorder> Capture::recorder_for(const SeenCall& seen, FunctionObject* function,
+std::unique_ptr<CallRecorder> RepeatedCalls::recorder_for(const SeenCall& seen, FunctionObject* function,
                                                     const CallArguments& arguments) {
   if (recorder_ || seen.steps < kWorthRepeating || seen.records.size() >= kMostRecords || seen.spoiled) return nullptr;
-  return std::make_unique<CallRecorder>(*this, function, arguments.positional);
+  return std::make_unique<CallRecorder>(capture_, function, arguments.positional);
 }
 
-void Capture::end_call(const AFrame& finished, const Av& result) {
-  finished.seen->steps = steps_ - finished.begun;
+void RepeatedCalls::end_call(const AFrame& finished, const Av& result) {
+  finished.seen->steps = frames_.steps_taken() - finished.begun;
   if (!finished.recorded) return;
   std::shared_ptr<CallRecord> record = recorder_->finish(result);
   recorder_.reset();

@@ -12,6 +12,7 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/counterparts.h"
+#include "interpreter/capture/repeated_calls.h"
 
 namespace tsc::interp {
 
@@ -132,7 +133,7 @@ class Repetition {
   std::vector<ValueId> ids(std::span<const ValueId> old) const;
   Value object(const Value& old) const;
   // Inside a call that is recorded, of whose record all of this is a part.
-  bool is_recorded() const { return capture.recorder_ != nullptr; }
+  bool is_recorded() const { return capture.repeats().is_recording(); }
   // What is read of an object that stays is known since the call that was followed.
   bool must_read(const Value& old) const { return is_recorded() || !object(old).is(old); }
   bool are_the_same(std::span<const RecordedValue> numbers) const;

@@ -2,8 +2,8 @@
 // instances, objects called through __call__. What is not known breaks the region.
 #include <algorithm>
 
-#include "interpreter/capture/capture.h"
 #include "interpreter/capture/exits.h"
+#include "interpreter/capture/house.h"
 #include "interpreter/capture/native_table.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/modules/partial.h"
@@ -16,9 +16,9 @@ namespace {
 
 // Arguments in the order of the native's signature, as the interpreter binds them: objects that stand for the arguments
 // are bound in their place.
-std::vector<Av> bind_native(Capture& capture, NativeFunction* function, Capture::CallArguments& arguments) {
+std::vector<Av> bind_native(Capture& capture, NativeFunction* function, CallArguments& arguments) {
   const Signature& signature = *function->signature;
-  if (!signature.is_plain()) capture.break_here(BreakReason::unknown_call, function->name + "() takes any arguments");
+  if (!signature.is_plain()) break_here(BreakReason::unknown_call, function->name + "() takes any arguments");
   const size_t given = arguments.positional.size() + arguments.keywords.size();
   std::vector<Value> stand_ins;
   for (size_t i = 0; i < given; ++i) stand_ins.push_back(interp::make_cell(capture.vm(), Value()).take());
@@ -44,8 +44,8 @@ std::vector<Av> bind_native(Capture& capture, NativeFunction* function, Capture:
 
 Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
   if (is_elementwise(op) && op != Op::cast && op != Op::bitcast) {
-    Av result = capture.elementwise(op, arguments);
-    if (result.is_undefined()) capture.break_here(BreakReason::raises, "TypeError: operand");
+    Av result = capture.tensors().elementwise(op, arguments);
+    if (result.is_undefined()) break_here(BreakReason::raises, "TypeError: operand");
     return result;
   }
   PrimSignature signature = prim_signature(op);
@@ -56,51 +56,51 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
     const Av& av = arguments[i];
     switch (signature.parameters[i]) {
       case PrimParameter::Tensor: tensors.push_back(av); break;
-      case PrimParameter::TensorList: tensors = capture.items_of(av); break;
-      case PrimParameter::Axis: attributes.axes = Sizes{capture.concrete_int(av)}; break;
+      case PrimParameter::TensorList: tensors = capture.iterators().items_of(av); break;
+      case PrimParameter::Axis: attributes.axes = Sizes{capture.numbers().concrete_int(av)}; break;
       case PrimParameter::Axes:
-        for (const Av& axis : capture.items_of(av)) attributes.axes.push_back(capture.concrete_int(axis));
+        for (const Av& axis : capture.iterators().items_of(av)) attributes.axes.push_back(capture.numbers().concrete_int(axis));
         break;
       case PrimParameter::Number:
-        scalars.push_back(op == Op::full || op == Op::pad ? capture.fill_value(av, i, op)
-                                                          : capture.int_id(av));
+        scalars.push_back(op == Op::full || op == Op::pad ? capture.tensors().fill_value(av, i, op)
+                                                          : capture.numbers().int_id(av));
         break;
       case PrimParameter::Sizes:
-        for (const Av& size : capture.items_of(av)) scalars.push_back(capture.int_id(size));
+        for (const Av& size : capture.iterators().items_of(av)) scalars.push_back(capture.numbers().int_id(size));
         break;
       case PrimParameter::DType:
-        if (!av.is_constant()) capture.break_here(BreakReason::unknown_object, "dtype");
+        if (!av.is_constant()) break_here(BreakReason::unknown_object, "dtype");
         attributes.dtype = expect_dtype(capture.vm(), av.value, "dtype");
         break;
-      case PrimParameter::Mode: attributes.mode = capture.truth(av); break;
+      case PrimParameter::Mode: attributes.mode = capture.numbers().truth(av); break;
     }
   }
-  if (signature.fills && !capture.tensor_of(arguments[0])) capture.check_written(arguments[0], attributes.dtype);
+  if (signature.fills && !capture.tensors().tensor_of(arguments[0])) capture.tensors().check_written(arguments[0], attributes.dtype);
   if (op == Op::sort) {
-    auto [values, indices] = capture.emit_pair(op, tensors[0], attributes);
-    return capture.make_tuple_av({values, indices});
+    auto [values, indices] = capture.tensors().emit_pair(op, tensors[0], attributes);
+    return capture.containers().make_tuple_av({values, indices});
   }
   // What grows now is assumed to be of size 1, as where operands broadcast by themselves.
   if (op == Op::broadcast)
-    if (VTensor* tensor = capture.tensor_of(tensors[0]))
+    if (VTensor* tensor = capture.tensors().tensor_of(tensors[0]))
       if (scalars.size() >= capture.builder().region().type(tensor->id).sizes.size())
-        return capture.expand(tensors[0], scalars);
-  return capture.emit(op, tensors, scalars, attributes);
+        return capture.shapes().expand(tensors[0], scalars);
+  return capture.tensors().emit(op, tensors, scalars, attributes);
 }
 
 }  // namespace
 
 // The value of full and pad (its first number) may be any number; the other numbers of pad are ints.
-ValueId Capture::fill_value(const Av& av, size_t position, Op op) {
+ValueId Tensors::fill_value(const Av& av, size_t position, Op op) {
   bool is_value = op == Op::full || position == 2;
-  if (!is_value) return int_id(av);
+  if (!is_value) return numbers_.int_id(av);
   if (VTensor* tensor = tensor_of(av)) return read_item(*tensor).id;
-  return number_id(av);
+  return numbers_.number_id(av);
 }
 
 namespace {
 
-Av call_on_stand_ins(Capture& capture, const Value& callee, Capture::CallArguments& arguments, StandIns::Sees sees) {
+Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& arguments, StandIns::Sees sees) {
   std::vector<Av> all = arguments.positional;
   StandIns::Repeat repeat{callee, {}};
   std::vector<StrObject*> names;
@@ -113,7 +113,7 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, Capture::CallArgumen
   // A text that only running can make is no str to a native.
   for (const Av& av : all)
     if (as<VText>(av) && !(is_kind(callee, Kind::NativeFunction) && cast<NativeFunction>(callee)->is_method))
-      capture.break_here(BreakReason::unknown_object, "a text that only running can tell");
+      break_here(BreakReason::unknown_object, "a text that only running can tell");
   const auto native = [&](std::span<const Value> values) {
     Args args;
     args.positional = values.data();
@@ -128,13 +128,13 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, Capture::CallArgumen
 
 // Which may do anything: write what the region holds, raise, print.
 Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
-                Capture::CallArguments& arguments) {
+                CallArguments& arguments) {
   for (const auto& [keyword, value] : arguments.keywords)
-    if (!value.is_constant() || !capture.is_plain_data(value.value))
-      capture.break_here(BreakReason::unknown_call, name + "() with an object as " + std::string(keyword->view()));
+    if (!value.is_constant() || !capture.numbers().is_plain_data(value.value))
+      break_here(BreakReason::unknown_call, name + "() with an object as " + std::string(keyword->view()));
   for (const Av& av : arguments.positional)
-    if (capture.text_is_script_code(av)) capture.break_here(BreakReason::unknown_call, name + "() of an object whose text script code makes");
-  capture.effect_may_raise();
+    if (capture.texts().text_is_script_code(av)) break_here(BreakReason::unknown_call, name + "() of an object whose text script code makes");
+  capture.effects().effect_may_raise();
   HostAction action;
   action.reason = row.reason;
   action.has_result = row.has_result;
@@ -145,13 +145,13 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
     action.keywords.push_back(keyword);
     values.push_back(value);
   }
-  if (row.has_result) return capture.host_action_with_result(std::move(action), std::move(values));
-  capture.host_action(std::move(action), std::move(values));
+  if (row.has_result) return capture.effects().host_action_with_result(std::move(action), std::move(values));
+  capture.effects().host_action(std::move(action), std::move(values));
   return Av::none();
 }
 
 Av call_by_row(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
-               Capture::CallArguments& arguments) {
+               CallArguments& arguments) {
   switch (row.runs) {
     case NativeRow::Runs::OnValues:
     case NativeRow::Runs::OnStandIns: {
@@ -161,40 +161,40 @@ Av call_by_row(Capture& capture, const NativeRow& row, const Value& callee, cons
     case NativeRow::Runs::InTheHost: return call_in_host(capture, row, callee, name, arguments);
     case NativeRow::Runs::Never: break;
   }
-  capture.break_here(BreakReason::unknown_call, name + "() with these arguments");
+  break_here(BreakReason::unknown_call, name + "() with these arguments");
 }
 
 }  // namespace
 
-Av Capture::call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination) {
+Av Calls::call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination) {
   if (function->code == prim_native_code())
-    return call_primitive(*this, prim_op(function), bind_native(*this, function, arguments));
+    return call_primitive(capture_, prim_op(function), bind_native(capture_, function, arguments));
   const NativeRow* row = native_row(function);
   if (!row)
     break_here(BreakReason::unknown_call, (function->owner.empty() ? "" : function->owner + ".") + function->name + "()");
   if (row->symbolic) {
     CallArguments bound;
     const bool binds = function->signature && !row->takes_unbound;
-    if (binds) bound.positional = bind_native(*this, function, arguments);
+    if (binds) bound.positional = bind_native(capture_, function, arguments);
     call_destination_ = destination;
     declined_ = false;
-    const Av result = row->symbolic(*this, binds ? bound : arguments);
+    const Av result = row->symbolic(capture_, binds ? bound : arguments);
     if (!std::exchange(declined_, false)) return result;
   }
-  return call_by_row(*this, *row, Value(function), function->name, arguments);
+  return call_by_row(capture_, *row, Value(function), function->name, arguments);
 }
 
 // Whether str() of it may call a function of a script.
-bool Capture::text_is_script_code(const Av& av, int depth) {
+bool Texts::text_is_script_code(const Av& av, int depth) {
   constexpr int kDeepest = 4;
   if (depth > kDeepest) return true;
-  Type* type = type_of_av(av);
+  Type* type = attributes_.type_of_av(av);
   if (!type) return false;
   for (const char* name : {"__str__", "__repr__"})
-    if (const Value* method = class_attribute(type, intern(vm_, name).get(), nullptr); method && is_kind(*method, Kind::Function))
+    if (const Value* method = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr); method && is_kind(*method, Kind::Function))
       return true;
   std::vector<Av> items;
-  if (is_virtual(av, VirtualKind::Tuple) || is_virtual(av, VirtualKind::List)) items = items_of(av);
+  if (is_virtual(av, VirtualKind::Tuple) || is_virtual(av, VirtualKind::List)) items = iterators_.items_of(av);
   std::span<const Value> values;
   if (av.is_constant() && is_kind(av.value, Kind::List)) values = cast<ListObject>(av.value)->items;
   if (av.is_constant() && is_kind(av.value, Kind::Tuple)) values = cast<TupleObject>(av.value)->span();
@@ -203,10 +203,10 @@ bool Capture::text_is_script_code(const Av& av, int depth) {
 }
 
 // A script class that only adds names to a tuple.
-bool Capture::is_tuple_class(Type* type) {
+bool Calls::is_tuple_class(Type* type) {
   if (!(type->type_flags & kScriptClass) || type->layout != Kind::Tuple) return false;
-  const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
-  const Value* make = class_attribute(type, intern(vm_, "__new__").get(), nullptr);
+  const Value* init = attributes_.class_attribute(type, vm_.names().init.get(), nullptr);
+  const Value* make = attributes_.class_attribute(type, intern(vm_, "__new__").get(), nullptr);
   return !(init && is_kind(*init, Kind::Function)) && !(make && is_kind(*make, Kind::Function)) &&
          !(make && is_kind(*make, Kind::StaticMethod));
 }
@@ -239,16 +239,16 @@ static std::shared_ptr<VPartial> parts_of(Capture& capture, const Av& av) {
   return parts;
 }
 
-Av Capture::make_partial(Type* type, CallArguments& arguments) {
+Av Calls::make_partial(Type* type, CallArguments& arguments) {
   if (arguments.positional.empty()) break_here(BreakReason::raises, "TypeError: partial()");
   auto partial = make<VPartial>();
   partial->type = Local<Type>(type);
   const Av& function = arguments.positional[0];
-  const std::shared_ptr<VPartial> inner = parts_of(*this, function);
+  const std::shared_ptr<VPartial> inner = parts_of(capture_, function);
   const bool is_callable = inner || as<VFunction>(function) || as<VBoundMethod>(function) ||
                            (function.is_constant() && (is_kind(function.value, Kind::Function) || is_kind(function.value, Kind::NativeFunction) ||
                                                        is_kind(function.value, Kind::Type))) ||
-                           type_of_av(function)->slots.call;
+                           attributes_.type_of_av(function)->slots.call;
   if (!is_callable) break_here(BreakReason::raises, "TypeError: the first argument must be callable");
   partial->function = inner ? inner->function : function;
   if (inner) partial->positional = inner->positional;
@@ -258,8 +258,8 @@ Av Capture::make_partial(Type* type, CallArguments& arguments) {
   return Av::of(partial);
 }
 
-void Capture::call_partial(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
-  const std::shared_ptr<VPartial> partial = parts_of(*this, callee);
+void Calls::call_partial(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
+  const std::shared_ptr<VPartial> partial = parts_of(capture_, callee);
   CallArguments all;
   all.positional = partial->positional;
   all.positional.insert(all.positional.end(), arguments.positional.begin(), arguments.positional.end());
@@ -268,44 +268,44 @@ void Capture::call_partial(const Av& callee, CallArguments arguments, uint16_t d
   call(partial->function, std::move(all), destination, discard_result);
 }
 
-void Capture::construct(Type* type, CallArguments& arguments, uint16_t destination) {
+void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination) {
   if (const NativeRow* row = native_row(vm_, type)) {
     call_destination_ = destination;
     declined_ = !row->symbolic;
-    Av result = row->symbolic ? row->symbolic(*this, arguments) : Av();
-    if (std::exchange(declined_, false)) result = call_by_row(*this, *row, Value(type), type->name, arguments);
-    if (!result.is_undefined()) write(destination, result);
+    Av result = row->symbolic ? row->symbolic(capture_, arguments) : Av();
+    if (std::exchange(declined_, false)) result = call_by_row(capture_, *row, Value(type), type->name, arguments);
+    if (!result.is_undefined()) frames_.write(destination, result);
     return;
   }
-  if (is_partial_type(type)) return write(destination, make_partial(type, arguments));
+  if (is_partial_type(type)) return frames_.write(destination, make_partial(type, arguments));
   if (is_tuple_class(type) && arguments.keywords.empty() && arguments.positional.size() == 1) {
-    Av tuple = make_tuple_av(items_of(arguments.positional[0]));
+    Av tuple = containers_.make_tuple_av(iterators_.items_of(arguments.positional[0]));
     as<VTuple>(tuple)->type = Local<Type>(type);
-    return write(destination, tuple);
+    return frames_.write(destination, tuple);
   }
   bool plain = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
                !type->slots.construct && !(type->type_flags & kAbstractClass) &&
                type->type->slots.call == vm_.types().type->slots.call;
   if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
-  const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
+  const Value* init = attributes_.class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();
   instance->type = Local<Type>(type);
   Av self = Av::of(instance);
   if (!init || !is_kind(*init, Kind::Function)) {
     if (!arguments.positional.empty() || !arguments.keywords.empty())
       break_here(BreakReason::unknown_call, type->name + "()");
-    return write(destination, self);
+    return frames_.write(destination, self);
   }
   arguments.positional.insert(arguments.positional.begin(), self);
   Av function = Av::constant(*init);
-  size_t depth = frames_.size();
+  size_t depth = frames_.frame_count();
   call(function, std::move(arguments), destination, true);
-  frames_[depth].constructed = self;
+  frames_.frame_at(depth).constructed = self;
 }
 
-void Capture::call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
-  Type* type = type_of_av(callee);
-  const Value* method = class_attribute(type, vm_.names().call.get(), nullptr);
+void Calls::call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result) {
+  Type* type = attributes_.type_of_av(callee);
+  const Value* method = attributes_.class_attribute(type, vm_.names().call.get(), nullptr);
   if (!method || !is_kind(*method, Kind::Function))
     break_here(BreakReason::unknown_call, "call of a " + type->name);
   arguments.positional.insert(arguments.positional.begin(), callee);
@@ -322,17 +322,17 @@ static void write_values(RecipeWriter& writer, HostAction& action, const std::ve
 
 static bool is_store(const HostAction& action) { return action.is_store || action.form != HostAction::Form::Call; }
 
-void Capture::host_action(HostAction action, std::vector<Av> values) {
-  spoil_record();
+void Effects::host_action(HostAction action, std::vector<Av> values) {
+  repeats_.spoil_record();
   action.origin = builder_.known_origin();
   if (!is_store(action)) stores_must_not_wait();
   const bool waits = !waiting_stores_.empty() && action.form != HostAction::Form::SetGradient;
   if (waits) return waiting_stores_.push_back({std::move(action), std::move(values)});
-  if (action.form == HostAction::Form::Call) flush_writes();
-  RecipeWriter writer(*this, action.materials);
+  if (action.form == HostAction::Form::Call) writes_.flush_writes();
+  RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
   if (!writer.history_values.empty()) {
-    const bool may_wait = is_store(action) && action.form != HostAction::Form::SetGradient && !is_protected();
+    const bool may_wait = is_store(action) && action.form != HostAction::Form::SetGradient && !frames_.is_protected();
     if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
     action.values.clear();
     action.materials = {};
@@ -344,11 +344,11 @@ void Capture::host_action(HostAction action, std::vector<Av> values) {
   plan_.actions.push_back(std::move(action));
 }
 
-Av Capture::host_action_with_result(HostAction action, std::vector<Av> values) {
-  spoil_record();
+Av Effects::host_action_with_result(HostAction action, std::vector<Av> values) {
+  repeats_.spoil_record();
   stores_must_not_wait();
-  flush_writes();
-  RecipeWriter writer(*this, action.materials);
+  writes_.flush_writes();
+  RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
   if (!writer.history_values.empty()) break_here(BreakReason::history, "a call is given a tensor with gradient history");
   action.origin = builder_.known_origin();

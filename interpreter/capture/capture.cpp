@@ -1,7 +1,17 @@
 #include "interpreter/capture/capture.h"
 
 #include "interpreter/capture/call_record.h"
+#include "interpreter/capture/calls.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/conditions.h"
+#include "interpreter/capture/containers.h"
 #include "interpreter/capture/exits.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/iterators.h"
+#include "interpreter/capture/repeated_calls.h"
+#include "interpreter/capture/structures.h"
+#include "interpreter/capture/writes.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
@@ -25,21 +35,10 @@ constexpr BreakRow kBreakRows[] = {
 
 const BreakRow& break_row(BreakReason reason) { return kBreakRows[static_cast<int>(reason)]; }
 
-uint32_t CaptureBuilder::find_origin() { return capture_.origin_at(capture_.step_pc_); }
+uint32_t CaptureBuilder::find_origin() { return capture_.frames().origin_at(capture_.frames().step_pc()); }
 
-Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
-    : vm_(vm),
-      tensors_(tensor_state(vm)),
-      memory_(memory),
-      builder_(region_, *this) {
-  modes = tensors_.modes;
-  plan_.modes = modes;
-  set_grad_enabled_ = modes.grad_enabled;
-  plan_.origins.emplace_back();
-  enter_frame(frame);
-}
-
-void Capture::enter_frame(const Frame& frame) {
+void Frames::enter_frame(const Frame& frame) {
+  set_grad_enabled_ = modes_.grad_enabled;
   AFrame entered;
   entered.code = Local<CodeObject>(frame.code);
   entered.module = frame.function->module;
@@ -51,7 +50,7 @@ void Capture::enter_frame(const Frame& frame) {
   for (const Local<CellObject>& cell : frame.function->closure)
     entered.closure.push_back(Av::constant(cell.value()));
   region_.name = frame.function->name ? std::string(frame.function->name->view()) : "region";
-  frames_.push_back(std::move(entered));
+  stack_.push_back(std::move(entered));
   const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
   const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
@@ -61,11 +60,11 @@ void Capture::enter_frame(const Frame& frame) {
     EntrySource source;
     source.form = EntrySource::Form::Register;
     source.index = reg;
-    frames_[0].registers[reg] = load_value(v, std::move(source));
+    stack_[0].registers[reg] = inputs_.load_value(v, std::move(source));
   }
 }
 
-void Capture::run_to_the_end() {
+void Frames::run_to_the_end() {
   while (!done_) {
     try {
       step();
@@ -80,61 +79,61 @@ void Capture::run_to_the_end() {
 }
 
 CaptureResult Capture::run() {
-  uint32_t first_pc = frames_[0].pc;
+  uint32_t first_pc = frames_.frame_at(0).pc;
   try {
-    run_to_the_end();
+    frames_.run_to_the_end();
   } catch (const UnreadContainer& unread) {
-    read_from_now_on(*unread.object);
+    structures_.read_from_now_on(*unread.object);
   }
-  CaptureResult result = finish();
+  CaptureResult result = exits_.finish();
   const ExitPlan& last = result.plan.exits.back();
   result.empty = last.form == ExitPlan::Form::Resume && last.frames.size() == 1 &&
                  last.frames[0].pc == first_pc && result.plan.actions.empty();
   return result;
 }
 
-void Capture::step() {
-  AFrame& frame = frames_.back();
+void Frames::step() {
+  AFrame& frame = stack_.back();
   const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
   const uint32_t pc = frame.pc;
   step_pc_ = pc;
   builder_.origin = jit::RegionBuilder::kAskOrigin;  // most instructions append nothing
   if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
     break_here(BreakReason::too_large);
-  if (break_everywhere && plan_.instructions && frames_.size() == 1 && begins_statement(frame))
+  if (break_everywhere_ && plan_.instructions && stack_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
-  if (memory_.only_call && plan_.instructions && frames_.size() == 1)
+  if (memory_.only_call && plan_.instructions && stack_.size() == 1)
     break_here(BreakReason::asked, "torch.compiler.disable(recursive=False)");
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
     break_here(refusal->reason, refusal->detail);
   advanced_ = false;
-  size_t depth = frames_.size();
-  step_handler(instruction.op)(*this, instruction);
+  size_t depth = stack_.size();
+  step_handler(instruction.op)(capture_, instruction);
   ++plan_.instructions;
   // Handlers that jump set pc themselves and leave it at the target; calls push a frame.
-  if (!done_ && frames_.size() == depth && frames_.back().pc == pc) ++frames_.back().pc;
+  if (!done_ && stack_.size() == depth && stack_.back().pc == pc) ++stack_.back().pc;
 }
 
-bool Capture::begins_statement(const AFrame& frame) const {
+bool Frames::begins_statement(const AFrame& frame) const {
   int32_t index = lang::statement_at(*frame.code->code, frame.pc);
   return index >= 0 && frame.code->code->statements[static_cast<size_t>(index)].begin == frame.pc;
 }
 
-bool Capture::has_room_for(size_t instructions, uint32_t steps) const {
+bool Frames::has_room_for(size_t instructions, uint32_t steps) const {
   return region_.body.instructions.size() + instructions <= kMaxRegionInstructions && steps_ + steps <= kMaxSteps;
 }
 
-void Capture::break_here(BreakReason reason, std::string detail) {
+void break_here(BreakReason reason, std::string detail) {
   throw BreakHere{reason, std::move(detail)};
 }
 
-const Av& Capture::read(uint16_t reg) {
+const Av& Frames::read(uint16_t reg) {
   const Av& av = frame().registers[reg];
   if (av.is_undefined()) break_here(BreakReason::unknown_object, "unbound variable");
   return av;
 }
 
-void Capture::write(uint16_t reg, Av value) {
+void Frames::write(uint16_t reg, Av value) {
   if (reg == kNestedDestination) {
     nested_result_ = std::move(value);
     return;
@@ -145,9 +144,9 @@ void Capture::write(uint16_t reg, Av value) {
   place = std::move(value);
 }
 
-uint32_t Capture::origin_at(uint32_t pc) {
-  AFrame& frame = frames_.back();
-  if (origin_pc_ == pc && origin_depth_ == frames_.size() && origin_ &&
+uint32_t Frames::origin_at(uint32_t pc) {
+  AFrame& frame = stack_.back();
+  if (origin_pc_ == pc && origin_depth_ == stack_.size() && origin_ &&
       plan_.origins[origin_].code.get() == frame.code.get() &&
       plan_.origins[origin_].caller == frame.call_origin)
     return origin_;
@@ -155,12 +154,12 @@ uint32_t Capture::origin_at(uint32_t pc) {
   origin.caller = frame.call_origin;
   origin.code = frame.code;
   origin.pc = pc;
-  origin.skips_handlers = frames_.size() == 1 && lang::find_handler(*frame.code->code, pc) && !is_protected();
+  origin.skips_handlers = stack_.size() == 1 && lang::find_handler(*frame.code->code, pc) && !is_protected();
   origin.grad_enabled = grad_enabled_after_raise();
   plan_.origins.push_back(std::move(origin));
   origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
   origin_pc_ = pc;
-  origin_depth_ = frames_.size();
+  origin_depth_ = stack_.size();
   return origin_;
 }
 
@@ -168,7 +167,7 @@ uint32_t Capture::origin_at(uint32_t pc) {
 
 namespace {
 
-const Av* find_keyword(Capture::CallArguments& arguments, const std::string& name) {
+const Av* find_keyword(CallArguments& arguments, const std::string& name) {
   for (auto& [key, value] : arguments.keywords)
     if (key->view() == name) return &value;
   return nullptr;
@@ -177,7 +176,7 @@ const Av* find_keyword(Capture::CallArguments& arguments, const std::string& nam
 }  // namespace
 
 // Errors of binding are the interpreter's to raise: capture only leaves.
-void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,
+void Calls::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArguments& arguments,
                              const std::vector<Av>& defaults,
                              const std::vector<Av>& keyword_defaults, const std::string& name) {
   const lang::ParameterList& list = code.parameters;
@@ -220,7 +219,7 @@ void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallAr
     std::vector<Av> rest;
     for (size_t i = list.positional; i < arguments.positional.size(); ++i)
       rest.push_back(arguments.positional[i]);
-    frame.registers[reg++] = make_tuple_av(std::move(rest));
+    frame.registers[reg++] = containers_.make_tuple_av(std::move(rest));
   } else if (arguments.positional.size() > list.positional) {
     fail();
   }
@@ -238,9 +237,9 @@ void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallAr
   }
 }
 
-void Capture::push_call(const Av& function, AFrame frame, CallArguments& arguments,
+void Calls::push_call(const Av& function, AFrame frame, CallArguments& arguments,
                         uint16_t destination, bool discard_result) {
-  if (frames_.size() >= kMaxDepth) break_here(BreakReason::too_large, "call depth");
+  if (frames_.frame_count() >= kMaxDepth) break_here(BreakReason::too_large, "call depth");
   prepare_code(vm_, frame.code);
   const lang::CodeObject& code = *frame.code->code;
   // One that is dropped half way runs its handlers then; capture does not know when.
@@ -250,7 +249,7 @@ void Capture::push_call(const Av& function, AFrame frame, CallArguments& argumen
   frame.registers.resize(code.register_count);
   frame.destination = destination;
   frame.discard_result = discard_result;
-  frame.call_origin = builder_.origin = current_origin();
+  frame.call_origin = builder_.origin = frames_.current_origin();
   std::vector<Av> defaults, keyword_defaults;
   if (VFunction* made = as<VFunction>(function)) {
     defaults = made->defaults;
@@ -265,15 +264,15 @@ void Capture::push_call(const Av& function, AFrame frame, CallArguments& argumen
   }
   bind_arguments(code, frame, arguments, defaults, keyword_defaults, code.name);
   if (code.is_generator) {
-    std::shared_ptr<VIterator> generator = make_lazy(VIterator::Form::Generator);
+    std::shared_ptr<VIterator> generator = iterators_.make_lazy(VIterator::Form::Generator);
     generator->suspended = std::make_shared<AFrame>(std::move(frame));
-    if (!discard_result) write(destination, Av::of(generator));
+    if (!discard_result) frames_.write(destination, Av::of(generator));
     return;
   }
-  frames_.push_back(std::move(frame));
+  frames_.push_frame(std::move(frame));
 }
 
-void Capture::call(const Av& callee, CallArguments arguments, uint16_t destination,
+void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination,
                    bool discard_result) {
   if (VBoundMethod* bound = as<VBoundMethod>(callee)) {
     Av function = bound->function;
@@ -300,68 +299,68 @@ void Capture::call(const Av& callee, CallArguments arguments, uint16_t destinati
   if (object->kind == Kind::Function) {
     FunctionObject* function = cast<FunctionObject>(callee.value);
     if (const std::string* refusal = refusal_of(function)) break_here(BreakReason::asked, *refusal);
-    assume_unchanged(function, Value());
+    cells_.assume_unchanged(function, Value());
     AFrame frame;
     frame.code = function->code;
     frame.module = function->module;
     frame.host_function = Local<FunctionObject>(function);
     prepare_code(vm_, frame.code);
     const bool returns = !discard_result && !frame.code->code->is_generator;
-    SeenCall* seen = returns ? seen_call(function, arguments) : nullptr;
+    SeenCall* seen = returns ? repeats_.seen_call(function, arguments) : nullptr;
     if (!seen) return push_call(callee, std::move(frame), arguments, destination, discard_result);
-    if (repeat_call(*seen, function, arguments, destination)) return;
-    std::unique_ptr<CallRecorder> recorder = recorder_for(*seen, function, arguments);
+    if (repeats_.repeat_call(*seen, function, arguments, destination)) return;
+    std::unique_ptr<CallRecorder> recorder = repeats_.recorder_for(*seen, function, arguments);
     push_call(callee, std::move(frame), arguments, destination, discard_result);
-    return begin_call(*seen, std::move(recorder));
+    return repeats_.begin_call(*seen, std::move(recorder));
   }
   if (object->kind == Kind::NativeFunction) {
     Av result = call_native(cast<NativeFunction>(callee.value), arguments, destination);
-    if (!discard_result && !result.is_undefined()) write(destination, result);
+    if (!discard_result && !result.is_undefined()) frames_.write(destination, result);
     return;
   }
   if (object->kind == Kind::Type) return construct(cast<Type>(callee.value), arguments, destination);
   call_object(callee, std::move(arguments), destination, discard_result);
 }
 
-void Capture::return_from(const Av& result) {
-  AFrame finished = std::move(frames_.back());
-  frames_.pop_back();
+void Frames::return_from(const Av& result) {
+  AFrame finished = std::move(stack_.back());
+  stack_.pop_back();
   origin_pc_ = ~0u;
-  if (finished.seen) end_call(finished, result);
+  if (finished.seen) repeats_.end_call(finished, result);
   if (finished.generator) {
     nested_result_ = Av();
     return;
   }
   if (!finished.constructed.is_undefined()) write(finished.destination, finished.constructed);
   else if (!finished.discard_result) write(finished.destination, result);
-  if (finished.destination != kNestedDestination) ++frames_.back().pc;
+  if (finished.destination != kNestedDestination) ++stack_.back().pc;
 }
 
-void Capture::leave_with_return(const Av& result) {
+void Frames::leave_with_return(const Av& result) {
   if (!frame().constructed.is_undefined() && !result.is_none()) break_here(BreakReason::raises, "TypeError: __init__()");
-  if (frames_.size() > 1) return return_from(result);
+  if (stack_.size() > 1) return return_from(result);
   builder_.origin = current_origin();
-  flush_writes();
-  ExitBuilder(*this).leave_returning(result);
+  writes_.flush_writes();
+  exits_.leave_returning(result);
   done_ = true;
 }
 
 // An instruction that took items from an iterator cannot be left as if it had not begun.
-void Capture::leave_or_refuse(const BreakHere& reason) {
+void Frames::leave_or_refuse(const BreakHere& reason) {
   if (advanced_) refuse(frame().code.get(), frame().pc, reason);
   leave_with_break(reason);
 }
 
-void Capture::leave_with_break(const BreakHere& reason) {
+void Frames::leave_with_break(const BreakHere& reason) {
   builder_.origin = current_origin();
-  flush_writes();
-  ExitBuilder(*this).leave_resuming(reason);
+  writes_.flush_writes();
+  exits_.leave_resuming(reason);
   done_ = true;
 }
 
 // ---- conditions ----
 
-std::optional<Scalar> Capture::find_hint(ValueId id) {
+std::optional<Scalar> Conditions::find_hint(ValueId id) {
   std::vector<jit::Instruction>& all = region_.body.instructions;
   for (; hints_seen_ < all.size(); ++hints_seen_) {
     const jit::Instruction& i = all[hints_seen_];
@@ -390,14 +389,14 @@ std::optional<Scalar> Capture::find_hint(ValueId id) {
   return found->second;
 }
 
-bool Capture::condition_holds(ValueId condition) {
+bool Conditions::condition_holds(ValueId condition) {
   std::optional<Scalar> now = hint(condition);
   if (!now || now->i == 0) return false;
-  if (!builder_.known(condition)) conditions_.insert(condition);
+  if (!builder_.known(condition)) holding_.insert(condition);
   return true;
 }
 
-bool Capture::are_input_sizes(ValueId a, ValueId b) const {
+bool Conditions::are_input_sizes(ValueId a, ValueId b) const {
   return input_sizes_.count(a) && input_sizes_.count(b);
 }
 

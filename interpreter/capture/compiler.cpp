@@ -4,6 +4,8 @@
 #include <exception>
 #include <unordered_set>
 
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/frames.h"
 #include "interpreter/capture/region_host.h"
 #include "interpreter/tensor/transforms.h"
 #include "jit/autodiff/split.h"
@@ -249,7 +251,7 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
   for (int attempt = 0; attempt < 64; ++attempt) {
     try {
       Capture capture(vm_, frame, memory);
-      capture.break_everywhere = options_.break_everywhere;
+      capture.frames().set_break_everywhere(options_.break_everywhere);
       CaptureResult result = capture.run();
       if (options_.strict && result.plan.repeats) check_repeats(frame, memory, result);
       return result;

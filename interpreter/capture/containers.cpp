@@ -2,7 +2,13 @@
 // next call may bring another container of the same form. So are instances of script classes, once a call
 // has brought another one. What the region stores into one is stored into the real object at its place in
 // program order, and into what capture knows of it.
+#include "interpreter/capture/attributes.h"
 #include "interpreter/capture/call_record.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/repeated_calls.h"
+#include "interpreter/capture/structures.h"
 #include "interpreter/modules/partial.h"
 
 namespace tsc::interp {
@@ -55,7 +61,7 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
   return source.form == Form::Register ? text : source_place(sources, sources[source.parent]) + "/" + text;
 }
 
-bool Capture::comes_apart(const Value& v, uint32_t source) const {
+bool Structures::comes_apart(const Value& v, uint32_t source) const {
   if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
   const std::string place = source_place(plan_.sources, plan_.sources[source]);
   if (memory_.whole.count(place)) return false;
@@ -83,8 +89,8 @@ bool Capture::comes_apart(const Value& v, uint32_t source) const {
 
 // Its items are sources of their own only when something reads them: a list that is only appended to may
 // have any length.
-Av Capture::container_input(const Value& v, uint32_t source) {
-  if (auto found = containers_.find(v.object()); found != containers_.end()) {
+Av Structures::container_input(const Value& v, uint32_t source) {
+  if (auto found = taken_apart_.find(v.object()); found != taken_apart_.end()) {
     plan_.sources[source].check = Check::Alias;
     plan_.sources[source].length = found->second.object->source;
     return found->second;
@@ -111,12 +117,12 @@ Av Capture::container_input(const Value& v, uint32_t source) {
   object->source = source;
   object->unread = !memory_.read.count(place);
   container_places_[object.get()] = place;
-  containers_[v.object()] = Av::of(object);
+  taken_apart_[v.object()] = Av::of(object);
   if (!object->unread) read_container(v, source, *object);
   return Av::of(object);
 }
 
-Av Capture::instance_input(const Value& v, uint32_t source) {
+Av Structures::instance_input(const Value& v, uint32_t source) {
   plan_.sources[source].check = Check::Instance;
   plan_.sources[source].expected = Value(v.object()->type);
   plan_.containers.push_back(source);
@@ -126,11 +132,11 @@ Av Capture::instance_input(const Value& v, uint32_t source) {
   object->host = v;
   container_places_[object.get()] = source_place(plan_.sources, plan_.sources[source]);
   Av av = Av::of(object);
-  containers_[v.object()] = av;
+  taken_apart_[v.object()] = av;
   return av;
 }
 
-const Av* Capture::find_field(VInstance& instance, StrObject* name) {
+const Av* Attributes::find_field(VInstance& instance, StrObject* name) {
   for (auto& [field, value] : instance.fields)
     if (field.get() == name) return value.is_undefined() ? nullptr : &value;
   if (instance.source == Virtual::kMadeHere) return nullptr;
@@ -141,24 +147,24 @@ const Av* Capture::find_field(VInstance& instance, StrObject* name) {
   const Value now = get_own_attribute(vm_, instance.host.object(), name);
   Av value;
   if (!now.is_undefined()) {
-    value = load_value(now, std::move(source));
+    value = inputs_.load_value(now, std::move(source));
   } else {
     // It must stay absent: what is found on the class would be hidden.
     source.check = Check::Same;
-    add_source(std::move(source));
+    inputs_.add_source(std::move(source));
   }
   instance.fields.push_back({Local<StrObject>(name), std::move(value)});
   return now.is_undefined() ? nullptr : &instance.fields.back().second;
 }
 
-void Capture::read_container(const Value& v, uint32_t source, Virtual& object) {
+void Structures::read_container(const Value& v, uint32_t source, Virtual& object) {
   auto item = [&](uint32_t index, const Value& key, const Value& now) {
     EntrySource part;
     part.form = Form::Item;
     part.parent = source;
     part.index = index;
     part.key = key;
-    return load_value(now, std::move(part));
+    return inputs_.load_value(now, std::move(part));
   };
   if (object.kind == VirtualKind::List) {
     const std::vector<Value> items(cast<ListObject>(v)->items.begin(), cast<ListObject>(v)->items.end());
@@ -180,15 +186,14 @@ void Capture::read_container(const Value& v, uint32_t source, Virtual& object) {
 }
 
 // Something needs the items of a container that was taken as it is: capture starts again and reads them.
-void Capture::read_from_now_on(const Virtual& object) {
+void Structures::read_from_now_on(const Virtual& object) {
   memory_.read.insert(container_places_.at(&object));
   throw CaptureRestart{};
 }
 
-// The same object was reached by a way that needs it by identity.
 // A host object that holds itself is a circle of shared pointers here.
-Capture::~Capture() {
-  for (auto& [holder, container] : containers_) {
+Structures::~Structures() {
+  for (auto& [holder, container] : structures_.taken_apart_) {
     Virtual& object = *container.object;
     switch (object.kind) {
       case VirtualKind::List: static_cast<VList&>(object).items.clear(); break;
@@ -203,30 +208,39 @@ Capture::~Capture() {
   }
 }
 
-void Capture::keep_whole(Object* holder) {
+// The object was reached by a way that needs it by identity.
+void Structures::keep_whole(Object* holder) {
   constants_.insert(holder);
-  auto found = containers_.find(holder);
-  if (found == containers_.end()) return;
+  auto found = taken_apart_.find(holder);
+  if (found == taken_apart_.end()) return;
   memory_.whole.insert(container_places_.at(found->second.object.get()));
   throw CaptureRestart{};
 }
 
+// What a text is decides the program: the next capture takes it by identity. One of the region's own has no place.
+void Structures::keep_text_whole(const VText& text) {
+  const auto found = container_places_.find(&text);
+  if (found == container_places_.end()) return;
+  memory_.whole.insert(found->second);
+  throw CaptureRestart{};
+}
+
 // An object known by identity whose content the region changes, or that it compares with others.
-void Capture::keep_apart_from(const Value& holder) {
-  spoil_record();
+void Structures::keep_apart_from(const Value& holder) {
+  repeats_.spoil_record();
   keep_whole(holder.object());
   plan_.foreign.push_back(holder);
 }
 
 // What the region is about to do to the object itself: method(container, ...) in program order.
-void Capture::write_through(const Av& container, const char* method, std::vector<Av> arguments) {
+void Effects::write_through(const Av& container, const char* method, std::vector<Av> arguments) {
   if (container.kind != Av::Kind::Virtual) return;
   will_change(*container.object);
   if (container.object->source == Virtual::kMadeHere) return;
   effect_may_raise();
   HostAction action;
   action.is_store = true;
-  const Value* function = lookup_in_type(type_of_av(container), intern(vm_, method).get());
+  const Value* function = lookup_in_type(attributes_.type_of_av(container), intern(vm_, method).get());
   arguments.insert(arguments.begin(), {Av::constant(*function), container});
   plan_.distinct.push_back(container.object->source);
   host_action(std::move(action), std::move(arguments));

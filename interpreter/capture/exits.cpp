@@ -1,5 +1,14 @@
 #include "interpreter/capture/exits.h"
 
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/conditions.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/gradients.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/iterators.h"
+#include "interpreter/capture/structures.h"
+#include "interpreter/capture/tensors.h"
 #include "jit/autodiff/split.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/liveness.h"
@@ -20,10 +29,9 @@ Recipe RecipeWriter::write(const Av& av) {
   switch (av.kind) {
     case Av::Kind::Undefined: return recipe;
     case Av::Kind::Constant:
-      if (const auto text = av.value.is_object() ? capture_.texts_.find(av.value.object()) : capture_.texts_.end();
-          text != capture_.texts_.end()) {  // at another entry it is another object that says the same
-        recipe.form = Recipe::Form::Entry;
-        recipe.index = text->second;
+      if (const uint32_t* text = av.value.is_object() ? capture_.structures().source_of_text(av.value.object()) : nullptr) {
+        recipe.form = Recipe::Form::Entry;  // at another entry it is another object that says the same
+        recipe.index = *text;
         return recipe;
       }
       recipe.form = Recipe::Form::Constant;
@@ -131,7 +139,7 @@ void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
     recipe.gradient = write(tensor.grad);
   // A view has a history of its own: its gradient joins those of its parent at the place where it was made.
   if (!recipe.has_history) return;
-  history_values.push_back(capture_.current(tensor));
+  history_values.push_back(capture_.tensors().current(tensor));
   history_objects.push_back(tensor.number);
 }
 
@@ -214,7 +222,7 @@ void RecipeWriter::fill_partial(const VPartial& partial, ObjectRecipe& recipe) {
 }
 
 void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe) {
-  if (iterator.made_in) capture_.refuse_making(iterator);
+  if (iterator.made_in) capture_.iterators().refuse_making(iterator);
   recipe.iterator = iterator.form;
   recipe.position = iterator.form == VIterator::Form::Enumerate
                         ? iterator.count
@@ -229,7 +237,7 @@ bool shows_variables(const lang::CodeObject& code) {
   });
 }
 
-ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer) {
+ExitFrame Exits::write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer) {
   const lang::CodeObject& code = *frame.code->code;
   ExitFrame out;
   out.pc = frame.pc;
@@ -261,21 +269,21 @@ ExitFrame ExitBuilder::write_frame(const AFrame& frame, bool innermost, RecipeWr
   return out;
 }
 
-void ExitBuilder::add(ExitPlan& plan, RecipeWriter& writer) {
-  for (const Capture::WaitingStore& store : capture_.waiting_stores_) {
+void Exits::add(ExitPlan& plan, RecipeWriter& writer) {
+  for (const WaitingStore& store : effects_.waiting_stores()) {
     HostAction action = store.action;
     for (const Av& av : store.values) action.values.push_back(writer.write(av));
     plan.stores.push_back(std::move(action));
   }
-  plan.modes = capture_.modes;
-  plan.origin = capture_.builder_.known_origin();
-  if (!writer.history_values.empty()) capture_.split_history(plan, writer);
-  capture_.plan_.exits.push_back(std::move(plan));
-  uint32_t id = static_cast<uint32_t>(capture_.plan_.exits.size() - 1);
-  capture_.builder_.exit(id, capture_.plan_.exits.back().materials.live);
+  plan.modes = modes_;
+  plan.origin = builder_.known_origin();
+  if (!writer.history_values.empty()) gradients_.split_history(plan, writer);
+  plan_.exits.push_back(std::move(plan));
+  uint32_t id = static_cast<uint32_t>(plan_.exits.size() - 1);
+  builder_.exit(id, plan_.exits.back().materials.live);
 }
 
-void ExitBuilder::leave_returning(const Av& result) {
+void Exits::leave_returning(const Av& result) {
   ExitPlan plan;
   plan.form = ExitPlan::Form::Return;
   RecipeWriter writer(capture_, plan.materials);
@@ -285,15 +293,15 @@ void ExitBuilder::leave_returning(const Av& result) {
   add(plan, writer);
 }
 
-void ExitBuilder::leave_resuming(const BreakHere& reason) {
+void Exits::leave_resuming(const BreakHere& reason) {
   ExitPlan plan;
   plan.form = ExitPlan::Form::Resume;
   plan.reason = reason.reason;
   plan.detail = reason.detail;
   RecipeWriter writer(capture_, plan.materials);
-  for (size_t i = 0; i < capture_.frames_.size(); ++i)
+  for (size_t i = 0; i < frames_.frame_count(); ++i)
     plan.frames.push_back(
-        write_frame(capture_.frames_[i], i + 1 == capture_.frames_.size(), writer));
+        write_frame(frames_.frame_at(i), i + 1 == frames_.frame_count(), writer));
   add(plan, writer);
 }
 
@@ -320,7 +328,7 @@ std::vector<std::string> output_names(const jit::Region& region, const std::vect
 }  // namespace
 
 // Whether the backward of each output meets what a backward() in the region has freed: it can only raise.
-bool Capture::all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
+bool Gradients::all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
                         const jit::ValueSet& stops) const {
   if (outputs.size() == 1) return true;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -338,9 +346,9 @@ bool Capture::all_freed(const std::vector<ValueId>& outputs, const std::vector<V
 
 // What backward() will need when it is called outside: the region's own backward, its saved values among
 // the live ones.
-void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
+void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
   std::vector<ValueId> wrt;
-  for (const std::shared_ptr<VTensor>& tensor : inputs_) {
+  for (const std::shared_ptr<VTensor>& tensor : inputs_.tensor_inputs()) {
     if (!cast<TensorObject>(tensor->host)->needs_grad()) continue;
     wrt.push_back(gradient_place(*tensor));
     plan.wrt_sources.push_back(tensor->source);
@@ -374,17 +382,17 @@ void Capture::split_history(ExitPlan& plan, RecipeWriter& writer) {
 
 // Inside the region every tensor that came in has elements of its own: one that is written may share its memory with
 // no other that is read. A written one counts as read: its write_back names it.
-void Capture::check_memory() {
+void Inputs::check_memory() {
   std::vector<bool> read(region_.value_count());
   for (const jit::Instruction& instruction : region_.body.instructions)
     jit::for_each_use(instruction, [&](ValueId value) { read[value] = true; });
   const auto storage_of = [](const VTensor& tensor) { return cast<TensorObject>(tensor.host)->tensor.storage().get(); };
   std::unordered_map<const Storage*, const VTensor*> written;
   const std::unordered_set<uint32_t> sources(plan_.written_sources.begin(), plan_.written_sources.end());
-  for (const std::shared_ptr<VTensor>& tensor : inputs_)
+  for (const std::shared_ptr<VTensor>& tensor : tensors_in_)
     if (sources.count(tensor->source)) written.emplace(storage_of(*tensor), tensor.get());
   bool shared = false;
-  for (const std::shared_ptr<VTensor>& tensor : inputs_) {
+  for (const std::shared_ptr<VTensor>& tensor : tensors_in_) {
     EntrySource& source = plan_.sources[tensor->source];
     source.unread = !read[tensor->input];
     const auto found = written.find(storage_of(*tensor));
@@ -396,8 +404,8 @@ void Capture::check_memory() {
 
 // Scalars that the entry conditions need, then the conditions, then the program. All of it is pure and
 // depends on inputs only, so it may stand in front. Sizes of inputs that are assumed to be equal have one name.
-void Capture::check_at_entry() {
-  if (jit::share_input_sizes(region_) && conditions_.empty()) {
+void Conditions::check_at_entry() {
+  if (jit::share_input_sizes(region_) && holding_.empty()) {
     const ValueId size = *input_sizes_.begin();  // the guard through which inputs that do not agree leave
     const ValueId operands[] = {size, size};
     jit::Instruction& same = region_.body.instructions.emplace_back();
@@ -405,9 +413,9 @@ void Capture::check_at_entry() {
     same.scalar_op = jit::ScalarOp::eq;
     same.operands = jit::ValueList(operands);
     same.results.push_back(region_.add_value({jit::ValueKind::Bool, {}, {}}));
-    conditions_.insert(same.results[0]);
+    holding_.insert(same.results[0]);
   }
-  if (conditions_.empty()) return;
+  if (holding_.empty()) return;
   ExitPlan miss;
   miss.form = ExitPlan::Form::Miss;
   plan_.exits.insert(plan_.exits.begin(), std::move(miss));
@@ -416,7 +424,7 @@ void Capture::check_at_entry() {
   for (size_t i = 0; i < all.size(); ++i)
     for (ValueId result : all[i].results) definition[result] = i;
   std::vector<bool> early(all.size());
-  std::vector<ValueId> work(conditions_.begin(), conditions_.end());
+  std::vector<ValueId> work(holding_.begin(), holding_.end());
   while (!work.empty()) {
     const ValueId id = work.back();
     work.pop_back();
@@ -426,10 +434,10 @@ void Capture::check_at_entry() {
     for (ValueId operand : all[found].operands) work.push_back(operand);
   }
   std::vector<jit::Instruction> ordered;
-  ordered.reserve(all.size() + conditions_.size());
+  ordered.reserve(all.size() + holding_.size());
   for (size_t i = 0; i < all.size(); ++i)
     if (early[i]) ordered.push_back(std::move(all[i]));
-  for (ValueId condition : conditions_) {
+  for (ValueId condition : holding_) {
     jit::Instruction guard;
     guard.code = jit::Code::Guard;
     guard.operands.push_back(condition);
@@ -444,16 +452,16 @@ void Capture::check_at_entry() {
   region_.body.instructions = std::move(ordered);
 }
 
-CaptureResult Capture::finish() {
+CaptureResult Exits::finish() {
   if (plan_.run_again && (!plan_.actions.empty() || !plan_.written_sources.empty())) {
     memory_.has_effects = true;
     throw CaptureRestart{};
   }
-  check_memory();
-  check_walks();
+  inputs_.check_memory();
+  structures_.check_walks();
   CaptureResult result;
-  result.violations = broken_size_marks();
-  check_at_entry();
+  result.violations = conditions_.broken_size_marks();
+  conditions_.check_at_entry();
   result.region = std::move(region_);
   result.plan = std::move(plan_);
   result.plan.object_count = objects_made_;

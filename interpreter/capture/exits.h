@@ -1,11 +1,14 @@
 #pragma once
-// From abstract values to recipes: what an exit, a return or a host instruction needs to build real script
-// values at run time.
+// Exits: where the region is left, by a return or because the interpreter must go on in the middle. From abstract values to
+// recipes: what an exit or a host instruction needs to build real script values and frames at run time.
 #include <unordered_map>
 
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
+
+struct AFrame;
+struct CaptureResult;
 
 // Collects the objects and live region values that a set of recipes refers to.
 // Whether the code may ask for its variables by name: then those that nothing reads any more are kept too.
@@ -44,17 +47,17 @@ class RecipeWriter {
   std::vector<std::pair<uint32_t, VTensor*>> detached_;  // index of the object
 };
 
-class ExitBuilder {
+class Exits : private Room {
  public:
-  explicit ExitBuilder(Capture& capture) : capture_(capture) {}
+  explicit Exits(const Rooms& rooms) : Room(rooms) {}
   void leave_returning(const Av& result);
   void leave_resuming(const BreakHere& reason);
+  // The region is whole: its conditions go in front, and what turned out to be wrong of it makes capture start again.
+  CaptureResult finish();
 
  private:
   void add(ExitPlan& plan, RecipeWriter& writer);
   ExitFrame write_frame(const AFrame& frame, bool innermost, RecipeWriter& writer);
-
-  Capture& capture_;
 };
 
 }  // namespace tsc::interp

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/conditions.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/gradients.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/overlay.h"
+#include "interpreter/capture/repeated_calls.h"
+#include "interpreter/capture/structures.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/inspect.h"
 
@@ -29,13 +37,13 @@ void CaptureMemory::make_dynamic(const Cell& cell, const Value& holder) {
   keep_alive.push_back(holder);
 }
 
-uint32_t Capture::add_source(EntrySource source) {
+uint32_t Inputs::add_source(EntrySource source) {
   plan_.sources.push_back(std::move(source));
   return static_cast<uint32_t>(plan_.sources.size() - 1);
 }
 
-void Capture::watch(Object* holder, const Value& key) {
-  keep_whole(holder);
+void Cells::watch(Object* holder, const Value& key) {
+  structures_.keep_whole(holder);
   for (const Value& forbidden : forbidden_)
     if (forbidden.object() == holder && !is_kind(key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is changed and read");
@@ -48,12 +56,12 @@ void Capture::watch(Object* holder, const Value& key) {
 }
 
 // A number that changes between calls: an input register.
-Av Capture::add_input(uint32_t source, Check check, const Value& now) {
+Av Inputs::add_input(uint32_t source, Check check, const Value& now) {
   plan_.sources[source].check = check;
   jit::ValueKind kind = check == Check::Int ? jit::ValueKind::Int : jit::ValueKind::Float;
   ValueId id = region_.add_input(kind);
   plan_.inputs.push_back({id, source});
-  hints_[id] = now.is_int() ? Scalar::of_int(now.as_int()) : Scalar::of_float(now.as_float());
+  conditions_.set_hint(id, now.is_int() ? Scalar::of_int(now.as_int()) : Scalar::of_float(now.as_float()));
   return Av::number(kind, id, now);
 }
 
@@ -66,8 +74,8 @@ bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
 
 }  // namespace
 
-Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
-  if (is_for_the_interpreter(*tensor, modes)) {
+Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
+  if (is_for_the_interpreter(*tensor, modes_)) {
     plan_.sources.resize(source);  // it was added for this
     break_here(BreakReason::unknown_object, "a tensor of inference mode or with a tangent");
   }
@@ -85,23 +93,20 @@ Av Capture::tensor_input(TensorObject* tensor, uint32_t source) {
   ValueId id = region_.add_tensor_input(tensor->tensor.dtype(), static_cast<int>(tensor->tensor.rank()));
   plan_.inputs.push_back({id, source});
   for (int axis = 0; axis < tensor->tensor.rank(); ++axis) {
-    const ValueId size = region_.type(id).sizes[axis];
-    hints_[size] = Scalar::of_int(tensor->tensor.size(axis));
-    input_sizes_.insert(size);
-    nonnegative_.insert(size);
+    conditions_.add_input_size(region_.type(id).sizes[axis], tensor->tensor.size(axis));
   }
-  take_size_marks(tensor, id);
+  conditions_.take_size_marks(tensor, id);
   auto object = make<VTensor>();
   object->come_in(*tensor, id);
   object->source = source;
-  inputs_.push_back(object);
+  tensors_in_.push_back(object);
   Av av = Av::of(object);
   tensor_objects_[tensor] = av;
   return av;
 }
 
 // Tuples are taken apart by position, not by identity.
-Av Capture::structural_input(const Value& v, uint32_t source) {
+Av Structures::structural_input(const Value& v, uint32_t source) {
   std::span<const Value> items = cast<TupleObject>(v)->span();
   plan_.sources[source].check = Check::Tuple;
   plan_.sources[source].expected = Value(v.object()->type);
@@ -112,7 +117,7 @@ Av Capture::structural_input(const Value& v, uint32_t source) {
     item.form = Form::Item;
     item.parent = source;
     item.index = i;
-    parts.push_back(load_value(items[i], std::move(item)));
+    parts.push_back(inputs_.load_value(items[i], std::move(item)));
   }
   auto object = make<VTuple>();
   object->items = std::move(parts);
@@ -122,7 +127,7 @@ Av Capture::structural_input(const Value& v, uint32_t source) {
 }
 
 // A string of which nothing is known but that it is one.
-Av Capture::text_input(uint32_t source) {
+Av Structures::text_input(uint32_t source) {
   plan_.sources[source].check = Check::Text;
   auto given = make<VText>();
   given->source = source;
@@ -136,7 +141,7 @@ Av Capture::text_input(uint32_t source) {
 }
 
 // A value found at `source`, whose content may differ at the next entry.
-Av Capture::load_value(const Value& v, EntrySource source) {
+Av Inputs::load_value(const Value& v, EntrySource source) {
   if (v.is_int() && !memory_.specialises) return add_input(add_source(std::move(source)), Check::Int, v);
   if (v.is_float()) return add_input(add_source(std::move(source)), Check::Float, v);
   if (v.is_undefined()) {  // a variable that has a value at another entry is another one
@@ -145,27 +150,26 @@ Av Capture::load_value(const Value& v, EntrySource source) {
     return Av();
   }
   uint32_t index = add_source(std::move(source));
-  TensorObject* tensor = as_tensor(tensors_, v);
-  if (tensor && is_for_the_interpreter(*tensor, modes)) {  // what asks for more than the object leaves the region
+  TensorObject* tensor = as_tensor(tensor_state_, v);
+  if (tensor && is_for_the_interpreter(*tensor, modes_)) {  // what asks for more than the object leaves the region
     plan_.sources[index].check = Check::Same;
     plan_.sources[index].expected = v;
     return Av::constant(v);
   }
   if (tensor) return tensor_input(tensor, index);
-  if (is_tuple_by_items(v)) return structural_input(v, index);
-  if (comes_apart(v, index)) return container_input(v, index);
+  if (structures_.is_tuple_by_items(v)) return structures_.structural_input(v, index);
+  if (structures_.comes_apart(v, index)) return structures_.container_input(v, index);
   if (is_kind(v, Kind::Str)) {
     const std::string place = source_place(plan_.sources, plan_.sources[index]);
-    if (memory_.text.count(place) && !memory_.whole.count(place)) return text_input(index);
+    if (memory_.text.count(place) && !memory_.whole.count(place)) return structures_.text_input(index);
   }
   EntrySource& entry = plan_.sources[index];
   entry.check = Check::Same;
   entry.expected = v;
   if (!is_kind(v, Kind::Str)) return Av::constant(v);
-  const auto [first, is_new] = texts_.try_emplace(v.object(), index);
-  if (!is_new) {  // the same object by two ways
+  if (const uint32_t first = structures_.first_source_of_text(v.object(), index); first != index) {  // the same object by two ways
     entry.check = Check::Alias;
-    entry.length = first->second;
+    entry.length = first;
   }
   return Av::constant(v);
 }
@@ -186,15 +190,15 @@ bool stores_into(const CodeObject& code, const StrObject* name) {
 
 }  // namespace
 
-void Capture::read_anew(const Value& holder) {
+void Cells::read_anew(const Value& holder) {
   if (plan_.read_anew.empty() || !plan_.read_anew.back().is(holder)) plan_.read_anew.push_back(holder);
 }
 
 // Own attribute `name` of a host object, or an entry of a namespace dict.
-Av Capture::find_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
-  keep_whole(holder.object());
+Av Cells::find_attribute_cell(const Value& holder, StrObject* name, const Value& current) {
+  structures_.keep_whole(holder.object());
   OverlayKey key{holder.object(), name, 0};
-  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (const Av* stored = overlay_.stored_at(key)) return *stored;
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
   EntrySource source;
   source.form = is_kind(holder, Kind::Dict) ? Form::Namespace : Form::Attribute;
@@ -204,17 +208,17 @@ Av Capture::find_attribute_cell(const Value& holder, StrObject* name, const Valu
   // An integer that this code stores too is a counter. Assuming it would end in a store to what was assumed, and
   // capture would start again.
   bool dynamic = memory_.is_dynamic({holder.object(), name, 0}) || current.is_float() ||
-                 (current.is_int() && stores_into(*frame().code, name));
+                 (current.is_int() && stores_into(*frames_.frame().code, name));
   if (dynamic) {
     read_anew(holder);
-    result = load_value(current, std::move(source));
+    result = inputs_.load_value(current, std::move(source));
   } else {
     assume_unchanged(holder.object(), Value(name));
     constant_cells_[key] = true;
-    if (TensorObject* tensor = as_tensor(tensors_, current)) {
+    if (TensorObject* tensor = as_tensor(tensor_state_, current)) {
       source.form = Form::Pinned;
       source.holder = current;
-      result = tensor_input(tensor, add_source(std::move(source)));
+      result = inputs_.tensor_input(tensor, inputs_.add_source(std::move(source)));
     } else {
       if (!current.is_object() || is_kind(current, Kind::Str))
         note_fact(std::string(name->view()) + " == " + repr(vm_, current));
@@ -225,12 +229,12 @@ Av Capture::find_attribute_cell(const Value& holder, StrObject* name, const Valu
   return result;
 }
 
-Av Capture::load_global(StrObject* name) {
-  ModuleObject* module = frame().module.get();
+Av Cells::load_global(StrObject* name) {
+  ModuleObject* module = frames_.frame().module.get();
   OverlayKey key{module->globals.get(), name, 0};
-  if (auto found = overlay_.find(key); found != overlay_.end()) {
-    spoil_record();
-    return found->second;
+  if (const Av* stored = overlay_.stored_at(key)) {
+    repeats_.spoil_record();
+    return *stored;
   }
   AttributeSite site = inspect_global(vm_, module, name);
   if (site.found == Found::Absent) break_here(BreakReason::raises, "NameError");
@@ -243,13 +247,13 @@ Av Capture::load_global(StrObject* name) {
   return load_attribute_cell(Value(module->globals.get()), name, site.value);
 }
 
-Av Capture::find_cell(const Av& cell) {
+Av Cells::find_cell(const Av& cell) {
   if (VCell* virtual_cell = as<VCell>(cell)) return virtual_cell->content;
   if (!cell.is_constant() || !is_kind(cell.value, Kind::Cell))
     break_here(BreakReason::unknown_object, "closure cell");
   CellObject* host = cast<CellObject>(cell.value);
   OverlayKey key{host, nullptr, 0};
-  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (const Av* stored = overlay_.stored_at(key)) return *stored;
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
   EntrySource source;
   source.form = Form::Content;
@@ -257,16 +261,16 @@ Av Capture::find_cell(const Av& cell) {
   Av result;
   const Value& now = host->content;
   if (memory_.is_dynamic({host, nullptr, 0}) || now.is_float()) {
-    keep_whole(host);
+    structures_.keep_whole(host);
     read_anew(cell.value);
-    result = load_value(now, std::move(source));
+    result = inputs_.load_value(now, std::move(source));
   } else {
     assume_unchanged(host, Value());
     constant_cells_[key] = true;
-    if (TensorObject* tensor = as_tensor(tensors_, now)) {
+    if (TensorObject* tensor = as_tensor(tensor_state_, now)) {
       source.form = Form::Pinned;
       source.holder = now;
-      result = tensor_input(tensor, add_source(std::move(source)));
+      result = inputs_.tensor_input(tensor, inputs_.add_source(std::move(source)));
     } else {
       result = Av::constant(now);
     }
@@ -275,10 +279,10 @@ Av Capture::find_cell(const Av& cell) {
   return result;
 }
 
-Av Capture::find_element(ListObject* list, int64_t index) {
-  keep_whole(list);
+Av Cells::find_element(ListObject* list, int64_t index) {
+  structures_.keep_whole(list);
   OverlayKey key{list, nullptr, index + 1};
-  if (auto found = overlay_.find(key); found != overlay_.end()) return found->second;
+  if (const Av* stored = overlay_.stored_at(key)) return *stored;
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
   const Value now = list->items[static_cast<size_t>(index)];
   EntrySource source;
@@ -288,14 +292,14 @@ Av Capture::find_element(ListObject* list, int64_t index) {
   Av result;
   if (memory_.is_dynamic({list, nullptr, index + 1}) || now.is_float() || now.is_int()) {
     read_anew(Value(list));
-    result = load_value(now, std::move(source));
+    result = inputs_.load_value(now, std::move(source));
   } else {
     constant_cells_[key] = true;
     assume_unchanged(list, Value::integer(index));
-    if (TensorObject* tensor = as_tensor(tensors_, now)) {
+    if (TensorObject* tensor = as_tensor(tensor_state_, now)) {
       source.form = Form::Pinned;
       source.holder = now;
-      result = tensor_input(tensor, add_source(std::move(source)));
+      result = inputs_.tensor_input(tensor, inputs_.add_source(std::move(source)));
     } else {
       result = Av::constant(now);
     }
@@ -304,23 +308,23 @@ Av Capture::find_element(ListObject* list, int64_t index) {
   return result;
 }
 
-Av Capture::find_dict_entry(DictObject* dict, const Value& key) {
-  keep_whole(dict);
+Av Cells::find_dict_entry(DictObject* dict, const Value& key) {
+  structures_.keep_whole(dict);
   if (!is_kind(key, Kind::Str)) {
     Value now = dict_get(vm_, dict, key);
     assume_unchanged(dict, Value());
     if (now.is_undefined()) return Av();
-    if (as_tensor(tensors_, now)) {
+    if (as_tensor(tensor_state_, now)) {
       EntrySource source;
       source.form = Form::Pinned;
       source.holder = now;
-      return tensor_input(as_tensor(tensors_, now), add_source(std::move(source)));
+      return inputs_.tensor_input(as_tensor(tensor_state_, now), inputs_.add_source(std::move(source)));
     }
     return Av::constant(now);
   }
   Local<StrObject> name = intern(vm_, cast<StrObject>(key));
   OverlayKey place{dict, name.get(), 0};
-  if (auto found = overlay_.find(place); found != overlay_.end()) return found->second;
+  if (const Av* stored = overlay_.stored_at(place)) return *stored;
   Value now = dict_get(vm_, dict, key);
   if (now.is_undefined()) {
     assume_unchanged(dict, name.value());
@@ -330,7 +334,7 @@ Av Capture::find_dict_entry(DictObject* dict, const Value& key) {
 }
 
 // `.grad` of a tensor: read at every entry, because every step makes a new one.
-Av Capture::find_gradient(VTensor& tensor) {
+Av Gradients::find_gradient(VTensor& tensor) {
   if (tensor.has_grad_overlay) return tensor.grad;
   if (tensor.host.is_undefined()) return Av::none();
   TensorObject* host = cast<TensorObject>(tensor.host);
@@ -338,11 +342,11 @@ Av Capture::find_gradient(VTensor& tensor) {
   source.form = Form::Gradient;
   source.parent = tensor.source;
   tensor.has_grad_overlay = true;
-  tensor.grad = load_value(host->grad.is_undefined() ? Value::none() : host->grad, std::move(source));
+  tensor.grad = inputs_.load_value(host->grad.is_undefined() ? Value::none() : host->grad, std::move(source));
   return tensor.grad;
 }
 
-void Capture::assume_length(const Value& container) {
+void Cells::assume_length(const Value& container) {
   assume_unchanged(container.object(), Value());
 }
 

@@ -1,10 +1,15 @@
 // Symbolic forms of map and filter, whose items are made when they are asked for, and of round.
+#include "interpreter/capture/calls.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/iterators.h"
 #include "interpreter/capture/native_table.h"
+#include "interpreter/capture/numbers.h"
 
 namespace tsc::interp {
 namespace {
 
-using Arguments = Capture::CallArguments;
+using Arguments = CallArguments;
 
 Av at(const Arguments& arguments, size_t i) {
   return i < arguments.positional.size() ? arguments.positional[i] : Av();
@@ -12,40 +17,40 @@ Av at(const Arguments& arguments, size_t i) {
 
 Av call_map(Capture& capture, Arguments& arguments) {
   if (arguments.positional.size() < 2 || !arguments.keywords.empty())
-    capture.break_here(BreakReason::unknown_call, "map()");
-  std::shared_ptr<VIterator> iterator = capture.make_lazy(VIterator::Form::Map);
+    break_here(BreakReason::unknown_call, "map()");
+  std::shared_ptr<VIterator> iterator = capture.iterators().make_lazy(VIterator::Form::Map);
   iterator->function = arguments.positional[0];
   for (size_t i = 1; i < arguments.positional.size(); ++i)
-    iterator->inner.push_back(capture.iterate(arguments.positional[i]));
+    iterator->inner.push_back(capture.iterators().iterate(arguments.positional[i]));
   return Av::of(iterator);
 }
 
 Av call_filter(Capture& capture, Arguments& arguments) {
   if (arguments.positional.size() != 2 || !arguments.keywords.empty())
-    capture.break_here(BreakReason::unknown_call, "filter()");
-  std::shared_ptr<VIterator> iterator = capture.make_lazy(VIterator::Form::Filter);
+    break_here(BreakReason::unknown_call, "filter()");
+  std::shared_ptr<VIterator> iterator = capture.iterators().make_lazy(VIterator::Form::Filter);
   iterator->function = arguments.positional[0];
-  iterator->inner = {capture.iterate(arguments.positional[1])};
+  iterator->inner = {capture.iterators().iterate(arguments.positional[1])};
   return Av::of(iterator);
 }
 
 Av call_round(Capture& capture, Arguments& arguments) {
   const Av number = at(arguments, 0), digits = at(arguments, 1);
-  if (!number.is_number()) return capture.decline();
+  if (!number.is_number()) return capture.calls().decline();
   if (number.scalar_kind != jit::ValueKind::Float) {
     if (digits.is_none() && number.scalar_kind == jit::ValueKind::Int) return number;
-    capture.break_here(BreakReason::unknown_call, "round() of an int");
+    break_here(BreakReason::unknown_call, "round() of an int");
   }
   if (digits.is_none())
-    return capture.scalar(jit::ScalarOp::float_to_int,
-                          {capture.scalar(jit::ScalarOp::round, {number})});
+    return capture.numbers().scalar(jit::ScalarOp::float_to_int,
+                          {capture.numbers().scalar(jit::ScalarOp::round, {number})});
   // Rounding to decimal digits goes through the number's text: the interpreter does it.
   const Value round = dict_get(capture.vm(), capture.vm().builtins()->globals.get(), "round");
   HostAction action;
   action.reason = BreakReason::host_call;
   action.has_result = true;
   action.result = jit::ValueKind::Float;
-  return capture.host_action_with_result(std::move(action), {Av::constant(round), number, digits});
+  return capture.effects().host_action_with_result(std::move(action), {Av::constant(round), number, digits});
 }
 
 constexpr NativeRow kIteration[] = {

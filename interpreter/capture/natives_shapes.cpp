@@ -1,14 +1,22 @@
 // Calls compared with shape annotations while capturing (tensor/shape_check.h): the interpreter's comparison
 // over the sizes of the region. What it compares becomes a condition on the entry values; a call that does not
 // fit leaves the region, and the interpreter raises.
+#include "interpreter/capture/attributes.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/containers.h"
+#include "interpreter/capture/iterators.h"
 #include "interpreter/capture/native_table.h"
+#include "interpreter/capture/numbers.h"
+#include "interpreter/capture/operators.h"
+#include "interpreter/capture/shapes.h"
+#include "interpreter/capture/tensors.h"
 #include "interpreter/tensor/shape_check.h"
 #include "runtime/tensor/dtype.h"
 
 namespace tsc::interp {
 namespace {
 
-using Arguments = Capture::CallArguments;
+using Arguments = CallArguments;
 using lang::Annotation;
 using lang::ShapeFact;
 
@@ -19,30 +27,30 @@ Av text(Capture& c, std::string_view text) { return Av::constant(intern(c.vm(), 
 Av container_av(Capture& c, int64_t form, const std::vector<Av>& items, const Annotation& each) {
   std::vector<Av> parts{Av::integer(form)};
   for (size_t i = 0; i < items.size(); ++i) parts.push_back(described(c, items[i], part_of(each, i)));
-  return c.make_tuple_av(std::move(parts));
+  return c.containers().make_tuple_av(std::move(parts));
 }
 
 Av described(Capture& c, const Av& av, const Annotation& annotation) {
   if (av.is_none()) return av;
-  if (VTensor* tensor = c.tensor_of(av)) {
-    const Av dtype = c.get_attribute(av, intern(c.vm(), "dtype").get());
+  if (VTensor* tensor = c.tensors().tensor_of(av)) {
+    const Av dtype = c.attributes().get_attribute(av, intern(c.vm(), "dtype").get());
     std::vector<Av> parts{
         text(c, dtype_short_name(expect_dtype(c.vm(), dtype.value, "a tensor's dtype")))};
-    for (const Av& size : c.items_of(c.shape_of(*tensor))) parts.push_back(size);
-    return c.make_tuple_av(std::move(parts));
+    for (const Av& size : c.iterators().items_of(c.shapes().shape_of(*tensor))) parts.push_back(size);
+    return c.containers().make_tuple_av(std::move(parts));
   }
-  const bool of_dict = c.is_dict(av);
+  const bool of_dict = c.containers().is_dict(av);
   const Annotation* inner = container_of(annotation, of_dict);
   if (inner && of_dict) {
     std::vector<Av> values;
-    for (const Av& key : c.dict_keys(av)) values.push_back(c.dict_find(av, key));
+    for (const Av& key : c.containers().dict_keys(av)) values.push_back(c.containers().dict_find(av, key));
     return container_av(c, kDescribedDict, values, *inner);
   }
-  if (inner && c.is_sequence(av)) {
-    const bool is_list = c.is_sequence_of(av, Kind::List);
-    return container_av(c, is_list ? kDescribedList : kDescribedTuple, c.items_of(av), *inner);
+  if (inner && c.containers().is_sequence(av)) {
+    const bool is_list = c.containers().is_sequence_of(av, Kind::List);
+    return container_av(c, is_list ? kDescribedList : kDescribedTuple, c.iterators().items_of(av), *inner);
   }
-  return text(c, c.type_of_av(av)->name);
+  return text(c, c.attributes().type_of_av(av)->name);
 }
 
 // Sizes are numbers of the region: a handle is an index into them.
@@ -58,8 +66,8 @@ class RegionSizes final : public lang::SizeLogic {
 
   std::optional<bool> equal(const lang::Size& a, const lang::Size& b) override {
     const Av left = number(a), right = number(b);
-    if (left.is_number() && right.is_number() && c_.is_same_number(left.id, right.id)) return true;
-    return c_.truth(c_.compare(CompareOp::Eq, left, right));
+    if (left.is_number() && right.is_number() && c_.numbers().is_same_number(left.id, right.id)) return true;
+    return c_.numbers().truth(c_.operators().compare(CompareOp::Eq, left, right));
   }
 
   lang::Size compute(lang::SizeTerm::Kind operation, const lang::Size& a,
@@ -67,14 +75,14 @@ class RegionSizes final : public lang::SizeLogic {
     using Term = lang::SizeTerm::Kind;
     const Av left = number(a), right = number(b);
     const bool divides = operation == Term::FloorDivide || operation == Term::Modulo;
-    if (divides && !c_.truth(c_.compare(CompareOp::Ne, right, Av::integer(0))))
+    if (divides && !c_.numbers().truth(c_.operators().compare(CompareOp::Ne, right, Av::integer(0))))
       return {0, false, lang::Size::kNoHandle};
     const BinaryOp op = operation == Term::Add           ? BinaryOp::Add
                         : operation == Term::Subtract    ? BinaryOp::Sub
                         : operation == Term::Multiply    ? BinaryOp::Mul
                         : operation == Term::FloorDivide ? BinaryOp::FloorDiv
                                                          : BinaryOp::Mod;
-    return size(c_.binary(op, left, right));
+    return size(c_.operators().binary(op, left, right));
   }
 
  private:
@@ -90,11 +98,11 @@ ShapeFact fact_of_description(Capture& c, RegionSizes& sizes, const Av& av) {
   ShapeFact fact;
   if (av.is_none()) {
     fact.kind = ShapeFact::Kind::None;
-  } else if (!c.is_sequence(av)) {
+  } else if (!c.containers().is_sequence(av)) {
     fact.kind = ShapeFact::Kind::Other;
     fact.type = cast<StrObject>(av.value)->view();
   } else {
-    const std::vector<Av> items = c.items_of(av);
+    const std::vector<Av> items = c.iterators().items_of(av);
     const bool is_tensor = is_kind(items[0].value, Kind::Str);
     fact.kind = is_tensor ? ShapeFact::Kind::Tensor : described_kind(items[0].value.as_int());
     if (is_tensor) fact.type = cast<StrObject>(items[0].value)->view();
@@ -111,7 +119,7 @@ ShapeFact fact_of_description(Capture& c, RegionSizes& sizes, const Av& av) {
 const lang::ShapeSignature& signature_of(Capture& c, const Arguments& arguments) {
   const bool known = arguments.positional.size() > 1 && arguments.keywords.empty() &&
                      arguments.positional[0].is_constant();
-  if (!known) c.break_here(BreakReason::unknown_call, "a signature that is no constant");
+  if (!known) break_here(BreakReason::unknown_call, "a signature that is no constant");
   return shape_signature(c.vm(), arguments.positional[0].value);
 }
 
@@ -119,12 +127,12 @@ std::optional<lang::ShapeMismatch> match_state(Capture& c, const lang::ShapeSign
                                                const Av& state, RegionSizes& sizes,
                                                lang::BoundSizes& bound) {
   std::vector<ShapeFact> facts;
-  for (const Av& one : c.items_of(state)) facts.push_back(fact_of_description(c, sizes, one));
+  for (const Av& one : c.iterators().items_of(state)) facts.push_back(fact_of_description(c, sizes, one));
   return lang::match_arguments(signature, facts, sizes, bound);
 }
 
-[[noreturn]] void leave(Capture& c, const lang::ShapeMismatch& mismatch) {
-  c.break_here(BreakReason::raises, "TypeError: " + mismatch.what + " does not fit its annotation");
+[[noreturn]] void leave(const lang::ShapeMismatch& mismatch) {
+  break_here(BreakReason::raises, "TypeError: " + mismatch.what + " does not fit its annotation");
 }
 
 Av check_arguments(Capture& c, Arguments& arguments) {
@@ -132,10 +140,10 @@ Av check_arguments(Capture& c, Arguments& arguments) {
   std::vector<Av> parts;
   for (size_t i = 0; i < signature.parameters.size() && i + 1 < arguments.positional.size(); ++i)
     parts.push_back(described(c, arguments.positional[i + 1], signature.parameters[i].annotation));
-  const Av state = c.make_tuple_av(std::move(parts));
+  const Av state = c.containers().make_tuple_av(std::move(parts));
   RegionSizes sizes(c);
   lang::BoundSizes bound;
-  if (auto mismatch = match_state(c, signature, state, sizes, bound)) leave(c, *mismatch);
+  if (auto mismatch = match_state(c, signature, state, sizes, bound)) leave(*mismatch);
   return state;
 }
 
@@ -143,13 +151,13 @@ Av check_arguments(Capture& c, Arguments& arguments) {
 // from the frame.
 Av check_result(Capture& c, Arguments& arguments) {
   const lang::ShapeSignature& signature = signature_of(c, arguments);
-  if (arguments.positional.size() != 3) c.break_here(BreakReason::unknown_call);
+  if (arguments.positional.size() != 3) break_here(BreakReason::unknown_call);
   RegionSizes sizes(c);
   lang::BoundSizes bound;
   match_state(c, signature, arguments.positional[1], sizes, bound);
   const Av result = described(c, arguments.positional[2], signature.result);
   const ShapeFact fact = fact_of_description(c, sizes, result);
-  if (auto mismatch = lang::match_result(signature, fact, sizes, bound)) leave(c, *mismatch);
+  if (auto mismatch = lang::match_result(signature, fact, sizes, bound)) leave(*mismatch);
   return Av::none();
 }
 

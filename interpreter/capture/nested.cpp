@@ -2,7 +2,14 @@
 // between two items, an operator's method. Their frames stand on top of the instruction's frame until the
 // result is there. A region cannot be left in the middle of an instruction, so when that code has to leave,
 // the whole capture starts again and leaves in front of the instruction.
+#include "interpreter/capture/attributes.h"
+#include "interpreter/capture/calls.h"
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/iterators.h"
+#include "interpreter/capture/numbers.h"
+#include "interpreter/capture/operators.h"
+#include "interpreter/capture/tensors.h"
 
 namespace tsc::interp {
 
@@ -12,22 +19,22 @@ const CaptureMemory::Refusal* CaptureMemory::refusal(const CodeObject* code, uin
   return nullptr;
 }
 
-void Capture::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
+void Frames::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
   memory_.refused.push_back({code, pc, reason.reason, reason.detail});
   memory_.keep_alive.push_back(Value(code));
   throw CaptureRestart{};
 }
 
 // Runs until no frame stands above the first `base` ones.
-void Capture::run_above(size_t base, const std::function<void()>& start) {
+void Frames::run_above(size_t base, const std::function<void()>& start) {
   const bool outermost = nested_++ == 0;
   const uint32_t origin = builder_.known_origin();
   const auto leave = [&](const BreakHere& reason) {
-    refuse(frames_[base - 1].code.get(), frames_[base - 1].pc, reason);
+    refuse(stack_[base - 1].code.get(), stack_[base - 1].pc, reason);
   };
   try {
     start();
-    while (frames_.size() > base) step();
+    while (stack_.size() > base) step();
   } catch (const BreakHere& reason) {
     if (!outermost) throw;
     leave(reason);
@@ -44,9 +51,9 @@ void Capture::run_above(size_t base, const std::function<void()>& start) {
   origin_pc_ = ~0u;
 }
 
-Av Capture::call_now(const Av& callee, CallArguments arguments) {
+Av Frames::call_now(const Av& callee, CallArguments arguments) {
   nested_result_ = Av();
-  run_above(frames_.size(), [&] { call(callee, std::move(arguments), kNestedDestination); });
+  run_above(stack_.size(), [&] { calls_.call(callee, std::move(arguments), kNestedDestination); });
   return std::move(nested_result_);
 }
 
@@ -54,20 +61,20 @@ Av Capture::call_now(const Av& callee, CallArguments arguments) {
 
 // They can be built nowhere but here: when one is alive where the region ends, the instruction that makes it
 // leaves the region instead.
-std::shared_ptr<VIterator> Capture::make_lazy(VIterator::Form form) {
+std::shared_ptr<VIterator> Iterators::make_lazy(VIterator::Form form) {
   auto iterator = make<VIterator>();
   iterator->form = form;
-  iterator->made_in = frame().code;
-  iterator->made_at = frame().pc;
+  iterator->made_in = frames_.frame().code;
+  iterator->made_at = frames_.frame().pc;
   return iterator;
 }
 
-void Capture::refuse_making(const VIterator& iterator) {
-  refuse(iterator.made_in.get(), iterator.made_at,
+void Iterators::refuse_making(const VIterator& iterator) {
+  frames_.refuse(iterator.made_in.get(), iterator.made_at,
          {BreakReason::instruction, "an iterator that is used after the region"});
 }
 
-bool Capture::resume(VIterator& generator, Av* out) {
+bool Frames::resume(VIterator& generator, Av* out) {
   if (generator.running) break_here(BreakReason::raises, "ValueError: generator already executing");
   if (!generator.suspended) return false;
   AFrame body = std::move(*generator.suspended);
@@ -76,43 +83,43 @@ bool Capture::resume(VIterator& generator, Av* out) {
   body.generator = &generator;
   body.destination = kNestedDestination;
   body.call_origin = current_origin();
-  run_above(frames_.size(), [&] { frames_.push_back(std::move(body)); });
+  run_above(stack_.size(), [&] { stack_.push_back(std::move(body)); });
   generator.running = false;
   *out = std::move(nested_result_);
   return generator.suspended != nullptr;
 }
 
-void Capture::yield_value(uint16_t sent, Av value) {
+void Frames::yield_value(uint16_t sent, Av value) {
   if (!frame().generator) break_here(BreakReason::instruction, "yield");
   write(sent, Av::none());
   ++frame().pc;
   nested_result_ = std::move(value);
   VIterator& generator = *frame().generator;
-  generator.suspended = std::make_shared<AFrame>(std::move(frames_.back()));
-  frames_.pop_back();
+  generator.suspended = std::make_shared<AFrame>(std::move(stack_.back()));
+  stack_.pop_back();
   origin_pc_ = ~0u;
 }
 
-bool Capture::next_mapped(VIterator& iterator, Av* out) {
+bool Iterators::next_mapped(VIterator& iterator, Av* out) {
   CallArguments arguments;
   for (const Av& inner : iterator.inner) {
     Av item;
     if (!next(*as<VIterator>(inner), &item)) return false;
     arguments.positional.push_back(std::move(item));
   }
-  *out = call_now(iterator.function, std::move(arguments));
+  *out = frames_.call_now(iterator.function, std::move(arguments));
   return true;
 }
 
-bool Capture::next_filtered(VIterator& iterator, Av* out) {
+bool Iterators::next_filtered(VIterator& iterator, Av* out) {
   while (next(*as<VIterator>(iterator.inner[0]), out)) {
     if (iterator.function.is_none()) {
-      if (truth(*out)) return true;
+      if (numbers_.truth(*out)) return true;
       continue;
     }
     CallArguments arguments;
     arguments.positional = {*out};
-    if (truth(call_now(iterator.function, std::move(arguments)))) return true;
+    if (numbers_.truth(frames_.call_now(iterator.function, std::move(arguments)))) return true;
   }
   return false;
 }
@@ -129,31 +136,31 @@ Type* script_type_of(const Av& av) {
 
 }  // namespace
 
-bool Capture::is_script_instance(const Av& av) const { return script_type_of(av) != nullptr; }
+bool Operators::is_script_instance(const Av& av) const { return script_type_of(av) != nullptr; }
 
 // The method's result; Undefined when there is none or it answers NotImplemented.
-Av Capture::try_operator(const Av& self, const char* name, const Av& other) {
+Av Operators::try_operator(const Av& self, const char* name, const Av& other) {
   Type* type = script_type_of(self);
   if (!type) return Av();
   Local<StrObject> key = intern(vm_, name);
-  const Value* method = class_attribute(type, key.get(), nullptr);
+  const Value* method = attributes_.class_attribute(type, key.get(), nullptr);
   if (!method) return Av();
   if (!is_kind(*method, Kind::Function)) break_here(BreakReason::unknown_call, name);
   CallArguments arguments;
   arguments.positional = {self, other};
-  Av result = call_now(Av::constant(*method), std::move(arguments));
+  Av result = frames_.call_now(Av::constant(*method), std::move(arguments));
   if (result.is_constant() && result.value.is(vm_.not_implemented())) return Av();
   return result;
 }
 
 // Undefined: neither operand is of a script class.
-Av Capture::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right) {
+Av Operators::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right) {
   Type* left_type = script_type_of(left);
   Type* right_type = script_type_of(right);
   if (!left_type && !right_type) return Av();
   // What a native left operand does with an object of a script class is the interpreter's to know, but for
   // numbers and tensors, which leave it to the right one.
-  if (!left_type && !tensor_of(left) && !left.is_number() &&
+  if (!left_type && !tensors_.tensor_of(left) && !left.is_number() &&
       !(left.is_constant() && !left.value.is_object()))
     break_here(BreakReason::unknown_call, "reflected operator");
   const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
@@ -162,8 +169,8 @@ Av Capture::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& 
       return result;
   const bool is_derived = left_type && right_type && right_type != left_type && right_type->is_subtype_of(left_type);
   const Local<StrObject> reflected = intern(vm_, info.reflected);
-  const Value* own = is_derived ? class_attribute(right_type, reflected.get(), nullptr) : nullptr;
-  const Value* inherited = is_derived ? class_attribute(left_type, reflected.get(), nullptr) : nullptr;
+  const Value* own = is_derived ? attributes_.class_attribute(right_type, reflected.get(), nullptr) : nullptr;
+  const Value* inherited = is_derived ? attributes_.class_attribute(left_type, reflected.get(), nullptr) : nullptr;
   const bool right_first = own && !(inherited && own->is(*inherited));
   if (right_first)
     if (Av result = try_operator(right, info.reflected, left); !result.is_undefined())
@@ -176,7 +183,7 @@ Av Capture::binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& 
 }
 
 // Undefined: neither side is of a script class.
-Av Capture::compare_dunder(CompareOp op, const Av& left, const Av& right) {
+Av Operators::compare_dunder(CompareOp op, const Av& left, const Av& right) {
   Type* left_type = script_type_of(left);
   Type* right_type = script_type_of(right);
   if (!left_type && !right_type) return Av();
@@ -191,19 +198,19 @@ Av Capture::compare_dunder(CompareOp op, const Av& left, const Av& right) {
 }
 
 // Undefined: it has no method for that, or does not know the other.
-Av Capture::try_compare(const Av& self, CompareOp op, const Av& other) {
+Av Operators::try_compare(const Av& self, CompareOp op, const Av& other) {
   Type* type = script_type_of(self);
   if (!type) return Av();
   const char* name = kCompareMethods[static_cast<int>(op)];
-  const Value* method = class_attribute(type, intern(vm_, name).get(), nullptr);
+  const Value* method = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
   if (method && !is_kind(*method, Kind::NativeFunction)) return try_operator(self, name, other);
   if (method && cast<NativeFunction>(*method)->owner != "object") break_here(BreakReason::unknown_call, name);
   if (op != CompareOp::Ne) return Av();
   const Av equal = try_compare(self, CompareOp::Eq, other);  // what object.__ne__ asks
-  return equal.is_undefined() ? Av() : Av::boolean(!truth(equal));
+  return equal.is_undefined() ? Av() : Av::boolean(!numbers_.truth(equal));
 }
 
-bool Capture::has_identity_hash(const Av& av) {
+bool Operators::has_identity_hash(const Av& av) {
   if (is_virtual(av, VirtualKind::Tensor)) return true;
   if (av.is_constant() && av.value.is_object()) {
     const Kind kind = av.value.object()->kind;
@@ -213,7 +220,7 @@ bool Capture::has_identity_hash(const Av& av) {
   Type* type = script_type_of(av);
   if (!type) return false;
   for (const char* name : {"__hash__", "__eq__"}) {
-    const Value* method = class_attribute(type, intern(vm_, name).get(), nullptr);
+    const Value* method = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
     if (!method || !is_kind(*method, Kind::NativeFunction) || cast<NativeFunction>(*method)->owner != "object") return false;
   }
   return true;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/house.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/tensor/elementwise.h"
 #include "jit/region/scalar_eval.h"
@@ -51,7 +51,7 @@ constexpr CompareRow kCompareRows[] = {{ScalarOp::lt, false}, {ScalarOp::le, fal
 
 }  // namespace
 
-ValueId Capture::number_id(const Av& av) {
+ValueId Numbers::number_id(const Av& av) {
   if (av.is_number()) return av.id;
   if (!is_plain_number(av)) break_here(BreakReason::unknown_object, "expected a number");
   if (av.value.is_bool()) return builder_.constant_bool(av.value.as_bool());
@@ -59,9 +59,9 @@ ValueId Capture::number_id(const Av& av) {
   return builder_.constant(av.value.as_float());
 }
 
-ValueId Capture::int_id(const Av& av) {
-  if (VTensor* tensor = tensor_of(av)) {
-    Av item = read_item(*tensor);
+ValueId Numbers::int_id(const Av& av) {
+  if (VTensor* tensor = tensors_.tensor_of(av)) {
+    Av item = tensors_.read_item(*tensor);
     if (item.scalar_kind == ValueKind::Float) break_here(BreakReason::raises, "a float as index");
     return int_id(item);
   }
@@ -74,13 +74,13 @@ ValueId Capture::int_id(const Av& av) {
 }
 
 // A constant when everything is known for ever, a register otherwise.
-Av Capture::find_number(ValueId id) {
+Av Numbers::find_number(ValueId id) {
   ValueKind kind = region_.type(id).kind;
   if (std::optional<Scalar> known = builder_.known(id)) {
     if (kind == ValueKind::Bool) return Av::boolean(known->i != 0);
     return Av::constant(kind == ValueKind::Int ? Value::integer(known->i) : Value::real(known->f));
   }
-  std::optional<Scalar> now = hint(id);
+  std::optional<Scalar> now = conditions_.hint(id);
   if (!now) return Av::number(kind, id, Value());
   Value value = kind == ValueKind::Bool  ? Value::boolean(now->i != 0)
                 : kind == ValueKind::Int ? Value::integer(now->i)
@@ -89,7 +89,7 @@ Av Capture::find_number(ValueId id) {
 }
 
 // Operands of one kind: bools count as ints, ints become floats beside a float.
-std::vector<ValueId> Capture::matched(std::span<const Av> operands, bool force_float) {
+std::vector<ValueId> Numbers::matched(std::span<const Av> operands, bool force_float) {
   bool any_float = force_float;
   for (const Av& av : operands) any_float |= kind_of_number(av) == ValueKind::Float;
   std::vector<ValueId> ids;
@@ -106,12 +106,12 @@ std::vector<ValueId> Capture::matched(std::span<const Av> operands, bool force_f
   return ids;
 }
 
-Av Capture::emit_scalar(ScalarOp op, std::vector<Av> operands) {
+Av Numbers::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   bool as_float = op == ScalarOp::pow || op >= ScalarOp::sqrt;
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
   const std::vector<ValueId> ids = matched(operands, as_float);
   scalar_may_raise(op, ids);
-  check_overflow(op, ids);
+  size_checks_.check_overflow(op, ids);
   Av result = scalar_av(builder_.scalar(op, ids));
   // What does not fold to a constant raises.
   if (result.is_number() && std::all_of(operands.begin(), operands.end(), [](const Av& av) { return av.is_constant(); }))
@@ -119,17 +119,17 @@ Av Capture::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   return result;
 }
 
-void Capture::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
+void Numbers::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
   const auto is_known = [&](ValueId operand) { return builder_.known(operand).has_value(); };
   const bool on_values = jit::scalar_may_raise(op, ValueKind::Float);  // not where integers overflow
   if (!on_values || std::all_of(operands.begin(), operands.end(), is_known)) return;
   // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
-  if (!is_protected() && grad_dirty_.empty()) return flush_writes();
-  if (!cannot_raise(op, operands)) operation_may_raise();
+  if (!frames_.is_protected() && !writes_.has_waiting_gradients()) return writes_.flush_writes();
+  if (!cannot_raise(op, operands)) effects_.operation_may_raise();
 }
 
 // What of the operands keeps it from raising, assumed at entry where that is so now.
-bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
+bool Numbers::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
   const auto number = [&](double value) {
     return region_.type(operands[0]).kind == ValueKind::Int ? builder_.constant(static_cast<int64_t>(value))
                                                             : builder_.constant(value);
@@ -138,7 +138,7 @@ bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
     const ValueId sides[] = {left, right};
     const ValueId condition = builder_.scalar(relation, sides);
     const std::optional<Scalar> known = builder_.known(condition);
-    return known ? known->i != 0 : assume_at_entry(condition);
+    return known ? known->i != 0 : conditions_.assume_at_entry(condition);
   };
   const auto within = [&](ValueId value, double least, double most) {
     return holds(number(least), ScalarOp::le, value) && holds(value, ScalarOp::le, number(most));
@@ -171,27 +171,27 @@ bool Capture::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
   }
 }
 
-Av Capture::binary(BinaryOp op, const Av& left, const Av& right) {
-  if (tensor_of(left) || tensor_of(right)) {
-    const OperatorPrimitive primitive = primitive_of(op, !tensor_of(left));
-    const Av operands[] = {left, primitive.reciprocal ? elementwise(Op::reciprocal, {&right, 1}) : right};
-    const Av result = primitive.exists ? elementwise(primitive.op, operands) : Av();
+Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
+  if (tensors_.tensor_of(left) || tensors_.tensor_of(right)) {
+    const OperatorPrimitive primitive = primitive_of(op, !tensors_.tensor_of(left));
+    const Av operands[] = {left, primitive.reciprocal ? tensors_.elementwise(Op::reciprocal, {&right, 1}) : right};
+    const Av result = primitive.exists ? tensors_.elementwise(primitive.op, operands) : Av();
     if (result.is_undefined()) break_here(BreakReason::unknown_object, "operand of a tensor operator");
     return result;
   }
-  if (left.is_constant() && right.is_constant() && is_plain_data(left.value) &&
-      is_plain_data(right.value))
+  if (left.is_constant() && right.is_constant() && numbers_.is_plain_data(left.value) &&
+      numbers_.is_plain_data(right.value))
     return Av::constant(interp::binary(vm_, op, left.value, right.value));
   if (is_plain_number(left) && is_plain_number(right)) {
     std::optional<ScalarOp> scalar_op = scalar_op_of(op);
     bool ints = kind_of_number(left) != ValueKind::Float && kind_of_number(right) != ValueKind::Float;
     if (scalar_op && op == BinaryOp::Pow && ints) {
       if (right.is_constant_int() && right.value.as_int() == 2)
-        return scalar(ScalarOp::mul, {left, left});
-      return binary(op, Av::integer(concrete_int(left)), Av::integer(concrete_int(right)));
+        return numbers_.scalar(ScalarOp::mul, {left, left});
+      return binary(op, Av::integer(numbers_.concrete_int(left)), Av::integer(numbers_.concrete_int(right)));
     }
-    if (scalar_op) return scalar(*scalar_op, {left, right});
-    return binary(op, Av::integer(concrete_int(left)), Av::integer(concrete_int(right)));
+    if (scalar_op) return numbers_.scalar(*scalar_op, {left, right});
+    return binary(op, Av::integer(numbers_.concrete_int(left)), Av::integer(numbers_.concrete_int(right)));
   }
   return binary_sequence(op, left, right);
 }
@@ -205,55 +205,55 @@ bool is_container(const Av& av) {
 }
 
 // What an operator of containers may meet: any other value would only be asked by the operator for its own opinion.
-bool Capture::is_operand(const Av& av) const {
-  return is_container(av) || is_plain_number(av) || (av.is_constant() && is_plain_data(av.value) && !is_kind(av.value, Kind::Type));
+bool Operators::is_operand(const Av& av) const {
+  return is_container(av) || is_plain_number(av) || (av.is_constant() && numbers_.is_plain_data(av.value) && !is_kind(av.value, Kind::Type));
 }
 
 // A tuple of a class is one to the operators of tuples.
-Av Capture::as_container(const Av& av) {
-  if (is_sequence_of(av, Kind::Tuple) && type_of_av(av) != vm_.types().tuple) return make_tuple_av(items_of(av));
+Av Operators::as_container(const Av& av) {
+  if (containers_.is_sequence_of(av, Kind::Tuple) && attributes_.type_of_av(av) != vm_.types().tuple) return containers_.make_tuple_av(iterators_.items_of(av));
   const bool is_foreign = av.is_constant() && is_container(av) &&
-                          (type_of_av(av)->type_flags & kScriptClass || is_kind(av.value, Kind::DictView));
-  if (is_foreign) break_here(BreakReason::unknown_object, "operator of a " + type_of_av(av)->name);
+                          (attributes_.type_of_av(av)->type_flags & kScriptClass || is_kind(av.value, Kind::DictView));
+  if (is_foreign) break_here(BreakReason::unknown_object, "operator of a " + attributes_.type_of_av(av)->name);
   return av;
 }
 
-Av Capture::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
-  for (const Av* side : {&left, &right}) refuse_override(*side, {"__add__", "__radd__", "__iadd__", "__mul__", "__rmul__", "__imul__"});
-  const bool is_size = type_of_av(left) == tensors_.size_type || type_of_av(right) == tensors_.size_type;
-  if (is_size && op == BinaryOp::Add && is_sequence_of(left, Kind::Tuple) && is_sequence_of(right, Kind::Tuple)) {
-    std::vector<Av> items = items_of(left), more = items_of(right);
+Av Operators::binary_sequence(BinaryOp op, const Av& left, const Av& right) {
+  for (const Av* side : {&left, &right}) calls_.refuse_override(*side, {"__add__", "__radd__", "__iadd__", "__mul__", "__rmul__", "__imul__"});
+  const bool is_size = attributes_.type_of_av(left) == tensor_state_.size_type || attributes_.type_of_av(right) == tensor_state_.size_type;
+  if (is_size && op == BinaryOp::Add && containers_.is_sequence_of(left, Kind::Tuple) && containers_.is_sequence_of(right, Kind::Tuple)) {
+    std::vector<Av> items = iterators_.items_of(left), more = iterators_.items_of(right);
     items.insert(items.end(), more.begin(), more.end());
-    return make_tuple_like(type_of_av(right) == tensors_.size_type ? right : left, std::move(items));
+    return containers_.make_tuple_like(attributes_.type_of_av(right) == tensor_state_.size_type ? right : left, std::move(items));
   }
   const bool is_text = left.is_constant() && (is_kind(left.value, Kind::Str) || is_kind(left.value, Kind::Bytes));
   if (is_size || !is_operand(left) || !is_operand(right) || (!is_container(left) && !is_container(right)))
     break_here(BreakReason::unknown_object, "operator on values the compiler does not know");
   const bool repeats = op == BinaryOp::Mul && (is_plain_number(left) || is_plain_number(right));
-  const bool is_large = repeats && concrete_int(is_plain_number(left) ? left : right) > kMostRepeated;
+  const bool is_large = repeats && numbers_.concrete_int(is_plain_number(left) ? left : right) > kMostRepeated;
   if (is_large) break_here(BreakReason::too_large);
   // A text asks what kind of value stands at its right.
-  return run_on_stand_ins(*this, {as_container(left), as_container(right)},
+  return run_on_stand_ins(capture_, {as_container(left), as_container(right)},
                           [&](std::span<const Value> v) { return interp::binary(vm_, op, v[0], v[1]); }, {},
                           is_text && !repeats ? StandIns::Sees::Values : StandIns::Sees::Tokens);
 }
 
 // As the instruction does it: operators of script classes and of the tensor library too.
-Av Capture::operate(BinaryOp op, const Av& left, const Av& right) {
-  const bool is_tensor = tensor_of(left) || tensor_of(right);
+Av Operators::operate(BinaryOp op, const Av& left, const Av& right) {
+  const bool is_tensor = tensors_.tensor_of(left) || tensors_.tensor_of(right);
   if (Av result = binary_dunder(op, false, left, right); !result.is_undefined()) return result;
   if (!is_tensor || (op != BinaryOp::MatMul && op != BinaryOp::Pow)) return binary(op, left, right);
   const char* name = op == BinaryOp::MatMul ? "_matmul" : "_pow";
   CallArguments arguments;
   arguments.positional = {left, right};
-  return call_now(Av::constant(*lookup_in_type(tensors_.tensor_type, intern(vm_, name).get())), std::move(arguments));
+  return frames_.call_now(Av::constant(*lookup_in_type(tensor_state_.tensor_type, intern(vm_, name).get())), std::move(arguments));
 }
 
-Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
+Av Operators::compare(CompareOp op, const Av& left, const Av& right) {
   OperatorPrimitive primitive = primitive_of(op);
-  if (tensor_of(left) || tensor_of(right)) {
+  if (tensors_.tensor_of(left) || tensors_.tensor_of(right)) {
     const Av operands[] = {primitive.swapped ? right : left, primitive.swapped ? left : right};
-    Av result = elementwise(primitive.op, operands);
+    Av result = tensors_.elementwise(primitive.op, operands);
     if (!result.is_undefined()) return result;
     for (const Av& side : operands)  // a complex number, or one of a script's class
       if (side.is_constant() && is_script_number(side.value))
@@ -262,63 +262,60 @@ Av Capture::compare(CompareOp op, const Av& left, const Av& right) {
     if (op == CompareOp::Ne) return Av::boolean(true);
     break_here(BreakReason::raises, "comparison of a tensor");
   }
-  if (left.is_constant() && right.is_constant() && is_plain_data(left.value) &&
-      is_plain_data(right.value))
+  if (left.is_constant() && right.is_constant() && numbers_.is_plain_data(left.value) &&
+      numbers_.is_plain_data(right.value))
     return Av::constant(interp::compare(vm_, op, left.value, right.value));
   if (is_plain_number(left) && is_plain_number(right)) {
     const CompareRow& row = kCompareRows[static_cast<int>(op)];
-    return row.swapped ? scalar(row.op, {right, left}) : scalar(row.op, {left, right});
+    return row.swapped ? numbers_.scalar(row.op, {right, left}) : numbers_.scalar(row.op, {left, right});
   }
   if (Av result = compare_dunder(op, left, right); !result.is_undefined()) return result;
-  for (const Av* side : {&left, &right}) refuse_override(*side, {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"});
+  for (const Av* side : {&left, &right}) calls_.refuse_override(*side, {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"});
   bool equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if ((is_container(left) || is_container(right)) && is_operand(left) && is_operand(right))
-    return run_on_stand_ins(*this, {as_container(left), as_container(right)},
+    return run_on_stand_ins(capture_, {as_container(left), as_container(right)},
                             [&](std::span<const Value> v) { return interp::compare(vm_, op, v[0], v[1]); });
   if (equality && (left.is_none() || right.is_none()))
     return Av::boolean((left.is_none() && right.is_none()) == (op == CompareOp::Eq));
   // A string that is compared is not only carried along: what it is decides the program.
   for (const Av* side : {&left, &right})
-    if (auto found = container_places_.find(as<VText>(*side)); found != container_places_.end()) {
-      memory_.whole.insert(found->second);
-      throw CaptureRestart{};
-    }
+    if (VText* text = as<VText>(*side)) structures_.keep_text_whole(*text);
   break_here(BreakReason::unknown_object, "comparison of values the compiler does not know");
 }
 
-Av Capture::unary(UnaryOp op, const Av& operand) {
+Av Operators::unary(UnaryOp op, const Av& operand) {
   static constexpr Op kTensorOps[] = {Op::neg, Op::neg, Op::bitwise_not, Op::abs};
-  if (tensor_of(operand))
+  if (tensors_.tensor_of(operand))
     return op == UnaryOp::Positive ? operand
-                                   : elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
-  if (operand.is_constant() && is_plain_data(operand.value))
+                                   : tensors_.elementwise(kTensorOps[static_cast<int>(op)], {&operand, 1});
+  if (operand.is_constant() && numbers_.is_plain_data(operand.value))
     return Av::constant(interp::unary(vm_, op, operand.value));
   if (is_plain_number(operand)) {
     switch (op) {
-      case UnaryOp::Negative: return scalar(ScalarOp::neg, {operand});
-      case UnaryOp::Absolute: return scalar(ScalarOp::abs, {operand});
-      case UnaryOp::Positive: return scalar(ScalarOp::add, {operand, Av::integer(0)});
-      default: return unary(op, Av::integer(concrete_int(operand)));
+      case UnaryOp::Negative: return numbers_.scalar(ScalarOp::neg, {operand});
+      case UnaryOp::Absolute: return numbers_.scalar(ScalarOp::abs, {operand});
+      case UnaryOp::Positive: return numbers_.scalar(ScalarOp::add, {operand, Av::integer(0)});
+      default: return unary(op, Av::integer(numbers_.concrete_int(operand)));
     }
   }
   break_here(BreakReason::unknown_object, "operator on a value the compiler does not know");
 }
 
-std::optional<bool> Capture::own_truth(const Av& av) {
-  std::optional<Av> own = call_own("__bool__", {av});
+std::optional<bool> Numbers::own_truth(const Av& av) {
+  std::optional<Av> own = calls_.call_own("__bool__", {av});
   const bool is_length = !own;
-  if (is_length) own = call_own("__len__", {av});
+  if (is_length) own = calls_.call_own("__len__", {av});
   if (!own) return std::nullopt;
   const bool fits = is_length ? own->is_constant() && own->value.is_int() && own->value.as_int() >= 0
-                              : own->holds_number() && type_of_av(*own) == vm_.types().boolean;
+                              : own->holds_number() && attributes_.type_of_av(*own) == vm_.types().boolean;
   if (!fits) break_here(BreakReason::unknown_call, is_length ? "__len__ decides a truth" : "TypeError: __bool__ should return bool");
   return truth(*own);
 }
 
-bool Capture::truth(const Av& av) {
+bool Numbers::truth(const Av& av) {
   if (std::optional<bool> own = own_truth(av)) return *own;
   if (av.is_constant()) {
-    if (as_tensor(tensors_, av.value)) break_here(BreakReason::tensor_branch);
+    if (as_tensor(tensor_state_, av.value)) break_here(BreakReason::tensor_branch);
     return truth_of_constant(av.value);
   }
   if (av.is_number()) {
@@ -332,26 +329,26 @@ bool Capture::truth(const Av& av) {
     break_here(BreakReason::tensor_branch);
   }
   if (VInstance* instance = as<VInstance>(av)) return truth_of_instance(instance->type.get());
-  if (is_sequence(av) || as<VDict>(av) || as<VSet>(av) || as<VRange>(av) || as<VDictView>(av)) return !items_of(av).empty();
+  if (containers_.is_sequence(av) || as<VDict>(av) || as<VSet>(av) || as<VRange>(av) || as<VDictView>(av)) return !iterators_.items_of(av).empty();
   if (as<VText>(av) || av.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
   return true;
 }
 
-bool Capture::truth_of_constant(const Value& v) {
+bool Numbers::truth_of_constant(const Value& v) {
   if (is_plain_data(v)) return interp::truth(vm_, v);
   if (is_kind(v, Kind::List) || is_kind(v, Kind::Dict) || is_kind(v, Kind::Set)) {
-    assume_length(v);
+    cells_.assume_length(v);
     return length(vm_, v) != 0;
   }
   return truth_of_instance(v.object()->type);
 }
 
-bool Capture::truth_of_instance(Type* type) {
+bool Numbers::truth_of_instance(Type* type) {
   if (type->slots.truth || type->slots.length) break_here(BreakReason::unknown_call, "__bool__");
   return true;
 }
 
-void Capture::assume_truth(const Av& number, bool now) {
+void Numbers::assume_truth(const Av& number, bool now) {
   ValueId condition = number.id;
   if (number.scalar_kind != ValueKind::Bool) {
     const ValueId operands[] = {number.id, number.scalar_kind == ValueKind::Int
@@ -361,20 +358,20 @@ void Capture::assume_truth(const Av& number, bool now) {
   } else if (!now) {
     condition = builder_.scalar(ScalarOp::logical_not, {&condition, 1});
   }
-  if (!assume_at_entry(condition)) break_here(BreakReason::unknown_number);
+  if (!conditions_.assume_at_entry(condition)) break_here(BreakReason::unknown_number);
 }
 
-int64_t Capture::concrete_int(const Av& av) {
+int64_t Numbers::concrete_int(const Av& av) {
   if (av.is_constant_int()) return av.value.as_int();
-  if (VTensor* tensor = tensor_of(av)) return concrete_int(read_item(*tensor));
+  if (VTensor* tensor = tensors_.tensor_of(av)) return concrete_int(tensors_.read_item(*tensor));
   if (!av.is_number() || av.scalar_kind == ValueKind::Float)
     break_here(BreakReason::raises, "expected an int");
   if (av.value.is_undefined()) break_here(BreakReason::unknown_number);
   ValueId id = int_id(av);
   const ValueId operands[] = {id, builder_.constant(av.value.as_int())};
-  if (!assume_at_entry(builder_.scalar(ScalarOp::eq, operands)))
+  if (!conditions_.assume_at_entry(builder_.scalar(ScalarOp::eq, operands)))
     break_here(BreakReason::unknown_number);
-  note_fact("a number is " + std::to_string(av.value.as_int()) + " (it decides a loop or a structure)");
+  cells_.note_fact("a number is " + std::to_string(av.value.as_int()) + " (it decides a loop or a structure)");
   return av.value.as_int();
 }
 
@@ -385,13 +382,13 @@ bool is_foreign_tuple(const Av& av) { return is_virtual(av, VirtualKind::Tuple) 
 
 }  // namespace
 
-bool Capture::are_one_object(const Av& a, const Av& b) {
+bool Operators::are_one_object(const Av& a, const Av& b) {
   // Of a text nothing is known but what it says.
   for (const Av* one : {&a, &b})
-    if (is_virtual(*one, VirtualKind::Text) && type_of_av(one == &a ? b : a) == vm_.types().str)
+    if (is_virtual(*one, VirtualKind::Text) && attributes_.type_of_av(one == &a ? b : a) == vm_.types().str)
       break_here(BreakReason::unknown_object, "`is` on texts");
   if (a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual) {
-    if (a.object->kind != VirtualKind::Tensor) spoil_record();  // what a record makes anew may have been one
+    if (a.object->kind != VirtualKind::Tensor) repeats_.spoil_record();  // what a record makes anew may have been one
     const uint32_t left = a.object->source, right = b.object->source;
     if (a.object == b.object) return true;
     if (is_foreign_tuple(a) && is_foreign_tuple(b)) break_here(BreakReason::unknown_object, "`is` on tuples from outside");
@@ -403,7 +400,7 @@ bool Capture::are_one_object(const Av& a, const Av& b) {
   }
   if (a.is_constant() && b.is_constant()) {
     for (const Av* one : {&a, &b})
-      if (is_kind((one == &a ? b : a).value, Kind::Str) && is_kind(one->value, Kind::Str) && texts_.count(one->value.object()))
+      if (is_kind((one == &a ? b : a).value, Kind::Str) && is_kind(one->value, Kind::Str) && structures_.source_of_text(one->value.object()))
         break_here(BreakReason::unknown_object, "`is` on texts");
     return a.value.is(b.value);
   }
@@ -412,10 +409,10 @@ bool Capture::are_one_object(const Av& a, const Av& b) {
     break_here(BreakReason::unknown_object, "`is` on tuples from outside");
   if (other.kind == Av::Kind::Virtual && other.object->source != Virtual::kMadeHere &&
       other.object->kind != VirtualKind::Tensor)
-    if (const Value& fixed = (a.is_constant() ? a : b).value; fixed.is_object()) keep_apart_from(fixed);
+    if (const Value& fixed = (a.is_constant() ? a : b).value; fixed.is_object()) structures_.keep_apart_from(fixed);
   if (VTensor* tensor = as<VTensor>(other)) {
     const Av& fixed = a.is_constant() ? a : b;
-    if (fixed.value.is_object()) spoil_record();  // which may be a script tensor
+    if (fixed.value.is_object()) repeats_.spoil_record();  // which may be a script tensor
     return fixed.is_constant() && !tensor->host.is_undefined() && tensor->host.is(fixed.value);
   }
   if (a.is_none() || b.is_none()) {
@@ -433,7 +430,7 @@ bool Capture::are_one_object(const Av& a, const Av& b) {
 }
 
 // Constants whose operations run no script code and have no effect.
-bool Capture::is_plain_data(const Value& v) const {
+bool Numbers::is_plain_data(const Value& v) const {
   if (!v.is_object()) return true;
   switch (v.object()->kind) {
     case Kind::Str:
@@ -443,7 +440,7 @@ bool Capture::is_plain_data(const Value& v) const {
         if (!is_plain_data(item)) return false;
       return true;
     case Kind::Complex: return true;
-    case Kind::Native: return v.object()->type == tensors_.dtype_type;
+    case Kind::Native: return v.object()->type == tensor_state_.dtype_type;
     case Kind::Type:
     case Kind::Function:
     case Kind::NativeFunction:

@@ -4,6 +4,12 @@
 // An iterator is copied at entry, and what the copy gives are the items that the region will take. The region takes
 // each from the real iterator too, so that the interpreter goes on with it where the region has left it.
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/repeated_calls.h"
+#include "interpreter/capture/structures.h"
+#include "interpreter/capture/tensors.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/vm/iteration.h"
 
@@ -43,35 +49,35 @@ bool is_bare_tuple(const Value& v) {
 
 bool is_plain_function(const FunctionObject& function) { return !function.compiled; }
 
-bool Capture::is_tuple_by_items(const Value& v) {
+bool Structures::is_tuple_by_items(const Value& v) {
   if (!is_bare_tuple(v)) return false;
   Type* type = v.object()->type;
   if (type == vm_.types().tuple) return true;
   for (Type* base : type->mro)
     if ((base->type_flags & kScriptClass) && changes_operations(*base)) return false;
   for (Type* base : type->mro)
-    if (base->type_flags & kScriptClass) assume_unchanged(base, Value());
+    if (base->type_flags & kScriptClass) cells_.assume_unchanged(base, Value());
   return true;
 }
 
-Av Capture::part_of(uint32_t parent, uint32_t index, const Value& now) {
+Av Structures::part_of(uint32_t parent, uint32_t index, const Value& now) {
   EntrySource source;
   source.form = Form::Part;
   source.parent = parent;
   source.index = index;
-  return load_value(now, std::move(source));
+  return inputs_.load_value(now, std::move(source));
 }
 
 // Registers an object that is taken apart, before its parts are looked at: it may hold itself.
-void Capture::know_by_structure(const Value& v, uint32_t source, const VirtualRef& object) {
+void Structures::know_by_structure(const Value& v, uint32_t source, const VirtualRef& object) {
   object->source = source;
   plan_.containers.push_back(source);
   container_places_[object.get()] = source_place(plan_.sources, plan_.sources[source]);
-  containers_[v.object()] = Av::of(object);
+  taken_apart_[v.object()] = Av::of(object);
 }
 
 // fetch() in entry_checks.cpp numbers the parts in the same way.
-Av Capture::method_input(const Value& v, uint32_t source) {
+Av Structures::method_input(const Value& v, uint32_t source) {
   plan_.sources[source].check = Check::Method;
   const BoundMethod* method = cast<BoundMethod>(v);
   auto object = make<VBoundMethod>();
@@ -81,7 +87,7 @@ Av Capture::method_input(const Value& v, uint32_t source) {
   return Av::of(object);
 }
 
-Av Capture::function_input(const Value& v, uint32_t source) {
+Av Structures::function_input(const Value& v, uint32_t source) {
   FunctionObject* function = cast<FunctionObject>(v);
   plan_.sources[source].check = Check::Function;
   plan_.sources[source].expected = function->code.value();
@@ -98,7 +104,7 @@ Av Capture::function_input(const Value& v, uint32_t source) {
   return Av::of(object);
 }
 
-Av Capture::cell_input(const Value& v, uint32_t source) {
+Av Structures::cell_input(const Value& v, uint32_t source) {
   plan_.sources[source].check = Check::Cell;
   auto object = make<VCell>();
   know_by_structure(v, source, object);
@@ -106,7 +112,7 @@ Av Capture::cell_input(const Value& v, uint32_t source) {
   return Av::of(object);
 }
 
-Av Capture::iterator_input(const Value& v, uint32_t source) {
+Av Structures::iterator_input(const Value& v, uint32_t source) {
   plan_.sources[source].check = Check::Iterator;
   plan_.sources[source].expected = Value(v.object()->type);
   auto object = make<VIterator>();
@@ -117,7 +123,7 @@ Av Capture::iterator_input(const Value& v, uint32_t source) {
 }
 
 // What is in it is a fact.
-Av Capture::set_input(const Value& v, uint32_t source) {
+Av Structures::set_input(const Value& v, uint32_t source) {
   plan_.sources[source].check = Check::Set;
   plan_.sources[source].expected = Value(v.object()->type);
   auto object = make<VSet>();
@@ -134,7 +140,7 @@ Av Capture::set_input(const Value& v, uint32_t source) {
 }
 
 // fetch() in entry_checks.cpp numbers the parts in the same way.
-Av Capture::partial_input(const Value& v, uint32_t source) {
+Av Structures::partial_input(const Value& v, uint32_t source) {
   const Partial& partial = *as_plain_partial(v);
   plan_.sources[source].check = Check::Partial;
   plan_.sources[source].expected = Value(partial.type);
@@ -150,15 +156,15 @@ Av Capture::partial_input(const Value& v, uint32_t source) {
   return Av::of(object);
 }
 
-Av Capture::tensor_constant(const Tensor& tensor) {
-  spoil_record();
+Av Inputs::tensor_constant(const Tensor& tensor) {
+  repeats_.spoil_record();
   EntrySource source;
   source.form = Form::Pinned;
   const Local<TensorObject> object = make_tensor(vm_, tensor);
   source.holder = object.value();
   source.is_literal = true;
   const Av input = tensor_input(object.get(), add_source(std::move(source)));
-  return emit(Op::copy, {&input, 1}, {}, {});
+  return tensors_.emit(Op::copy, {&input, 1}, {}, {});
 }
 
 // ---- walking over an iterator from outside ----
@@ -184,7 +190,7 @@ bool walks_over(const Value& iterator, const Object* container) {
   return std::find(found.begin(), found.end(), container) != found.end();
 }
 
-bool Capture::next_from_outside(VIterator& iterator, Av* out) {
+bool Structures::next_from_outside(VIterator& iterator, Av* out) {
   if (iterator.copy.is_undefined()) {
     iterator.copy = copy_iterator(vm_, iterator.host);
     if (iterator.copy.is_undefined()) break_here(BreakReason::unknown_object, "an iterator from outside the region");
@@ -193,36 +199,36 @@ bool Capture::next_from_outside(VIterator& iterator, Av* out) {
     source.parent = iterator.source;
     source.check = Check::Iterator;
     source.expected = Value(iterator.copy.object()->type);
-    iterator.copy_source = add_source(std::move(source));
+    iterator.copy_source = inputs_.add_source(std::move(source));
     plan_.walked.push_back(iterator.source);
     plan_.distinct.push_back(iterator.source);
   }
   const Types& types = vm_.types();
   Type* type = iterator.copy.object()->type;
-  if (type != types.range_iterator && type != types.list_iterator && type != types.tuple_iterator) effect_may_raise();
+  if (type != types.range_iterator && type != types.list_iterator && type != types.tuple_iterator) effects_.effect_may_raise();
   EntrySource source;
   source.form = Form::Next;
   source.parent = iterator.copy_source;
   source.index = static_cast<uint32_t>(iterator.position++);
   Value item;
   const bool more = iterate_next(vm_, iterator.copy, item);
-  if (more) *out = load_value(item, std::move(source));
-  else load_value(Value(), std::move(source));
+  if (more) *out = inputs_.load_value(item, std::move(source));
+  else inputs_.load_value(Value(), std::move(source));
   HostAction action;
   action.form = HostAction::Form::Advance;
   action.is_store = true;
-  host_action(std::move(action), {containers_.at(iterator.host.object())});
+  effects_.host_action(std::move(action), {taken_apart_.at(iterator.host.object())});
   return more;
 }
 
 // What the copies give was read at entry: nothing that an iterator walks over may be changed by the region.
-void Capture::check_walks() {
+void Structures::check_walks() {
   std::unordered_set<const Object*> changed;
   for (const Value& holder : plan_.foreign) changed.insert(holder.object());
   const std::unordered_set<uint32_t> distinct(plan_.distinct.begin(), plan_.distinct.end());
-  for (const auto& [host, container] : containers_)
+  for (const auto& [host, container] : taken_apart_)
     if (distinct.count(container.object->source)) changed.insert(host);
-  for (const auto& [host, container] : containers_) {
+  for (const auto& [host, container] : taken_apart_) {
     const VIterator* iterator = as<VIterator>(container);
     if (!iterator || iterator->copy.is_undefined()) continue;
     const bool is_changed = std::any_of(changed.begin(), changed.end(), [&](const Object* object) {

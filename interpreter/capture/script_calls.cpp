@@ -1,6 +1,6 @@
 // Calls that an instruction makes behind the scenes (dunder methods, library functions of Tensor, property
 // getters) and gradients.
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/house.h"
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/rules.h"
 #include "jit/region/liveness.h"
@@ -8,9 +8,9 @@
 namespace tsc::interp {
 
 // Tensor operators that are library functions: the installed script function is called inline.
-void Capture::call_library(const char* name, std::vector<Av> arguments, uint16_t destination) {
+void Calls::call_library(const char* name, std::vector<Av> arguments, uint16_t destination) {
   Local<StrObject> key = intern(vm_, name);
-  const Value* method = lookup_in_type(tensors_.tensor_type, key.get());
+  const Value* method = lookup_in_type(tensor_state_.tensor_type, key.get());
   if (!method) break_here(BreakReason::raises, "torch is not imported");
   CallArguments call_arguments;
   call_arguments.positional = std::move(arguments);
@@ -18,7 +18,7 @@ void Capture::call_library(const char* name, std::vector<Av> arguments, uint16_t
        destination == kNoDestination);
 }
 
-Av Capture::call_pending_getter() {
+Av Calls::call_pending_getter() {
   auto [getter, arguments] = take_pending_getter();
   call(getter, std::move(arguments), call_destination_);
   return Av();
@@ -33,7 +33,9 @@ static bool finds_by_code(const Value* attribute) {
                         is_kind(*attribute, Kind::NativeProperty));
 }
 
-bool Capture::finds_attribute(const Av& object, StrObject* name) {
+void Gradients::name_step(const Av& av, std::string_view name) { step_names_[tensors_.share_tensor(av)->id] = std::string(name); }
+
+bool Attributes::finds_attribute(const Av& object, StrObject* name) {
   if (VInstance* instance = as<VInstance>(object)) {
     Type* type = instance->type.get();
     const Value* found = class_attribute(type, name, nullptr);
@@ -42,7 +44,7 @@ bool Capture::finds_attribute(const Av& object, StrObject* name) {
     if (class_attribute(type, intern(vm_, "__getattr__").get(), nullptr)) break_here(BreakReason::unknown_call, "__getattr__");
     return false;
   }
-  if (tensor_of(object)) {
+  if (tensors_.tensor_of(object)) {
     if (lookup_in_type(type_of_av(object), name)) return true;
     break_here(BreakReason::unknown_object, "hasattr of a tensor");
   }
@@ -55,11 +57,11 @@ bool Capture::finds_attribute(const Av& object, StrObject* name) {
     if (site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type) && finds_by_code(&site.value))
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
     OverlayKey place{object.value.object(), name, 0};
-    assume_unchanged(object.value.object(), Value(name));
+    cells_.assume_unchanged(object.value.object(), Value(name));
     watch_attribute(vm_, object.value, name, site);
     for (Type* t : type_of(vm_, object.value)->mro)
-      if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
-    return overlay_.count(place) || site.found != Found::Absent;
+      if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
+    return overlay_.stored_at(place) || site.found != Found::Absent;
   }
   Type* type = type_of_av(object);
   if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
@@ -67,14 +69,14 @@ bool Capture::finds_attribute(const Av& object, StrObject* name) {
 }
 
 // The cell `__class__` that super() without arguments reads, and the method's self.
-Av Capture::class_cell() {
+Av Frames::class_cell() {
   const lang::CodeObject& code = *frame().code->code;
   for (size_t i = 0; i < code.free_names.size(); ++i)
-    if (code.free_names[i] == "__class__") return load_cell(frame().closure[i]);
+    if (code.free_names[i] == "__class__") return cells_.load_cell(frame().closure[i]);
   break_here(BreakReason::unknown_call, "super() outside a method");
 }
 
-Av Capture::first_argument() {
+Av Frames::first_argument() {
   if (frame().registers.empty()) break_here(BreakReason::raises, "super(): no arguments");
   Av self = frame().registers[0];
   if (VCell* cell = as<VCell>(self)) return cell->content;
@@ -90,49 +92,49 @@ Av Capture::first_argument() {
 }
 
 // A host list that the region appends to is not read again: its content here would be stale.
-void Capture::forbid_reads(const Value& holder) {
-  keep_apart_from(holder);
+void Cells::forbid_reads(const Value& holder) {
+  structures_.keep_apart_from(holder);
   for (const Watched& watched : plan_.watched)
     if (watched.holder.is(holder) && !is_kind(watched.key, Kind::Str))
       break_here(BreakReason::escape, "a list from outside is read and changed");
   forbidden_.push_back(holder);
 }
 
-void Capture::store_cell(const Av& cell, const Av& value) {
+void Overlay::store_cell(const Av& cell, const Av& value) {
   if (VCell* made = as<VCell>(cell)) {
-    will_change(*made);
+    effects_.will_change(*made);
     if (made->source != Virtual::kMadeHere) {
       plan_.distinct.push_back(made->source);
       HostAction action;
       action.form = HostAction::Form::SetContent;
-      host_action(std::move(action), {cell, value});
+      effects_.host_action(std::move(action), {cell, value});
     }
     made->content = value;
     return;
   }
   OverlayKey place{cell.value.object(), nullptr, 0};
-  written_by_region(place, cell.value);
+  cells_.written_by_region(place, cell.value);
   HostAction action;
   action.form = HostAction::Form::SetContent;
-  host_action(std::move(action), {cell, value});
-  overlay_[place] = value;
+  effects_.host_action(std::move(action), {cell, value});
+  note_stored(place, value);
 }
 
-void Capture::store_global(StrObject* name, const Av& value) {
-  Value globals(frame().module->globals.get());
+void Overlay::store_global(StrObject* name, const Av& value) {
+  Value globals(frames_.frame().module->globals.get());
   OverlayKey place{globals.object(), name, 0};
-  written_by_region(place, globals);
+  cells_.written_by_region(place, globals);
   HostAction action;
   action.form = HostAction::Form::SetGlobal;
   action.name = Local<StrObject>(name);
-  host_action(std::move(action), {Av::constant(globals), value});
-  overlay_[place] = value;
+  effects_.host_action(std::move(action), {Av::constant(globals), value});
+  note_stored(place, value);
 }
 
 // `x += y` keeps x's dtype and shape, or raises.
-void Capture::check_in_place(VTensor& target, const Av& result) {
-  const jit::Type& own = region_.type(current(target));
-  const jit::Type& made = region_.type(tensor_of(result)->id);
+void Gradients::check_in_place(VTensor& target, const Av& result) {
+  const jit::Type& own = region_.type(tensors_.current(target));
+  const jit::Type& made = region_.type(tensors_.tensor_of(result)->id);
   bool fits = category_of(made.dtype) <= category_of(own.dtype) && made.sizes.size() == own.sizes.size();
   for (size_t i = 0; fits && i < own.sizes.size(); ++i)
     fits = builder_.known_equal(own.sizes[i], made.sizes[i]);
@@ -140,7 +142,7 @@ void Capture::check_in_place(VTensor& target, const Av& result) {
 }
 
 // A backward() has used up the history of `loss`: what gradients have gone through. What leads elsewhere stays.
-void Capture::forget_history(ValueId loss) {
+void Gradients::forget_history(ValueId loss) {
   jit::ValueSet used = {loss};
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
@@ -155,12 +157,12 @@ void Capture::forget_history(ValueId loss) {
   for (const auto& [tensor, result] : in_history_) tensor->in_history = true;
 }
 
-void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
-  spoil_record();
-  std::shared_ptr<VTensor> root = share_tensor(loss);
-  ValueId value = current(*root);
+void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) {
+  repeats_.spoil_record();
+  std::shared_ptr<VTensor> root = tensors_.share_tensor(loss);
+  ValueId value = tensors_.current(*root);
   if (is_complex(region_.type(value).dtype)) break_here(BreakReason::complex_numbers, "backward()");
-  if (!root->requires_grad || !modes.grad_enabled) break_here(BreakReason::raises, "backward()");
+  if (!root->requires_grad || !modes_.grad_enabled) break_here(BreakReason::raises, "backward()");
   ValueId seed;
   if (gradient.is_none()) {
     for (ValueId size : region_.type(value).sizes)
@@ -171,11 +173,11 @@ void Capture::backward(const Av& loss, const Av& gradient, bool retain_graph) {
     attributes.dtype = region_.type(value).dtype;
     seed = builder_.op(Op::full, {}, sizes, attributes);
   } else {
-    seed = current(*share_tensor(gradient));
+    seed = tensors_.current(*tensors_.share_tensor(gradient));
   }
   std::vector<std::shared_ptr<VTensor>> leaves;
   std::vector<ValueId> wrt;
-  for (const auto& list : {inputs_, leaves_}) {
+  for (const auto& list : {inputs_.tensor_inputs(), leaves_}) {
     for (const std::shared_ptr<VTensor>& tensor : list) {
       if (!tensor->requires_grad) continue;
       leaves.push_back(tensor);
@@ -216,21 +218,21 @@ struct NoGrad {
 }  // namespace
 
 // In front of everything that backward() changes here: whether the region may write the gradient that there is.
-void Capture::check_accumulates(VTensor& leaf) {
+void Gradients::check_accumulates(VTensor& leaf) {
   const Av existing = load_gradient(leaf);
   if (existing.is_none()) return;
-  NoGrad no_grad(modes);
-  check_writable(*root_of(*share_tensor(existing)));
+  NoGrad no_grad(modes_);
+  writes_.check_writable(*root_of(*tensors_.share_tensor(existing)));
 }
 
-void Capture::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient) {
+void Gradients::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient) {
   Av existing = load_gradient(*leaf);
-  Av added = new_tensor(gradient, false);
-  if (existing.is_none()) return set_gradient(leaf, added);
-  NoGrad no_grad(modes);
+  Av added = tensors_.new_tensor(gradient, false);
+  if (existing.is_none()) return writes_.set_gradient(leaf, added);
+  NoGrad no_grad(modes_);
   const Av operands[] = {existing, added};
-  Av total = elementwise(Op::add, operands);
-  assign(share_tensor(existing), total);
+  Av total = tensors_.elementwise(Op::add, operands);
+  writes_.assign(tensors_.share_tensor(existing), total);
 }
 
 }  // namespace tsc::interp

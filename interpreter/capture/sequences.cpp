@@ -1,35 +1,34 @@
 // Containers while capturing: virtual lists, tuples and dicts, host ones read element by element.
-#include "interpreter/capture/capture.h"
-#include <cstring>
-
 #include "interpreter/capture/exits.h"
+#include "interpreter/capture/house.h"
 #include "interpreter/capture/stand_ins.h"
+#include <cstring>
 
 namespace tsc::interp {
 
-Av Capture::make_tuple_av(std::vector<Av> items) {
+Av Containers::make_tuple_av(std::vector<Av> items) {
   auto tuple = make<VTuple>();
   tuple->items = std::move(items);
   return Av::of(tuple);
 }
 
-Av Capture::make_list_av(std::vector<Av> items) {
+Av Containers::make_list_av(std::vector<Av> items) {
   auto list = make<VList>();
   list->items = std::move(items);
   return Av::of(list);
 }
 
-Av Capture::make_tuple_like(const Av& source, std::vector<Av> items) {
-  const bool is_size = type_of_av(source) == tensors_.size_type;
+Av Containers::make_tuple_like(const Av& source, std::vector<Av> items) {
+  const bool is_size = attributes_.type_of_av(source) == tensor_state_.size_type;
   for (const Av& item : items)
-    if (is_size && type_of_av(item) != vm_.types().integer)
+    if (is_size && attributes_.type_of_av(item) != vm_.types().integer)
       break_here(BreakReason::raises, "a size that is no integer");
   Av made = make_tuple_av(std::move(items));
-  if (is_size) as<VTuple>(made)->type = Local<Type>(tensors_.size_type);
+  if (is_size) as<VTuple>(made)->type = Local<Type>(tensor_state_.size_type);
   return made;
 }
 
-bool Capture::is_sequence_of(const Av& av, Kind kind) const {
+bool Containers::is_sequence_of(const Av& av, Kind kind) const {
   if (av.is_constant()) return is_kind(av.value, kind);
   if (av.kind != Av::Kind::Virtual) return false;
   return av.object->kind == (kind == Kind::List ? VirtualKind::List : VirtualKind::Tuple);
@@ -46,7 +45,7 @@ std::vector<Av> constants_of(std::span<const Value> items) {
 }  // namespace
 
 // Each run of the region makes one of its own.
-Av Capture::made_list(std::span<const Value> items) { return make_list_av(constants_of(items)); }
+Av Containers::made_list(std::span<const Value> items) { return make_list_av(constants_of(items)); }
 
 namespace {
 
@@ -61,48 +60,48 @@ Type* script_class_of(const Av& av) {
 
 }  // namespace
 
-const Value* Capture::own_method(const Av& av, const char* name) {
+const Value* Calls::own_method(const Av& av, const char* name) {
   Type* type = script_class_of(av);
-  const Value* found = type ? class_attribute(type, intern(vm_, name).get(), nullptr) : nullptr;
+  const Value* found = type ? attributes_.class_attribute(type, intern(vm_, name).get(), nullptr) : nullptr;
   if (!found || is_kind(*found, Kind::NativeFunction)) return nullptr;
   if (!is_kind(*found, Kind::Function)) break_here(BreakReason::unknown_call, std::string(name) + " of " + type->name);
   return found;
 }
 
-std::optional<Av> Capture::call_own(const char* name, std::vector<Av> arguments) {
+std::optional<Av> Calls::call_own(const char* name, std::vector<Av> arguments) {
   const Value* method = own_method(arguments[0], name);
   if (!method) return std::nullopt;
   CallArguments call_arguments;
   call_arguments.positional = std::move(arguments);
-  return call_now(Av::constant(*method), std::move(call_arguments));
+  return frames_.call_now(Av::constant(*method), std::move(call_arguments));
 }
 
-void Capture::refuse_override(const Av& av, std::initializer_list<const char*> names) {
+void Calls::refuse_override(const Av& av, std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (own_method(av, name)) break_here(BreakReason::unknown_call, std::string(name) + " of " + script_class_of(av)->name);
 }
 
-std::vector<Av> Capture::dict_keys(const Av& dict) {
+std::vector<Av> Containers::dict_keys(const Av& dict) {
   if (!is_dict(dict)) break_here(BreakReason::unknown_object, "the keys of a value that is no dict");
-  refuse_override(dict, {"__iter__", "keys", "items", "__getitem__"});
+  calls_.refuse_override(dict, {"__iter__", "keys", "items", "__getitem__"});
   std::vector<Av> keys;
   if (VDict* made = as<VDict>(dict)) {
     for (const auto& [key, value] : made->items) keys.push_back(key);
     return keys;
   }
   DictObject* host = cast<DictObject>(dict.value);
-  assume_length(dict.value);
+  cells_.assume_length(dict.value);
   for (uint32_t i = 0; i < host->table.used(); ++i)
     if (!host->table.entry(i).key.is_undefined()) keys.push_back(Av::constant(host->table.entry(i).key));
   return keys;
 }
 
-bool Capture::is_dict(const Av& av) const {
+bool Containers::is_dict(const Av& av) const {
   return as<VDict>(av) || (av.is_constant() && is_kind(av.value, Kind::Dict));
 }
 
-std::vector<Av> Capture::range_items(const Av& start, const Av& stop, const Av& step) {
-  int64_t first = concrete_int(start), last = concrete_int(stop), by = concrete_int(step);
+std::vector<Av> Iterators::range_items(const Av& start, const Av& stop, const Av& step) {
+  int64_t first = numbers_.concrete_int(start), last = numbers_.concrete_int(stop), by = numbers_.concrete_int(step);
   if (by == 0) break_here(BreakReason::raises, "range() step is 0");
   std::vector<Av> items;
   for (int64_t i = first; by > 0 ? i < last : i > last; i += by) {
@@ -112,18 +111,18 @@ std::vector<Av> Capture::range_items(const Av& start, const Av& stop, const Av& 
   return items;
 }
 
-std::vector<Av> Capture::items_of(const Av& av) {
-  if (own_method(av, "__iter__")) return items_of(iterate(av));
-  refuse_override(av, {"__getitem__"});
+std::vector<Av> Iterators::items_of(const Av& av) {
+  if (calls_.own_method(av, "__iter__")) return items_of(iterate(av));
+  calls_.refuse_override(av, {"__getitem__"});
   if (VTuple* tuple = as<VTuple>(av)) return tuple->items;
   if (VList* list = as<VList>(av)) return list->items;
   if (VRange* range = as<VRange>(av)) return range_items(range->start, range->stop, range->step);
   if (const VDictView* view = as<VDictView>(av)) {
-    std::vector<Av> items = dict_keys(view->dict);
+    std::vector<Av> items = containers_.dict_keys(view->dict);
     if (view->form == VDictView::Form::Keys) return items;
     for (Av& item : items) {
-      Av value = dict_find(view->dict, item);
-      item = view->form == VDictView::Form::Values ? value : make_tuple_av({item, value});
+      Av value = containers_.dict_find(view->dict, item);
+      item = view->form == VDictView::Form::Values ? value : containers_.make_tuple_av({item, value});
     }
     return items;
   }
@@ -141,8 +140,8 @@ std::vector<Av> Capture::items_of(const Av& av) {
     while (next(*iterator, &item)) items.push_back(item);
     return items;
   }
-  if (is_dict(av)) return dict_keys(av);
-  if (VTensor* tensor = tensor_of(av)) return unbind(av, *tensor);
+  if (containers_.is_dict(av)) return containers_.dict_keys(av);
+  if (VTensor* tensor = tensors_.tensor_of(av)) return tensors_.unbind(av, *tensor);
   if (!av.is_constant() || !av.value.is_object())
     break_here(BreakReason::unknown_object, "iteration over an unknown value");
   Object* object = av.value.object();
@@ -150,10 +149,10 @@ std::vector<Av> Capture::items_of(const Av& av) {
     case Kind::Tuple: return constants_of(cast<TupleObject>(av.value)->span());
     case Kind::List: {
       ListObject* list = cast<ListObject>(av.value);
-      assume_length(av.value);
+      cells_.assume_length(av.value);
       std::vector<Av> items;
       for (size_t i = 0; i < list->items.size(); ++i)
-        items.push_back(load_element(list, static_cast<int64_t>(i)));
+        items.push_back(cells_.load_element(list, static_cast<int64_t>(i)));
       return items;
     }
     case Kind::Range: {
@@ -165,10 +164,10 @@ std::vector<Av> Capture::items_of(const Av& av) {
   }
 }
 
-std::vector<Av> Capture::unbind(const Av& av, VTensor& tensor) {
+std::vector<Av> Tensors::unbind(const Av& av, VTensor& tensor) {
   const jit::Type type = region_.type(current(tensor));
   if (type.sizes.empty()) break_here(BreakReason::raises, "iteration over a 0-d tensor");
-  int64_t count = concrete_int(int_av(type.sizes[0]));
+  int64_t count = numbers_.concrete_int(numbers_.int_av(type.sizes[0]));
   if (count > 10000) break_here(BreakReason::too_large, "iteration over a long tensor");
   std::vector<Av> items;
   std::vector<ValueId> row(type.sizes.begin() + 1, type.sizes.end());
@@ -183,17 +182,17 @@ std::vector<Av> Capture::unbind(const Av& av, VTensor& tensor) {
   return items;
 }
 
-Av Capture::iterate(const Av& av) {
+Av Iterators::iterate(const Av& av) {
   if (as<VIterator>(av)) return av;
-  if (std::optional<Av> own = call_own("__iter__", {av})) {
+  if (std::optional<Av> own = calls_.call_own("__iter__", {av})) {
     if (!as<VIterator>(*own)) break_here(BreakReason::unknown_call, "an iterator of a script's class");
     return *own;
   }
   auto iterator = make<VIterator>();
   begin(*iterator, av);
-  if (!as<VList>(av) && !is_sequence_of(av, Kind::Tuple)) {  // one of a tuple is made again of what is left
-    iterator->made_in = frame().code;
-    iterator->made_at = frame().pc;
+  if (!as<VList>(av) && !containers_.is_sequence_of(av, Kind::Tuple)) {  // one of a tuple is made again of what is left
+    iterator->made_in = frames_.frame().code;
+    iterator->made_at = frames_.frame().pc;
   }
   return Av::of(iterator);
 }
@@ -209,10 +208,10 @@ std::optional<uint64_t> version_of_keys(const Av& av) {
 }  // namespace
 
 // What may change meanwhile is read when its turn comes: the items of a list, the values of a dict. Keys stay as they are.
-void Capture::begin(VIterator& iterator, const Av& av, bool reverse) {
-  if (is_sequence_of(av, Kind::List)) {
-    refuse_override(av, {"__getitem__"});
-    if (av.is_constant()) assume_length(av.value);
+void Iterators::begin(VIterator& iterator, const Av& av, bool reverse) {
+  if (containers_.is_sequence_of(av, Kind::List)) {
+    calls_.refuse_override(av, {"__getitem__"});
+    if (av.is_constant()) cells_.assume_length(av.value);
     iterator.form = VIterator::Form::Live;
     iterator.items = {av};
     iterator.reverse = reverse;
@@ -222,7 +221,7 @@ void Capture::begin(VIterator& iterator, const Av& av, bool reverse) {
   }
   const VDictView* view = as<VDictView>(av);
   const bool reads_values = view && view->form != VDictView::Form::Keys;
-  iterator.items = reads_values ? dict_keys(view->dict) : items_of(av);
+  iterator.items = reads_values ? containers_.dict_keys(view->dict) : items_of(av);
   if (reverse) std::reverse(iterator.items.begin(), iterator.items.end());
   if (reads_values) iterator.view = av;
   const Av& keyed = view ? view->dict : av;
@@ -230,11 +229,11 @@ void Capture::begin(VIterator& iterator, const Av& av, bool reverse) {
   if (!version) return;
   iterator.keyed = keyed;
   iterator.keyed_version = *version;
-  iterator.begun_in = frame().code;
-  iterator.begun_at = step_pc_;
+  iterator.begun_in = frames_.frame().code;
+  iterator.begun_at = frames_.step_pc();
 }
 
-bool Capture::next_live(VIterator& iterator, Av* out) {
+bool Iterators::next_live(VIterator& iterator, Av* out) {
   const Av list = iterator.items[0];
   ListObject* host = list.is_constant() ? cast<ListObject>(list.value) : nullptr;
   const size_t size = host ? host->items.size() : as<VList>(list)->items.size();
@@ -246,14 +245,14 @@ bool Capture::next_live(VIterator& iterator, Av* out) {
   }
   ++iterator.position;
   --iterator.count;
-  *out = host ? load_element(host, index) : as<VList>(list)->items[static_cast<size_t>(index)];
+  *out = host ? cells_.load_element(host, index) : as<VList>(list)->items[static_cast<size_t>(index)];
   return true;
 }
 
-bool Capture::next_item(VIterator& iterator, Av* out) {
+bool Iterators::next_item(VIterator& iterator, Av* out) {
   const std::optional<uint64_t> version = version_of_keys(iterator.keyed);
   if (version && *version != iterator.keyed_version)
-    refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict or a set changes while it is iterated over"});
+    frames_.refuse(iterator.begun_in.get(), iterator.begun_at, {BreakReason::raises, "a dict or a set changes while it is iterated over"});
   if (iterator.position >= iterator.items.size()) {
     iterator.keyed = Av();  // it has ended
     return false;
@@ -261,25 +260,25 @@ bool Capture::next_item(VIterator& iterator, Av* out) {
   *out = iterator.items[iterator.position++];
   const VDictView* view = as<VDictView>(iterator.view);
   if (!view) return true;
-  const Av value = dict_find(view->dict, *out);
-  *out = view->form == VDictView::Form::Values ? value : make_tuple_av({*out, value});
+  const Av value = containers_.dict_find(view->dict, *out);
+  *out = view->form == VDictView::Form::Values ? value : containers_.make_tuple_av({*out, value});
   return true;
 }
 
-bool Capture::next(VIterator& iterator, Av* out) {
-  will_change(iterator);
-  advanced_ = true;
+bool Iterators::next(VIterator& iterator, Av* out) {
+  effects_.will_change(iterator);
+  frames_.note_advance();
   switch (iterator.form) {
     case VIterator::Form::Map: return next_mapped(iterator, out);
     case VIterator::Form::Filter: return next_filtered(iterator, out);
-    case VIterator::Form::Generator: return resume(iterator, out);
-    case VIterator::Form::Outside: return next_from_outside(iterator, out);
+    case VIterator::Form::Generator: return frames_.resume(iterator, out);
+    case VIterator::Form::Outside: return structures_.next_from_outside(iterator, out);
     case VIterator::Form::Items: return next_item(iterator, out);
     case VIterator::Form::Live: return next_live(iterator, out);
     case VIterator::Form::Enumerate: {
       Av item;
       if (!next(*as<VIterator>(iterator.inner[0]), &item)) return false;
-      *out = make_tuple_av({Av::integer(iterator.count++), item});
+      *out = containers_.make_tuple_av({Av::integer(iterator.count++), item});
       return true;
     }
     case VIterator::Form::Zip: {
@@ -290,7 +289,7 @@ bool Capture::next(VIterator& iterator, Av* out) {
         parts.push_back(item);
       }
       if (parts.empty()) return false;
-      *out = make_tuple_av(std::move(parts));
+      *out = containers_.make_tuple_av(std::move(parts));
       return true;
     }
   }
@@ -298,20 +297,20 @@ bool Capture::next(VIterator& iterator, Av* out) {
 }
 
 // `item in container`. What looks for one place only is not compared with all of them.
-bool Capture::contains(const Av& container, const Av& item) {
-  if (tensor_of(container)) break_here(BreakReason::tensor_branch, "in");
-  if (std::optional<Av> own = call_own("__contains__", {container, item})) return truth(*own);
+bool Containers::contains(const Av& container, const Av& item) {
+  if (tensors_.tensor_of(container)) break_here(BreakReason::tensor_branch, "in");
+  if (std::optional<Av> own = calls_.call_own("__contains__", {container, item})) return numbers_.truth(*own);
   if (as<VIterator>(container)) break_here(BreakReason::unknown_object, "`in` takes items from an iterator");
   if (is_dict(container)) return !dict_find(container, item).is_undefined();
-  if (container.is_constant() && item.is_constant() && is_plain_data(container.value) && is_plain_data(item.value))
+  if (container.is_constant() && item.is_constant() && numbers_.is_plain_data(container.value) && numbers_.is_plain_data(item.value))
     return interp::contains(vm_, container.value, item.value);
-  if (own_method(container, "__iter__") || own_method(container, "__getitem__")) return contains(make_tuple_av(items_of(container)), item);
+  if (calls_.own_method(container, "__iter__") || calls_.own_method(container, "__getitem__")) return contains(make_tuple_av(iterators_.items_of(container)), item);
   // Conditions, and not the number itself.
   const VSet* set = item.is_number() ? as<VSet>(container) : nullptr;
-  const Av among = set || as<VRange>(container) ? make_tuple_av(items_of(container)) : container;
+  const Av among = set || as<VRange>(container) ? make_tuple_av(iterators_.items_of(container)) : container;
   if (!is_container(among)) break_here(BreakReason::unknown_object, "`in` a value the compiler does not know");
   const auto native = [&](std::span<const Value> v) { return Value::boolean(interp::contains(vm_, v[0], v[1])); };
-  return run_on_stand_ins(*this, {as_container(among), item}, native).value.as_bool();
+  return run_on_stand_ins(capture_, {operators_.as_container(among), item}, native).value.as_bool();
 }
 
 // ---- items ----
@@ -325,17 +324,17 @@ bool is_same_virtual(const Av& a, const Av& b) {
 
 }  // namespace
 
-Av Capture::slice_items(const Av& container, const VSlice& slice) {
-  const bool is_size = type_of_av(container) == tensors_.size_type;
-  const Av plain = is_size ? make_tuple_av(items_of(container)) : container;
+Av Containers::slice_items(const Av& container, const VSlice& slice) {
+  const bool is_size = attributes_.type_of_av(container) == tensor_state_.size_type;
+  const Av plain = is_size ? make_tuple_av(iterators_.items_of(container)) : container;
   const auto native = [&](std::span<const Value> v) {
     return interp::get_item(vm_, v[0], interp::make_slice(vm_, v[1], v[2], v[3]).value());
   };
-  const Av out = run_on_stand_ins(*this, {plain, slice.start, slice.stop, slice.step}, native);
-  return is_size ? make_tuple_like(container, items_of(out)) : out;
+  const Av out = run_on_stand_ins(capture_, {plain, slice.start, slice.stop, slice.step}, native);
+  return is_size ? make_tuple_like(container, iterators_.items_of(out)) : out;
 }
 
-std::shared_ptr<VSlice> Capture::slice_of(const Av& key) {
+std::shared_ptr<VSlice> Containers::slice_of(const Av& key) {
   if (key.kind == Av::Kind::Virtual && key.object->kind == VirtualKind::Slice)
     return std::static_pointer_cast<VSlice>(key.object);
   if (!key.is_constant() || !is_kind(key.value, Kind::Slice)) return nullptr;
@@ -347,17 +346,17 @@ std::shared_ptr<VSlice> Capture::slice_of(const Av& key) {
   return slice;
 }
 
-size_t Capture::checked_index(const Av& key, size_t size) {
-  int64_t index = concrete_int(key);
+size_t Containers::checked_index(const Av& key, size_t size) {
+  int64_t index = numbers_.concrete_int(key);
   if (index < 0) index += static_cast<int64_t>(size);
   if (index < 0 || index >= static_cast<int64_t>(size)) break_here(BreakReason::raises, "IndexError");
   return static_cast<size_t>(index);
 }
 
-Av Capture::get_item(const Av& container, const Av& key) {
-  if (tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
-  if (std::optional<Av> own = call_own("__getitem__", {container, key})) return *own;
-  refuse_override(container, {"__missing__"});
+Av Containers::get_item(const Av& container, const Av& key) {
+  if (tensors_.tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
+  if (std::optional<Av> own = calls_.call_own("__getitem__", {container, key})) return *own;
+  calls_.refuse_override(container, {"__missing__"});
   if (is_dict(container)) {
     Av found = dict_find(container, key);
     if (found.is_undefined()) break_here(BreakReason::raises, "KeyError");
@@ -366,13 +365,13 @@ Av Capture::get_item(const Av& container, const Av& key) {
   if (is_sequence(container)) {
     bool list = is_sequence_of(container, Kind::List);
     if (std::shared_ptr<VSlice> slice = slice_of(key)) {
-      if (container.is_constant() && list) assume_length(container.value);
+      if (container.is_constant() && list) cells_.assume_length(container.value);
       return slice_items(container, *slice);
     }
     if (container.is_constant() && list) {
       ListObject* host = cast<ListObject>(container.value);
-      assume_length(container.value);
-      return load_element(host, static_cast<int64_t>(checked_index(key, host->items.size())));
+      cells_.assume_length(container.value);
+      return cells_.load_element(host, static_cast<int64_t>(checked_index(key, host->items.size())));
     }
     if (container.is_constant()) {
       std::span<const Value> items = cast<TupleObject>(container.value)->span();
@@ -382,20 +381,20 @@ Av Capture::get_item(const Av& container, const Av& key) {
     const std::vector<Av>& items = tuple ? tuple->items : as<VList>(container)->items;
     return items[checked_index(key, items.size())];
   }
-  if (container.is_constant() && key.is_constant() && is_plain_data(container.value) &&
+  if (container.is_constant() && key.is_constant() && numbers_.is_plain_data(container.value) &&
       !is_kind(container.value, Kind::Type))
     return Av::constant(interp::get_item(vm_, container.value, key.value));
   break_here(BreakReason::unknown_object, "item of a value the compiler does not know");
 }
 
 // What a dict is asked for: numbers of it are a fact from here on.
-Value Capture::known_key(const Av& key) {
+Value Containers::known_key(const Av& key) {
   if (key.is_constant()) {
-    refuse_override(key, {"__eq__", "__hash__"});
+    calls_.refuse_override(key, {"__eq__", "__hash__"});
     return key.value;
   }
-  if (key.is_number() && key.scalar_kind == jit::ValueKind::Int) return Value::integer(concrete_int(key));
-  if (key.is_number() && key.scalar_kind == jit::ValueKind::Bool) return Value::boolean(truth(key));
+  if (key.is_number() && key.scalar_kind == jit::ValueKind::Int) return Value::integer(numbers_.concrete_int(key));
+  if (key.is_number() && key.scalar_kind == jit::ValueKind::Bool) return Value::boolean(numbers_.truth(key));
   const VTuple* tuple = as<VTuple>(key);
   if (!tuple || tuple->type) break_here(BreakReason::unknown_number, "dict key");
   std::vector<Value> items;
@@ -403,27 +402,27 @@ Value Capture::known_key(const Av& key) {
   return interp::make_tuple(vm_, items).take();
 }
 
-Av Capture::dict_find(const Av& dict, const Av& key) {
+Av Containers::dict_find(const Av& dict, const Av& key) {
   const Value wanted = known_key(key);
   if (VDict* made = as<VDict>(dict)) {
     for (auto& [k, v] : made->items)
       if (equal(vm_, k.value, wanted)) return v;
     return Av();
   }
-  return load_dict_entry(cast<DictObject>(dict.value), wanted);
+  return cells_.load_dict_entry(cast<DictObject>(dict.value), wanted);
 }
 
-void Capture::set_item(const Av& container, const Av& key, const Av& value) {
-  if (call_own("__setitem__", {container, key, value})) return;
+void Containers::set_item(const Av& container, const Av& key, const Av& value) {
+  if (calls_.call_own("__setitem__", {container, key, value})) return;
   if (is_virtual(container, VirtualKind::List) && slice_of(key)) {
     const auto native = [&](std::span<const Value> v) { return interp::set_item(vm_, v[0], v[1], v[2]), Value::none(); };
-    run_on_stand_ins(*this, {container, key, value}, native, repeat_by(*this, container, "__setitem__"));
+    run_on_stand_ins(capture_, {container, key, value}, native, repeat_by(capture_, container, "__setitem__"));
     return;
   }
   if (VList* list = as<VList>(container)) {
     Av& item = list->items[checked_index(key, list->items.size())];
     if (is_same_virtual(item, value)) return;
-    write_through(container, "__setitem__", {key, value});
+    effects_.write_through(container, "__setitem__", {key, value});
     item = value;
     return;
   }
@@ -432,7 +431,7 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
     auto place = std::find_if(dict->items.begin(), dict->items.end(),
                               [&](const auto& item) { return equal(vm_, item.first.value, wanted); });
     if (place != dict->items.end() && is_same_virtual(place->second, value)) return;
-    write_through(container, "__setitem__", {key, value});
+    effects_.write_through(container, "__setitem__", {key, value});
     if (place != dict->items.end()) {
       place->second = value;
     } else {
@@ -446,42 +445,42 @@ void Capture::set_item(const Av& container, const Av& key, const Av& value) {
     return store_dict(container, key, value);
   if (container.is_constant() && is_kind(container.value, Kind::List)) {
     ListObject* host = cast<ListObject>(container.value);
-    assume_length(container.value);
+    cells_.assume_length(container.value);
     size_t index = checked_index(key, host->items.size());
     OverlayKey place{host, nullptr, static_cast<int64_t>(index) + 1};
-    written_by_region(place, container.value);
-    overlay_[place] = value;
+    cells_.written_by_region(place, container.value);
+    overlay_.note_stored(place, value);
     HostAction action;
     action.form = HostAction::Form::SetItem;
-    return host_action(std::move(action), {container, Av::integer(static_cast<int64_t>(index)), value});
+    return effects_.host_action(std::move(action), {container, Av::integer(static_cast<int64_t>(index)), value});
   }
   break_here(BreakReason::unknown_object, "store into a value the compiler does not know");
 }
 
-void Capture::delete_item(const Av& container, const Av& key) {
-  if (call_own("__delitem__", {container, key})) return;
+void Containers::delete_item(const Av& container, const Av& key) {
+  if (calls_.call_own("__delitem__", {container, key})) return;
   if (!is_virtual(container, VirtualKind::List) && !is_virtual(container, VirtualKind::Dict))
     break_here(BreakReason::unknown_object, "del of an item of a value from outside the region");
   const auto native = [&](std::span<const Value> v) { return interp::delete_item(vm_, v[0], v[1]), Value::none(); };
-  run_on_stand_ins(*this, {container, key}, native, repeat_by(*this, container, "__delitem__"));
+  run_on_stand_ins(capture_, {container, key}, native, repeat_by(capture_, container, "__delitem__"));
 }
 
-void Capture::store_dict(const Av& container, const Av& key, const Av& value) {
+void Containers::store_dict(const Av& container, const Av& key, const Av& value) {
   DictObject* host = cast<DictObject>(container.value);
   Local<StrObject> name = intern(vm_, cast<StrObject>(key.value));
   OverlayKey place{host, name.get(), 0};
-  bool present = !dict_get(vm_, host, name.value()).is_undefined() || overlay_.count(place);
+  bool present = !dict_get(vm_, host, name.value()).is_undefined() || overlay_.stored_at(place);
   if (!present) break_here(BreakReason::escape, "a new key of a dict outside the region");
-  written_by_region(place, container.value);
-  overlay_[place] = value;
+  cells_.written_by_region(place, container.value);
+  overlay_.note_stored(place, value);
   HostAction action;
   action.form = HostAction::Form::SetItem;
-  host_action(std::move(action), {container, Av::constant(name.value()), value});
+  effects_.host_action(std::move(action), {container, Av::constant(name.value()), value});
 }
 
 // A cell that the region writes must not be one it assumed: then it is read at every entry instead.
-void Capture::written_by_region(const OverlayKey& place, const Value& holder) {
-  keep_apart_from(holder);
+void Cells::written_by_region(const OverlayKey& place, const Value& holder) {
+  structures_.keep_apart_from(holder);
   CaptureMemory::Cell cell{place.holder, place.name, place.index};
   if (!constant_cells_.count(place) || memory_.is_dynamic(cell)) return;
   memory_.make_dynamic(cell, holder);
@@ -492,7 +491,7 @@ void Capture::written_by_region(const OverlayKey& place, const Value& holder) {
 // ---- text ----
 
 // A specification that does not fit the value raises here, and not where the text is made.
-void Capture::check_format(const Av& av, const std::string& spec) {
+void Texts::check_format(const Av& av, const std::string& spec) {
   if (spec.empty()) return;
   Value sample;
   if (av.is_number()) {
@@ -500,7 +499,7 @@ void Capture::check_format(const Av& av, const std::string& spec) {
              : av.scalar_kind == jit::ValueKind::Int ? Value::integer(1)
                                                      : Value::boolean(true);
     if (spec.back() == 'c') break_here(BreakReason::unknown_call, "a character by number");
-  } else if (VTensor* tensor = tensor_of(av)) {
+  } else if (VTensor* tensor = tensors_.tensor_of(av)) {
     const jit::Type& type = region_.type(tensor->id);
     sample = make_tensor(vm_, Tensor::empty(type.dtype, Sizes(type.sizes.size(), 0))).take();
     if (type.sizes.empty()) std::memset(cast<TensorObject>(sample)->tensor.data(), 0, static_cast<size_t>(dtype_size(type.dtype)));
@@ -510,14 +509,14 @@ void Capture::check_format(const Av& av, const std::string& spec) {
   format(vm_, sample, spec);
 }
 
-Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
-  refuse_override(av, {"__str__", "__repr__", "__format__"});
-  if (av.is_constant() && is_plain_data(av.value))
+Av Texts::text_of_value(const Av& av, int conversion, std::string spec) {
+  calls_.refuse_override(av, {"__str__", "__repr__", "__format__"});
+  if (av.is_constant() && numbers_.is_plain_data(av.value))
     return Av::constant(str_value(vm_, format(vm_, converted(vm_, av.value, conversion), spec)));
   if (VText* text = as<VText>(av); text && spec.empty() && conversion < 2) return av;
   if (conversion == 0) check_format(av, spec);
   else format(vm_, str_value(vm_, ""), spec);
-  bool printable = av.is_number() || tensor_of(av) || as<VTuple>(av) || as<VList>(av) || as<VText>(av);
+  bool printable = av.is_number() || tensors_.tensor_of(av) || as<VTuple>(av) || as<VList>(av) || as<VText>(av);
   if (!printable) break_here(BreakReason::unknown_call, "text of a value the compiler does not know");
   auto text = make<VText>();
   VText::Part part;
@@ -529,31 +528,31 @@ Av Capture::text_of_value(const Av& av, int conversion, std::string spec) {
 }
 
 // The value as it is now, for text that is formatted later: tensors and lists may be written meanwhile.
-Av Capture::snapshot(const Av& av, int depth) {
+Av Texts::snapshot(const Av& av, int depth) {
   if (depth > 50) break_here(BreakReason::too_large, "text of a list that is too deep, or holds itself");
-  if (VTensor* tensor = tensor_of(av)) {
-    spoil_record();
-    ValueId id = current(*tensor);
-    Av out = new_tensor(builder_.op(Op::copy, {&id, 1}, {}, {}), false);
+  if (VTensor* tensor = tensors_.tensor_of(av)) {
+    repeats_.spoil_record();
+    ValueId id = tensors_.current(*tensor);
+    Av out = tensors_.new_tensor(builder_.op(Op::copy, {&id, 1}, {}, {}), false);
     as<VTensor>(out)->requires_grad = tensor->requires_grad;
     as<VTensor>(out)->leaf = true;
     return out;
   }
-  if (is_sequence(av)) {
+  if (containers_.is_sequence(av)) {
     // The copy of one that holds itself would be another object.
     const void* identity = av.is_constant() ? static_cast<const void*>(av.value.object()) : av.object.get();
     if (std::find(inside_texts_.begin(), inside_texts_.end(), identity) != inside_texts_.end())
       break_here(BreakReason::unknown_call, "text of a list that holds itself");
-    const bool is_class = av.is_constant() && type_of_av(av)->type_flags & kScriptClass;
-    if (is_class && !is_plain_data(av.value)) break_here(BreakReason::unknown_call, "text of a " + type_of_av(av)->name);
+    const bool is_class = av.is_constant() && attributes_.type_of_av(av)->type_flags & kScriptClass;
+    if (is_class && !numbers_.is_plain_data(av.value)) break_here(BreakReason::unknown_call, "text of a " + attributes_.type_of_av(av)->name);
     if (is_class) return av;
     std::vector<Av> items;
     inside_texts_.push_back(identity);
-    for (const Av& item : items_of(av)) items.push_back(snapshot(item, depth + 1));
+    for (const Av& item : iterators_.items_of(av)) items.push_back(snapshot(item, depth + 1));
     inside_texts_.pop_back();
-    if (is_sequence_of(av, Kind::List)) return make_list_av(std::move(items));
-    Av tuple = make_tuple_av(std::move(items));
-    if (Type* type = type_of_av(av); type != vm_.types().tuple) as<VTuple>(tuple)->type = Local<Type>(type);
+    if (containers_.is_sequence_of(av, Kind::List)) return containers_.make_list_av(std::move(items));
+    Av tuple = containers_.make_tuple_av(std::move(items));
+    if (Type* type = attributes_.type_of_av(av); type != vm_.types().tuple) as<VTuple>(tuple)->type = Local<Type>(type);
     return tuple;
   }
   return av;

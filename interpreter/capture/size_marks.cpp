@@ -2,6 +2,8 @@
 // make facts of them, torch._dynamo.mark_dynamic forbids that. The marks are attributes of the tensor, under PyTorch's
 // names, set by stdlib/torch/_dynamo/decorators.tsc.
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/conditions.h"
 #include "interpreter/tensor/tensor_object.h"
 
 namespace tsc::interp {
@@ -33,7 +35,7 @@ std::string out_of_range(Vm& vm, const Value& ranges, int axis, int64_t size) {
 
 }  // namespace
 
-void Capture::take_size_marks(TensorObject* tensor, ValueId id) {
+void Conditions::take_size_marks(TensorObject* tensor, ValueId id) {
   if (!memory_.specialises && !mark_on(vm_, tensor, "_has_dynamo_dim_marking")) return;
   const Value is_static = mark_on(vm_, tensor, "_dynamo_static_indices");
   const Value is_dynamic = mark_on(vm_, tensor, "_dynamo_dynamic_indices");
@@ -54,17 +56,17 @@ void Capture::take_size_marks(TensorObject* tensor, ValueId id) {
     const ValueId sides[] = {size, builder_.constant(now)};
     if (!assume_at_entry(builder_.scalar(ScalarOp::eq, sides))) continue;
     builder_.assume_equal(sides[0], sides[1]);
-    note_fact(name + " is " + std::to_string(now));
+    cells_.note_fact(name + " is " + std::to_string(now));
   }
 }
 
 // An entry condition `size == constant` for a size that was marked dynamic.
-std::vector<std::string> Capture::broken_size_marks() const {
+std::vector<std::string> Conditions::broken_size_marks() const {
   std::vector<std::string> broken = violations_;
   for (const auto& [size, name] : marked_sizes_)
     for (const jit::Instruction& instruction : region_.body.instructions) {
       if (instruction.code != jit::Code::Scalar || instruction.scalar_op != ScalarOp::eq) continue;
-      if (!conditions_.count(instruction.results[0])) continue;
+      if (!holding_.count(instruction.results[0])) continue;
       for (size_t side = 0; side < 2; ++side) {
         const std::optional<int64_t> number = builder_.known_int(instruction.operands[1 - side]);
         if (instruction.operands[side] != size || !number) continue;

@@ -1,6 +1,16 @@
 #include "interpreter/capture/stand_ins.h"
 
+#include "interpreter/capture/attributes.h"
 #include "interpreter/capture/call_record.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/cells.h"
+#include "interpreter/capture/containers.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/iterators.h"
+#include "interpreter/capture/numbers.h"
+#include "interpreter/capture/operators.h"
+#include "interpreter/capture/tensors.h"
 
 namespace tsc::interp {
 
@@ -59,7 +69,7 @@ Value StandIns::remember(const void* identity, Value stand_in, const Av& av) {
 
 Value StandIns::token(const Av& av, const void* identity) {
   Vm& vm = capture_.vm();
-  if (sees_ == Sees::Values) capture_.break_here(BreakReason::unknown_number, "a call that needs to know its arguments");
+  if (sees_ == Sees::Values) break_here(BreakReason::unknown_number, "a call that needs to know its arguments");
   tokens_ = token_type(vm);
   Local<Token> made = vm.heap().make<Token>(tokens_);
   made->owner = this;
@@ -73,7 +83,7 @@ Value StandIns::tuple(const Av& av, std::span<const Value> items, const void* id
 
 Value StandIns::constant(const Av& av) {
   const Value& v = av.value;
-  if (is_transparent(capture_.vm(), capture_.tensors_, v)) return v;
+  if (is_transparent(capture_.vm(), capture_.tensor_state(), v)) return v;
   if (v.object()->type != capture_.vm().types().tuple) return token(av, v.object());
   std::vector<Value> items;
   bool is_itself = true;
@@ -86,14 +96,14 @@ Value StandIns::constant(const Av& av) {
 
 Value StandIns::value(const Av& given) {
   Av av = given;
-  if (av.is_undefined()) capture_.break_here(BreakReason::unknown_object, "an unbound value");
+  if (av.is_undefined()) break_here(BreakReason::unknown_object, "an unbound value");
   if (av.kind == Av::Kind::Number || av.kind == Av::Kind::Opaque) {
     const auto found = by_id_.find(av.id);
     return found != by_id_.end() ? found->second : by_id_.emplace(av.id, token(av, nullptr)).first->second;
   }
   if (av.is_constant() && !av.value.is_object()) return av.value;
   // A tensor is one object, whether it was met as a value of the program or as one of the region.
-  if (av.is_constant() && as_tensor(capture_.tensors_, av.value)) av = Av::of(capture_.share_tensor(av));
+  if (av.is_constant() && as_tensor(capture_.tensor_state(), av.value)) av = Av::of(capture_.tensors().share_tensor(av));
   if (const auto found = by_identity_.find(identity_of(av)); found != by_identity_.end()) return found->second;
   if (av.is_constant()) return constant(av);
   const VTuple* items = is_virtual(av, VirtualKind::Tuple) ? as<VTuple>(av) : nullptr;
@@ -128,7 +138,7 @@ Value StandIns::view(const VDictView& given, const Av& av) {
 
 Value StandIns::container(const Av& av, const void* identity) {
   Vm& vm = capture_.vm();
-  const Type* type = capture_.type_of_av(av);
+  const Type* type = capture_.attributes().type_of_av(av);
   Value made;
   if (type == vm.types().list) made = make_list(vm).take();
   else if (type == vm.types().dict) made = make_dict(vm).take();
@@ -148,22 +158,22 @@ std::vector<Value> StandIns::content_of(const Av& av) {
     for (const Av& item : set->items) out.push_back(value(item));
     return out;
   }
-  if (capture_.is_dict(av)) {
-    for (const Av& key : capture_.dict_keys(av)) {
+  if (capture_.containers().is_dict(av)) {
+    for (const Av& key : capture_.containers().dict_keys(av)) {
       out.push_back(value(key));
-      out.push_back(value(capture_.dict_find(av, key)));
+      out.push_back(value(capture_.containers().dict_find(av, key)));
     }
     return out;
   }
   if (av.is_constant() && is_set(av.value)) {
-    capture_.assume_length(av.value);
+    capture_.cells().assume_length(av.value);
     const Table& table = cast<SetObject>(av.value)->table;
-    if (table.size() > kLargest) capture_.break_here(BreakReason::too_large, "a large set from outside");
+    if (table.size() > kLargest) break_here(BreakReason::too_large, "a large set from outside");
     for (uint32_t i = 0; i < table.used(); ++i)
       if (table.entry(i).key) out.push_back(value(Av::constant(table.entry(i).key)));
     return out;
   }
-  for (const Av& item : capture_.items_of(av)) out.push_back(value(item));
+  for (const Av& item : capture_.iterators().items_of(av)) out.push_back(value(item));
   return out;
 }
 
@@ -210,9 +220,9 @@ void StandIns::set_content(Virtual& object, const Value& stand_in) {
   if (object.kind == VirtualKind::List || object.kind == VirtualKind::Set) {
     std::vector<Av> items;
     for (const Value& item : content) items.push_back(back(item));
-    const auto is_unknown = [&](const Av& item) { return !item.is_constant() || !capture_.is_plain_data(item.value); };
+    const auto is_unknown = [&](const Av& item) { return !item.is_constant() || !capture_.numbers().is_plain_data(item.value); };
     if (object.kind == VirtualKind::Set && std::any_of(items.begin(), items.end(), is_unknown))
-      capture_.break_here(BreakReason::unknown_number, "a set of values that only running can tell");
+      break_here(BreakReason::unknown_number, "a set of values that only running can tell");
     if (object.kind == VirtualKind::Set) ++static_cast<VSet&>(object).version;
     (object.kind == VirtualKind::List ? static_cast<VList&>(object).items : static_cast<VSet&>(object).items) = std::move(items);
     return;
@@ -221,7 +231,7 @@ void StandIns::set_content(Virtual& object, const Value& stand_in) {
   std::vector<std::pair<Av, Av>> items;
   bool has_same_keys = 2 * dict.items.size() == content.size();
   for (size_t i = 0; i < content.size(); i += 2) {
-    items.push_back({Av::constant(capture_.known_key(back(content[i]))), back(content[i + 1])});
+    items.push_back({Av::constant(capture_.containers().known_key(back(content[i]))), back(content[i + 1])});
     has_same_keys = has_same_keys && dict.items[i / 2].first.value.is(items.back().first.value);
   }
   dict.items = std::move(items);
@@ -235,18 +245,18 @@ void StandIns::take_changes(const Repeat* repeat, std::span<const Av> arguments)
   for (size_t i = 0; i < containers_.size(); ++i) {
     Container& one = containers_[i];
     if (are_one(one.content, content_of(one.object))) continue;
-    if (one.av.is_constant()) capture_.break_here(BreakReason::escape, "an object from outside the region is changed");
-    capture_.will_change(*one.av.object);
+    if (one.av.is_constant()) break_here(BreakReason::escape, "an object from outside the region is changed");
+    capture_.effects().will_change(*one.av.object);
     if (one.av.object->source != Virtual::kMadeHere) outside.push_back(one.av.object);
     changed.push_back(&one);
   }
   if (changed.empty()) return;
   if (!outside.empty()) {
     if (!repeat || !repeat->function || followed_)
-      capture_.break_here(BreakReason::escape, "an object from outside is changed by a call that runs other code");
+      break_here(BreakReason::escape, "an object from outside is changed by a call that runs other code");
     repeat_outside(outside, *repeat, arguments);
   }
-  capture_.advanced_ = true;  // whatever breaks from here on
+  capture_.frames().note_advance();  // whatever breaks from here on
   for (Container* one : changed) {
     set_content(*one->av.object, one->object);
     one->content = content_of(one->object);
@@ -254,14 +264,14 @@ void StandIns::take_changes(const Repeat* repeat, std::span<const Av> arguments)
 }
 
 void StandIns::repeat_outside(std::span<const VirtualRef> changed, const Repeat& repeat, std::span<const Av> arguments) {
-  capture_.effect_may_raise();
-  for (const VirtualRef& object : changed) capture_.plan_.distinct.push_back(object->source);
+  capture_.effects().effect_may_raise();
+  for (const VirtualRef& object : changed) capture_.plan().distinct.push_back(object->source);
   HostAction action;
   action.is_store = true;
   action.keywords = repeat.keywords;
   std::vector<Av> values = {Av::constant(repeat.function)};
   values.insert(values.end(), arguments.begin(), arguments.end());
-  capture_.host_action(std::move(action), std::move(values));
+  capture_.effects().host_action(std::move(action), std::move(values));
 }
 
 // What followed code has changed, shown to the native.
@@ -280,7 +290,7 @@ void StandIns::show_changes() {
 Av StandIns::back(const Value& v) {
   if (!v.is_object()) return Av::constant(v);
   if (const auto found = meanings_.find(v.object()); found != meanings_.end()) return found->second;
-  if (is_transparent(capture_.vm(), capture_.tensors_, v)) return Av::constant(v);
+  if (is_transparent(capture_.vm(), capture_.tensor_state(), v)) return Av::constant(v);
   return back_container(v);
 }
 
@@ -292,10 +302,10 @@ Av StandIns::back_container(const Value& v) {
     bool is_constant = true;
     for (const Value& item : cast<TupleObject>(v)->span()) {
       items.push_back(back(item));
-      is_constant &= items.back().is_constant() && items.back().value.is(item) && capture_.is_plain_data(item);
+      is_constant &= items.back().is_constant() && items.back().value.is(item) && capture_.numbers().is_plain_data(item);
     }
     if (is_constant) return Av::constant(v);
-    const Av made = capture_.make_tuple_av(std::move(items));
+    const Av made = capture_.containers().make_tuple_av(std::move(items));
     remember(made.object.get(), v, made);
     return made;
   }
@@ -303,7 +313,7 @@ Av StandIns::back_container(const Value& v) {
   if (type == types.list) made = capture_.make<VList>();
   else if (type == types.dict) made = capture_.make<VDict>();
   else if (type == types.set || type == types.frozenset) made = capture_.make<VSet>();
-  if (!made) capture_.break_here(BreakReason::unknown_call, "a call that makes a " + type->name);
+  if (!made) break_here(BreakReason::unknown_call, "a call that makes a " + type->name);
   if (type == types.frozenset) static_cast<VSet&>(*made).frozen = true;
   const Av av = Av::of(made);
   remember(made.get(), v, av);
@@ -315,7 +325,7 @@ Av StandIns::back_container(const Value& v) {
 void StandIns::looks_up(const Av& object) {
   const void* identity = identity_of(object);
   if (std::any_of(looked_up_.begin(), looked_up_.end(), [&](const Av& known) { return identity_of(known) == identity; })) return;
-  for (const Av& known : looked_up_) capture_.is_identical(known, object);
+  for (const Av& known : looked_up_) capture_.operators().is_identical(known, object);
   looked_up_.push_back(object);
 }
 
@@ -329,13 +339,13 @@ Av StandIns::run(std::span<const Av> arguments, const Native& native, const Repe
   try {
     result = native(values);
   } catch (const ScriptException& raised) {
-    capture_.break_here(BreakReason::raises, type_name(capture_.vm(), Value(raised.exception())));
+    break_here(BreakReason::raises, type_name(capture_.vm(), Value(raised.exception())));
   } catch (const Error& error) {
-    capture_.break_here(BreakReason::raises, error.message());
+    break_here(BreakReason::raises, error.message());
   }
   // It does not know the other operand; who asked goes on to ask that one.
   if (result.is(capture_.vm().not_implemented()) && sees_ == Sees::Tokens)
-    capture_.break_here(BreakReason::unknown_call, "an operator's method that answers NotImplemented");
+    break_here(BreakReason::unknown_call, "an operator's method that answers NotImplemented");
   const Av out = back(result);
   take_changes(&repeat, arguments);
   return out;
@@ -347,7 +357,7 @@ Av run_on_stand_ins(Capture& capture, std::span<const Av> arguments, const Stand
 }
 
 StandIns::Repeat repeat_by(Capture& capture, const Av& container, const char* method) {
-  const Value* found = lookup_in_type(capture.type_of_av(container), intern(capture.vm(), method).get());
+  const Value* found = lookup_in_type(capture.attributes().type_of_av(container), intern(capture.vm(), method).get());
   return {found ? *found : Value(), {}};
 }
 

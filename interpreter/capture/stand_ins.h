@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/frames.h"
 
 namespace tsc::interp {
 
@@ -49,7 +50,7 @@ class StandIns {
     take_changes(nullptr, {});
     followed_ = true;
     auto result = script();
-    capture_.advanced_ = true;  // the instruction cannot be left as if it had not begun
+    capture_.frames().note_advance();  // the instruction cannot be left as if it had not begun
     show_changes();
     return result;
   }

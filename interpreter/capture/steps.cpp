@@ -1,4 +1,5 @@
 // One handler per instruction: moves, cells, names, arithmetic, jumps. The rest is in steps_objects.cpp.
+#include "interpreter/capture/house.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/capture/steps.h"
 
@@ -9,48 +10,48 @@ using lang::Instruction;
 
 void step_nop(Capture&, const Instruction&) {}
 
-void step_move(Capture& c, const Instruction& i) { c.write(i.a, c.read(i.b)); }
+void step_move(Capture& c, const Instruction& i) { c.frames().write(i.a, c.frames().read(i.b)); }
 
 void step_load_const(Capture& c, const Instruction& i) {
-  c.write(i.a, Av::constant(c.frame().code->constants[i.wide()]));
+  c.frames().write(i.a, Av::constant(c.frames().frame().code->constants[i.wide()]));
 }
 
-void step_clear(Capture& c, const Instruction& i) { c.write(i.a, Av()); }
+void step_clear(Capture& c, const Instruction& i) { c.frames().write(i.a, Av()); }
 
-void step_check_bound(Capture& c, const Instruction& i) { c.read(i.a); }
+void step_check_bound(Capture& c, const Instruction& i) { c.frames().read(i.a); }
 
 void step_make_cell(Capture& c, const Instruction& i) {
   auto cell = c.make<VCell>();
-  cell->content = c.frame().registers[i.a];
-  c.write(i.a, Av::of(cell));
+  cell->content = c.frames().frame().registers[i.a];
+  c.frames().write(i.a, Av::of(cell));
 }
 
 Av loaded_cell(Capture& c, const Av& cell) {
-  Av content = c.load_cell(cell);
-  if (content.is_undefined()) c.break_here(BreakReason::raises, "NameError: unbound");
+  Av content = c.cells().load_cell(cell);
+  if (content.is_undefined()) break_here(BreakReason::raises, "NameError: unbound");
   return content;
 }
 
-void step_load_cell(Capture& c, const Instruction& i) { c.write(i.a, loaded_cell(c, c.read(i.b))); }
+void step_load_cell(Capture& c, const Instruction& i) { c.frames().write(i.a, loaded_cell(c, c.frames().read(i.b))); }
 
-void step_store_cell(Capture& c, const Instruction& i) { c.store_cell(c.read(i.a), c.read(i.b)); }
+void step_store_cell(Capture& c, const Instruction& i) { c.overlay().store_cell(c.frames().read(i.a), c.frames().read(i.b)); }
 
 void step_load_free(Capture& c, const Instruction& i) {
-  c.write(i.a, loaded_cell(c, c.frame().closure[i.b]));
+  c.frames().write(i.a, loaded_cell(c, c.frames().frame().closure[i.b]));
 }
 
 void step_store_free(Capture& c, const Instruction& i) {
-  c.store_cell(c.frame().closure[i.a], c.read(i.b));
+  c.overlay().store_cell(c.frames().frame().closure[i.a], c.frames().read(i.b));
 }
 
-void step_load_free_cell(Capture& c, const Instruction& i) { c.write(i.a, c.frame().closure[i.b]); }
+void step_load_free_cell(Capture& c, const Instruction& i) { c.frames().write(i.a, c.frames().frame().closure[i.b]); }
 
 void step_load_global(Capture& c, const Instruction& i) {
-  c.write(i.a, c.load_global(site_name(c, i.b)));
+  c.frames().write(i.a, c.cells().load_global(site_name(c, i.b)));
 }
 
 void step_store_global(Capture& c, const Instruction& i) {
-  c.store_global(site_name(c, i.a), c.read(i.b));
+  c.overlay().store_global(site_name(c, i.a), c.frames().read(i.b));
 }
 
 // ---- arithmetic ----
@@ -67,36 +68,36 @@ Av change_in_place(Capture& c, BinaryOp op, const Av& left, const Av& right) {
 }
 
 void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
-  Av right = form.constant ? Av::constant(c.frame().code->constants[i.c]) : c.read(i.c);
-  Av left = c.read(i.b);
-  bool tensors = c.tensor_of(left) || c.tensor_of(right);
-  if (tensors && c.is_script_instance(c.tensor_of(left) ? right : left))
-    return c.write(i.a, c.binary_dunder(form.op, form.in_place, left, right));
-  if (form.in_place && c.tensor_of(left)) {
-    std::shared_ptr<VTensor> target = c.share_tensor(left);
+  Av right = form.constant ? Av::constant(c.frames().frame().code->constants[i.c]) : c.frames().read(i.c);
+  Av left = c.frames().read(i.b);
+  bool tensors = c.tensors().tensor_of(left) || c.tensors().tensor_of(right);
+  if (tensors && c.operators().is_script_instance(c.tensors().tensor_of(left) ? right : left))
+    return c.frames().write(i.a, c.operators().binary_dunder(form.op, form.in_place, left, right));
+  if (form.in_place && c.tensors().tensor_of(left)) {
+    std::shared_ptr<VTensor> target = c.tensors().share_tensor(left);
     if (form.op == BinaryOp::MatMul || form.op == BinaryOp::Pow) {
-      c.break_here(BreakReason::instruction, "in-place @ or ** of a tensor");
+      break_here(BreakReason::instruction, "in-place @ or ** of a tensor");
     }
-    Av result = c.binary(form.op, left, right);
-    c.check_in_place(*target, result);
-    c.assign(target, result);
-    c.write(i.a, left);
+    Av result = c.operators().binary(form.op, left, right);
+    c.gradients().check_in_place(*target, result);
+    c.writes().assign(target, result);
+    c.frames().write(i.a, left);
     return;
   }
   if (tensors && (form.op == BinaryOp::MatMul || form.op == BinaryOp::Pow))
-    return c.call_library(form.op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right}, i.a);
+    return c.calls().call_library(form.op == BinaryOp::MatMul ? "_matmul" : "_pow", {left, right}, i.a);
   if (form.in_place && is_virtual(left, VirtualKind::List) && form.op == BinaryOp::Add) {
     VList* list = as<VList>(left);
-    std::vector<Av> more = c.items_of(right);
-    c.write_through(left, "extend", {c.make_tuple_av(more)});
+    std::vector<Av> more = c.iterators().items_of(right);
+    c.effects().write_through(left, "extend", {c.containers().make_tuple_av(more)});
     list->items.insert(list->items.end(), more.begin(), more.end());
-    return c.write(i.a, left);
+    return c.frames().write(i.a, left);
   }
   if (form.in_place && (is_virtual(left, VirtualKind::List) || is_virtual(left, VirtualKind::Dict) || is_virtual(left, VirtualKind::Set)))
-    return c.write(i.a, change_in_place(c, form.op, left, right));
-  if (Av result = c.binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
-    return c.write(i.a, result);
-  c.write(i.a, c.binary(form.op, left, right));
+    return c.frames().write(i.a, change_in_place(c, form.op, left, right));
+  if (Av result = c.operators().binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
+    return c.frames().write(i.a, result);
+  c.frames().write(i.a, c.operators().binary(form.op, left, right));
 }
 
 template <BinaryOp op, bool in_place, bool constant>
@@ -106,49 +107,49 @@ void step_binary(Capture& c, const Instruction& i) {
 
 template <UnaryOp op>
 void step_unary(Capture& c, const Instruction& i) {
-  c.write(i.a, c.unary(op, c.read(i.b)));
+  c.frames().write(i.a, c.operators().unary(op, c.frames().read(i.b)));
 }
 
-void step_not(Capture& c, const Instruction& i) { c.write(i.a, Av::boolean(!c.truth(c.read(i.b)))); }
+void step_not(Capture& c, const Instruction& i) { c.frames().write(i.a, Av::boolean(!c.numbers().truth(c.frames().read(i.b)))); }
 
 template <CompareOp op, bool constant>
 void step_compare(Capture& c, const Instruction& i) {
-  Av right = constant ? Av::constant(c.frame().code->constants[i.c]) : c.read(i.c);
-  c.write(i.a, c.compare(op, c.read(i.b), right));
+  Av right = constant ? Av::constant(c.frames().frame().code->constants[i.c]) : c.frames().read(i.c);
+  c.frames().write(i.a, c.operators().compare(op, c.frames().read(i.b), right));
 }
 
 template <bool negated>
 void step_is(Capture& c, const Instruction& i) {
-  c.write(i.a, Av::boolean(c.is_identical(c.read(i.b), c.read(i.c)) != negated));
+  c.frames().write(i.a, Av::boolean(c.operators().is_identical(c.frames().read(i.b), c.frames().read(i.c)) != negated));
 }
 
 template <bool negated>
 void step_in(Capture& c, const Instruction& i) {
-  c.write(i.a, Av::boolean(c.contains(c.read(i.c), c.read(i.b)) != negated));
+  c.frames().write(i.a, Av::boolean(c.containers().contains(c.frames().read(i.c), c.frames().read(i.b)) != negated));
 }
 
 // ---- jumps ----
 
-void jump(Capture& c, const Instruction& i) { c.frame().pc = lang::jump_target(i, c.frame().pc); }
+void jump(Capture& c, const Instruction& i) { c.frames().frame().pc = lang::jump_target(i, c.frames().frame().pc); }
 
 void step_jump(Capture& c, const Instruction& i) { jump(c, i); }
 
 template <bool wanted>
 void step_jump_if(Capture& c, const Instruction& i) {
-  if (c.truth(c.read(i.a)) == wanted) jump(c, i);
+  if (c.numbers().truth(c.frames().read(i.a)) == wanted) jump(c, i);
 }
 
 template <bool wanted>
 void step_jump_if_none(Capture& c, const Instruction& i) {
-  const Av& av = c.read(i.a);
-  if (av.kind == Av::Kind::Opaque) c.break_here(BreakReason::unknown_object);
+  const Av& av = c.frames().read(i.a);
+  if (av.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);
   if (av.is_none() == wanted) jump(c, i);
 }
 
 template <CompareOp op, bool constant>
 void step_jump_compare(Capture& c, const Instruction& i) {
-  Av right = constant ? Av::constant(c.frame().code->constants[i.b]) : c.read(i.b);
-  bool result = c.truth(c.compare(op, c.read(i.a), right));
+  Av right = constant ? Av::constant(c.frames().frame().code->constants[i.b]) : c.frames().read(i.b);
+  bool result = c.numbers().truth(c.operators().compare(op, c.frames().read(i.a), right));
   if (result == (i.mode() != 0)) jump(c, i);
 }
 
@@ -221,8 +222,8 @@ constexpr lang::Op kRefused[] = {
 static_assert(std::size(kRows) + kObjectSteps + kMatchSteps + std::size(kRefused) == lang::kOpCount,
               "each instruction is captured by a row of one of the tables, or refused here");
 
-void step_refused(Capture& c, const Instruction& i) {
-  c.break_here(BreakReason::instruction, std::string(lang::op_info(i.op).name));
+void step_refused(Capture&, const Instruction& i) {
+  break_here(BreakReason::instruction, std::string(lang::op_info(i.op).name));
 }
 
 struct StepTable {
@@ -238,7 +239,7 @@ struct StepTable {
 }  // namespace
 
 StrObject* site_name(Capture& c, uint32_t site) {
-  const CodeObject& code = *c.frame().code;
+  const CodeObject& code = *c.frames().frame().code;
   return code.names[code.code->sites[site].name].get();
 }
 

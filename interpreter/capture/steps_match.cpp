@@ -1,5 +1,11 @@
 // The instructions of `match` on values whose type capture knows: what the interpreter decides by looking
 // at a type or a key is decided while capturing, under the facts that reading them records.
+#include "interpreter/capture/attributes.h"
+#include "interpreter/capture/calls.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/containers.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/iterators.h"
 #include "interpreter/capture/native_table.h"
 #include "interpreter/capture/steps.h"
 
@@ -10,25 +16,25 @@ using lang::Instruction;
 
 void step_match_sequence(Capture& c, const Instruction& i) {
   const Types& types = c.vm().types();
-  Type* type = c.type_of_av(c.read(i.b));
-  c.write(i.a, Av::boolean(type->is_subtype_of(types.list) || type->is_subtype_of(types.tuple) ||
+  Type* type = c.attributes().type_of_av(c.frames().read(i.b));
+  c.frames().write(i.a, Av::boolean(type->is_subtype_of(types.list) || type->is_subtype_of(types.tuple) ||
                            type->is_subtype_of(types.range)));
 }
 
 void step_match_mapping(Capture& c, const Instruction& i) {
-  c.write(i.a, Av::boolean(c.type_of_av(c.read(i.b))->is_subtype_of(c.vm().types().dict)));
+  c.frames().write(i.a, Av::boolean(c.attributes().type_of_av(c.frames().read(i.b))->is_subtype_of(c.vm().types().dict)));
 }
 
 void step_match_keys(Capture& c, const Instruction& i) {
-  Av mapping = c.read(i.b);
-  if (!c.is_dict(mapping)) c.break_here(BreakReason::unknown_object, "match of a mapping that is no dict");
+  Av mapping = c.frames().read(i.b);
+  if (!c.containers().is_dict(mapping)) break_here(BreakReason::unknown_object, "match of a mapping that is no dict");
   std::vector<Av> values;
-  for (const Av& key : c.items_of(c.read(i.c))) {
-    Av value = c.dict_find(mapping, key);
-    if (value.is_undefined()) return c.write(i.a, Av::constant(Value::none()));
+  for (const Av& key : c.iterators().items_of(c.frames().read(i.c))) {
+    Av value = c.containers().dict_find(mapping, key);
+    if (value.is_undefined()) return c.frames().write(i.a, Av::constant(Value::none()));
     values.push_back(value);
   }
-  c.write(i.a, c.make_tuple_av(std::move(values)));
+  c.frames().write(i.a, c.containers().make_tuple_av(std::move(values)));
 }
 
 // Types whose single positional pattern is the subject itself.
@@ -40,11 +46,11 @@ bool matches_itself(const Types& t, Type* type) {
 
 // False: the subject has no such attribute.
 bool take_attribute(Capture& c, const Av& subject, StrObject* name, std::vector<Av>& out) {
-  if (!c.has_attribute(subject, name)) return false;
-  Av value = c.get_attribute(subject, name);
+  if (!c.attributes().has_attribute(subject, name)) return false;
+  Av value = c.attributes().get_attribute(subject, name);
   if (value.is_undefined()) {
-    auto [getter, arguments] = c.take_pending_getter();
-    value = c.call_now(getter, std::move(arguments));
+    auto [getter, arguments] = c.calls().take_pending_getter();
+    value = c.frames().call_now(getter, std::move(arguments));
   }
   out.push_back(std::move(value));
   return true;
@@ -52,35 +58,35 @@ bool take_attribute(Capture& c, const Av& subject, StrObject* name, std::vector<
 
 bool take_positional(Capture& c, const Av& subject, const Av& type, uint32_t count, std::vector<Av>& out) {
   if (matches_itself(c.vm().types(), cast<Type>(type.value))) {
-    if (count > 1) c.break_here(BreakReason::raises, "TypeError: too many positional sub-patterns");
+    if (count > 1) break_here(BreakReason::raises, "TypeError: too many positional sub-patterns");
     out.push_back(subject);
     return true;
   }
   Local<StrObject> match_args = intern(c.vm(), "__match_args__");
-  if (!c.has_attribute(type, match_args.get())) c.break_here(BreakReason::raises, "TypeError: no __match_args__");
-  const Av listed = c.get_attribute(type, match_args.get());
-  if (c.type_of_av(listed) != c.vm().types().tuple) c.break_here(BreakReason::raises, "TypeError: __match_args__ must be a tuple");
-  const std::vector<Av> names = c.items_of(listed);
-  if (count > names.size()) c.break_here(BreakReason::raises, "TypeError: too many positional sub-patterns");
+  if (!c.attributes().has_attribute(type, match_args.get())) break_here(BreakReason::raises, "TypeError: no __match_args__");
+  const Av listed = c.attributes().get_attribute(type, match_args.get());
+  if (c.attributes().type_of_av(listed) != c.vm().types().tuple) break_here(BreakReason::raises, "TypeError: __match_args__ must be a tuple");
+  const std::vector<Av> names = c.iterators().items_of(listed);
+  if (count > names.size()) break_here(BreakReason::raises, "TypeError: too many positional sub-patterns");
   for (uint32_t k = 0; k < count; ++k) {
     StrObject* name = names[k].is_constant() ? try_cast<StrObject>(names[k].value) : nullptr;
-    if (!name) c.break_here(BreakReason::unknown_object, "a name in __match_args__");
+    if (!name) break_here(BreakReason::unknown_object, "a name in __match_args__");
     if (!take_attribute(c, subject, intern(c.vm(), name->view()).get(), out)) return false;
   }
   return true;
 }
 
 void step_match_class(Capture& c, const Instruction& i) {
-  const lang::CallShape& shape = c.frame().code->code->call_shapes[i.c];
-  Av subject = c.read(i.b), type = c.read(static_cast<uint16_t>(i.b + 1));
+  const lang::CallShape& shape = c.frames().frame().code->code->call_shapes[i.c];
+  Av subject = c.frames().read(i.b), type = c.frames().read(static_cast<uint16_t>(i.b + 1));
   if (!type.is_constant() || !try_cast<Type>(type.value))
-    c.break_here(BreakReason::unknown_object, "the class of a pattern");
+    break_here(BreakReason::unknown_object, "the class of a pattern");
   std::vector<Av> values;
   bool match = is_instance_of_class(c, subject, type);
   if (match && shape.positional) match = take_positional(c, subject, type, shape.positional, values);
   for (size_t k = 0; match && k < shape.keywords.size(); ++k)
-    match = take_attribute(c, subject, c.frame().code->names[shape.keywords[k]], values);
-  c.write(i.a, match ? c.make_tuple_av(std::move(values)) : Av::constant(Value::none()));
+    match = take_attribute(c, subject, c.frames().frame().code->names[shape.keywords[k]], values);
+  c.frames().write(i.a, match ? c.containers().make_tuple_av(std::move(values)) : Av::constant(Value::none()));
 }
 
 constexpr StepRow kRows[] = {

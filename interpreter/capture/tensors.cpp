@@ -3,6 +3,7 @@
 #include <array>
 
 #include "interpreter/capture/call_record.h"
+#include "interpreter/capture/house.h"
 #include "interpreter/tensor/elementwise.h"
 
 namespace tsc::interp {
@@ -12,44 +13,43 @@ bool makes_view(Op op) { return op_row(op).flags & kView; }
 
 }  // namespace
 
-VTensor* Capture::tensor_of(const Av& av) {
+VTensor* Tensors::tensor_of(const Av& av) {
   if (VTensor* tensor = as<VTensor>(av)) return tensor;
-  if (av.is_constant() && as_tensor(tensors_, av.value)) {
-    spoil_record();
-    auto found = tensor_objects_.find(av.value.object());
-    if (found != tensor_objects_.end()) return as<VTensor>(found->second);
+  if (av.is_constant() && as_tensor(tensor_state_, av.value)) {
+    repeats_.spoil_record();
+    if (const Av* found = inputs_.input_of(av.value.object())) return as<VTensor>(*found);
     EntrySource source;
     source.form = EntrySource::Form::Pinned;
     source.holder = av.value;
     plan_.watched.push_back({av.value, Value()});
-    Av input = tensor_input(as_tensor(tensors_, av.value), add_source(std::move(source)));
+    Av input = inputs_.tensor_input(as_tensor(tensor_state_, av.value), inputs_.add_source(std::move(source)));
     return as<VTensor>(input);
   }
   return nullptr;
 }
 
-std::shared_ptr<VTensor> Capture::share_tensor(const Av& av) {
+std::shared_ptr<VTensor> Tensors::share_tensor(const Av& av) {
   VTensor* tensor = tensor_of(av);
   if (!tensor) break_here(BreakReason::unknown_object, "expected a tensor");
   if (av.kind == Av::Kind::Virtual) return std::static_pointer_cast<VTensor>(av.object);
-  return std::static_pointer_cast<VTensor>(tensor_objects_[av.value.object()].object);
+  return std::static_pointer_cast<VTensor>(inputs_.input_of(av.value.object())->object);
 }
 
-ValueId Capture::current(VTensor& tensor) {
+ValueId Tensors::current(VTensor& tensor) {
   VTensor* root = root_of(tensor);
-  if (root->unrecorded && modes.grad_enabled) {
+  if (root->unrecorded && modes_.grad_enabled) {
     root->id = builder_.op(Op::copy, {&root->id, 1}, {}, {});
-    no_grad_values_.push_back(root->id);
+    gradients_.end_history(root->id);
     ++root->version;
     root->unrecorded = false;
   }
   if (!tensor.view || tensor.view->root_version == root->version) return tensor.id;
   const VTensor& parent = *tensor.view->parent;
   const ValueId viewed = current(*tensor.view->parent);
-  const bool no_grad = std::find(no_grad_values_.begin(), no_grad_values_.end(), tensor.id) != no_grad_values_.end();
+  const bool no_grad = gradients_.is_without_history(tensor.id);
   tensor.id = builder_.op(tensor.view->op, {&viewed, 1}, tensor.view->scalars, tensor.view->attributes);
   tensor.view->root_version = root->version;
-  if (no_grad) no_grad_values_.push_back(tensor.id);
+  if (no_grad) gradients_.end_history(tensor.id);
   if (parent.requires_grad && !parent.leaf && tensor.view->op != Op::detach && !no_grad) {
     tensor.requires_grad = true;
     tensor.leaf = false;
@@ -58,9 +58,9 @@ ValueId Capture::current(VTensor& tensor) {
 }
 
 // From here on the tensor needs a gradient: what was computed of it before, its views among them, has no part in that.
-void Capture::begin_gradient(VTensor& tensor) {
-  spoil_record();
-  current(tensor);
+void Gradients::begin_gradient(VTensor& tensor) {
+  repeats_.spoil_record();
+  tensors_.current(tensor);
   tensor.id = builder_.op(Op::copy, {&tensor.id, 1}, {}, {});
   no_grad_values_.push_back(tensor.id);
   for (const std::weak_ptr<VTensor>& view : tensor.views)
@@ -68,27 +68,27 @@ void Capture::begin_gradient(VTensor& tensor) {
 }
 
 // The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
-ValueId Capture::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
+ValueId Gradients::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
 // Where a reduced axis is empty.
-void Capture::reduction_may_raise(ValueId tensor, const OpAttributes& attributes) {
+void Tensors::reduction_may_raise(ValueId tensor, const OpAttributes& attributes) {
   const jit::ValueList sizes = region_.type(tensor).sizes;
   for (int64_t axis : attributes.axes) {
     const ValueId size = sizes[static_cast<size_t>(axis)];
     if (builder_.known_int(size).value_or(0) > 0) continue;
-    if (!is_protected()) return flush_writes();
+    if (!frames_.is_protected()) return writes_.flush_writes();
     const ValueId sides[] = {size, builder_.constant(int64_t{0})};
-    if (!assume_at_entry(builder_.scalar(jit::ScalarOp::ne, sides))) return operation_may_raise();
+    if (!conditions_.assume_at_entry(builder_.scalar(jit::ScalarOp::ne, sides))) return effects_.operation_may_raise();
   }
 }
 
 // On element values.
-bool Capture::may_raise(Op op, std::span<const ValueId> tensors) const {
+bool Tensors::may_raise(Op op, std::span<const ValueId> tensors) const {
   if (!(op_row(op).flags & kMayRaise) || op_row(op).family == Family::Reduce) return false;
   return !is_elementwise(op) || !is_floating(region_.type(tensors[0]).dtype);
 }
 
-Av Capture::new_tensor(ValueId id, bool requires_grad) {
+Av Tensors::new_tensor(ValueId id, bool requires_grad) {
   auto tensor = make<VTensor>();
   tensor->id = id;
   tensor->requires_grad = requires_grad;
@@ -96,7 +96,7 @@ Av Capture::new_tensor(ValueId id, bool requires_grad) {
   return Av::of(tensor);
 }
 
-Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
                     int result) {
   std::vector<ValueId> ids;
   bool any_grad = false;
@@ -108,18 +108,18 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   const bool makes_complex = op_row(op).dtype_rule == DTypeRule::Attribute && is_complex(attributes.dtype);
   const bool takes_complex = std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_complex(region_.type(id).dtype); });
   if (makes_complex || takes_complex || op == Op::view_as_complex) break_here(BreakReason::complex_numbers, std::string(op_name(op)));
-  if (may_raise(op, ids)) operation_may_raise();
+  if (may_raise(op, ids)) effects_.operation_may_raise();
   else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
-  check_sizes(op, ids, scalars, attributes);
+  size_checks_.check_sizes(op, ids, scalars, attributes);
   ValueId id = builder_.op(op, ids, scalars, attributes, result);
-  for (ValueId size : region_.type(id).sizes) nonnegative_.insert(size);
+  for (ValueId size : region_.type(id).sizes) conditions_.set_nonnegative(size);
   bool floating = is_differentiable(region_.type(id).dtype);
-  if (any_grad && !modes.grad_enabled) no_grad_values_.push_back(id);
-  Av out = new_tensor(id, any_grad && modes.grad_enabled && floating && op != Op::detach);
+  if (any_grad && !modes_.grad_enabled) gradients_.end_history(id);
+  Av out = new_tensor(id, any_grad && modes_.grad_enabled && floating && op != Op::detach);
   if (as<VTensor>(out)->requires_grad) {
-    remember_history(tensors, id);
-    remember_history({&out, 1}, id);
+    gradients_.remember_history(tensors, id);
+    gradients_.remember_history({&out, 1}, id);
   }
   const bool is_same_object = op == Op::save_for_backward && attributes.mode != 0;
   if (!makes_view(op) || is_same_object) return out;
@@ -135,26 +135,26 @@ Av Capture::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   const bool leading = op == Op::slice && attributes.axes[0] == 0 && builder_.known_int(scalars[2]) == 1;
   made->contiguous =
       parent->contiguous && (op == Op::reshape || op == Op::detach || op == Op::save_for_backward || leading);
-  if (op == Op::reshape && !parent->contiguous && !reshape_is_view(region_.type(parent->id).sizes, scalars))
+  if (op == Op::reshape && !parent->contiguous && !shapes_.reshape_is_view(region_.type(parent->id).sizes, scalars))
     root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
   return out;
 }
 
-Av Capture::copied(const Av& av) {
-  spoil_record();  // it belongs to its instruction
+Av Tensors::copied(const Av& av) {
+  repeats_.spoil_record();  // it belongs to its instruction
   std::shared_ptr<VTensor> tensor = share_tensor(av);
   Av out = emit(Op::copy, {&av, 1}, {}, {});
   if (tensor->view) {
     root_of(*tensor)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
     VTensor& copy = static_cast<VTensor&>(*out.object);
-    copy.copied_in = frame().code;
-    copy.copied_at = frame().pc;
+    copy.copied_in = frames_.frame().code;
+    copy.copied_at = frames_.frame().pc;
   }
   return out;
 }
 
 // A reshape that splits at most one axis, and adds or drops axes of size 1, is a view in every layout.
-bool Capture::reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to) {
+bool Shapes::reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to) {
   auto is_one = [&](ValueId size) { return builder_.known_int(size) == 1; };
   size_t i = 0, j = 0, from_end = from.size(), to_end = to.size();
   while (i < from_end || j < to_end) {
@@ -174,7 +174,7 @@ bool Capture::reshape_is_view(const jit::ValueList& from, std::span<const ValueI
   return left <= 1;
 }
 
-bool Capture::is_reshaped_view(const VTensor& view, const VTensor& of) {
+bool Shapes::is_reshaped_view(const VTensor& view, const VTensor& of) {
   if (!view.view || view.view->op != Op::reshape || view.view->parent.get() != &of) return false;
   const jit::ValueList from = region_.type(of.id).sizes;
   const std::vector<ValueId>& to = view.view->scalars;
@@ -190,23 +190,23 @@ bool Capture::is_reshaped_view(const VTensor& view, const VTensor& of) {
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
 // place is the interpreter's business, which knows the rules and the errors.
-void Capture::remember_history(std::span<const Av> tensors, ValueId result) {
+void Gradients::remember_history(std::span<const Av> tensors, ValueId result) {
   for (const Av& av : tensors) {
-    std::shared_ptr<VTensor> tensor = share_tensor(av);
+    std::shared_ptr<VTensor> tensor = tensors_.share_tensor(av);
     while (tensor->view) tensor = tensor->view->parent;
     tensor->in_history = true;
     in_history_.push_back({std::move(tensor), result});
   }
 }
 
-std::pair<Av, Av> Capture::emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
+std::pair<Av, Av> Tensors::emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
   std::shared_ptr<VTensor> operand = share_tensor(tensor);
   ValueId id = current(*operand);
   std::vector<ValueId> ids = builder_.op_results(op, {&id, 1}, {}, attributes);
-  const bool grad = operand->requires_grad && modes.grad_enabled;
-  if (operand->requires_grad && !modes.grad_enabled) no_grad_values_.push_back(ids[0]);
+  const bool grad = operand->requires_grad && modes_.grad_enabled;
+  if (operand->requires_grad && !modes_.grad_enabled) gradients_.end_history(ids[0]);
   std::pair<Av, Av> out = {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
-  if (grad) remember_history(std::array{tensor, out.first}, ids[0]);
+  if (grad) gradients_.remember_history(std::array{tensor, out.first}, ids[0]);
   return out;
 }
 
@@ -221,7 +221,7 @@ const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::Exc
 }  // namespace
 
 // A gradient mode that the region itself has entered was never set outside: nothing is to be restored there.
-const Av* Capture::mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
+const Av* Frames::mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
   const lang::Instruction* call = exit_call(*frame.code->code, entry);
   if (!call || call->op != lang::Op::CallMethod) return nullptr;
   const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
@@ -229,46 +229,46 @@ const Av* Capture::mode_of_region(const AFrame& frame, const lang::ExceptionEntr
   if (!mode || mode->source != Virtual::kMadeHere || !exit.is_constant() || !is_kind(exit.value, Kind::Function))
     return nullptr;
   const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
-  return module && module->name == "torch._gradients" ? find_field(*mode, intern(vm_, "before").get()) : nullptr;
+  return module && module->name == "torch._gradients" ? attributes_.find_field(*mode, intern(vm_, "before").get()) : nullptr;
 }
 
-bool Capture::is_protected() {
+bool Frames::is_protected() {
   const auto protects = [&](const AFrame& frame) {
     const auto& entries = frame.code->code->exceptions;
     return std::any_of(entries.begin(), entries.end(), [&](const lang::ExceptionEntry& entry) {
       return entry.begin <= frame.pc && frame.pc < entry.end && !mode_of_region(frame, entry);
     });
   };
-  const bool now = std::any_of(frames_.begin(), frames_.end(), protects);
-  if (recorder_ && now != recorder_->is_protected()) spoil_record();
+  const bool now = std::any_of(stack_.begin(), stack_.end(), protects);
+  repeats_.note_protection(now);
   return now;
 }
 
-void Capture::set_mode(bool enabled) {
-  modes.grad_enabled = set_grad_enabled_ = enabled;
+void Frames::set_mode(bool enabled) {
+  modes_.grad_enabled = set_grad_enabled_ = enabled;
   origin_pc_ = ~0u;  // the next origin is another one, though it be at the same place
 }
 
 // The last block that an exception leaves is the outermost: it puts back what was there before it.
-bool Capture::grad_enabled_after_raise() {
-  for (const AFrame& frame : frames_) {
+bool Frames::grad_enabled_after_raise() {
+  for (const AFrame& frame : stack_) {
     const auto& entries = frame.code->code->exceptions;  // inner ones first
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
       const bool inside = entry->begin <= frame.pc && frame.pc < entry->end;
-      if (const Av* before = inside ? mode_of_region(frame, *entry) : nullptr) return truth(*before);
+      if (const Av* before = inside ? mode_of_region(frame, *entry) : nullptr) return numbers_.truth(*before);
     }
   }
   return set_grad_enabled_;
 }
 
-void Capture::effect_may_raise() {
-  if (is_protected()) break_here(BreakReason::protected_raise);
+void Effects::effect_may_raise() {
+  if (frames_.is_protected()) break_here(BreakReason::protected_raise);
 }
 
-void Capture::may_raise_here() {
-  if (!is_protected()) {
+void Effects::may_raise_here() {
+  if (!frames_.is_protected()) {
     stores_must_not_wait();
-    return flush_writes();
+    return writes_.flush_writes();
   }
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
   plan_.run_again = true;
@@ -286,7 +286,7 @@ jit::ValueKind number_kind(const Av& av) {
 
 }  // namespace
 
-void Capture::check_written(const Av& number, DType dtype) {
+void Tensors::check_written(const Av& number, DType dtype) {
   if (!is_integral(dtype)) return;
   Scalar known;
   if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
@@ -295,7 +295,7 @@ void Capture::check_written(const Av& number, DType dtype) {
   break_here(BreakReason::raises, "a number beyond the dtype");
 }
 
-Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
+Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
   SmallVector<ElementwiseOperand, 3> kinds;
   for (const Av& av : operands) {
     if (VTensor* tensor = tensor_of(av)) {
@@ -303,7 +303,7 @@ Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
       kinds.push_back({type.sizes.empty() ? Level::ZeroDim : Level::Dimensioned, type.dtype});
     } else if (av.holds_number()) {
       jit::ValueKind kind = number_kind(av);
-      kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? modes.default_dtype
+      kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? modes_.default_dtype
                                       : kind == jit::ValueKind::Bool ? DType::Bool
                                                                      : DType::I64});
     } else {
@@ -311,7 +311,7 @@ Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
     }
   }
   bool identity = false;
-  DType dtype = compute_dtype(op, kinds, modes.default_dtype, &identity);
+  DType dtype = compute_dtype(op, kinds, modes_.default_dtype, &identity);
   if (identity) return operands[0];
   const auto wanted = [&](size_t i) { return op == Op::select && i == 0 ? DType::Bool : dtype; };
   std::vector<Av> tensors;
@@ -321,7 +321,7 @@ Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
       break_here(BreakReason::raises, "where: condition is no bool tensor");
     tensors.push_back(cast_to(operands[i], wanted(i)));
   }
-  if (tensors.size() > 1) broadcast_together(tensors);
+  if (tensors.size() > 1) shapes_.broadcast_together(tensors);
   if (tensors.size() == operands.size()) return emit(op, tensors, {}, {});
   // A number becomes a tensor of the others' sizes.
   std::vector<Av> arguments;
@@ -330,7 +330,7 @@ Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
       arguments.push_back(tensors[next++]);
       continue;
     }
-    std::vector<ValueId> scalars = {number_id(operands[i])};
+    std::vector<ValueId> scalars = {numbers_.number_id(operands[i])};
     if (!tensors.empty()) {
       const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
       scalars.insert(scalars.end(), sizes.begin(), sizes.end());
@@ -344,10 +344,10 @@ Av Capture::emit_elementwise(Op op, std::span<const Av> operands) {
 
 // Sizes that are equal now are assumed equal; otherwise the one that is 1 now is assumed to be 1. So a
 // batch of 1 and a batch of 64 share one region unless the program really broadcasts.
-std::vector<ValueId> Capture::broadcast_sizes(std::span<const Av> operands) {
+std::vector<ValueId> Shapes::broadcast_sizes(std::span<const Av> operands) {
   std::vector<ValueId> sizes;
   for (const Av& av : operands) {
-    const jit::ValueList other = region_.type(tensor_of(av)->id).sizes;
+    const jit::ValueList other = region_.type(tensors_.tensor_of(av)->id).sizes;
     while (sizes.size() < other.size()) sizes.insert(sizes.begin(), builder_.constant(int64_t{1}));
     size_t lead = sizes.size() - other.size();
     for (size_t axis = 0; axis < other.size(); ++axis) {
@@ -358,7 +358,7 @@ std::vector<ValueId> Capture::broadcast_sizes(std::span<const Av> operands) {
         size = other[axis];
         continue;
       }
-      std::optional<Scalar> a = hint(size), b = hint(other[axis]);
+      std::optional<Scalar> a = conditions_.hint(size), b = conditions_.hint(other[axis]);
       if (!a || !b) break_here(BreakReason::unknown_number, "sizes to broadcast");
       if (a->i == b->i) {
         if (!builder_.require_equal(size, other[axis])) break_here(BreakReason::raises, "broadcast");
@@ -374,20 +374,20 @@ std::vector<ValueId> Capture::broadcast_sizes(std::span<const Av> operands) {
 }
 
 // `other` is what it broadcasts to: not 1, or the program would be another one.
-void Capture::assume_size_one(ValueId size, ValueId other) {
+void Shapes::assume_size_one(ValueId size, ValueId other) {
   ValueId one = builder_.constant(int64_t{1});
   if (other != kNoValue && !builder_.known_int(other)) {
     const ValueId operands[] = {other, one};
-    if (!assume_at_entry(builder_.scalar(jit::ScalarOp::ne, operands)))
+    if (!conditions_.assume_at_entry(builder_.scalar(jit::ScalarOp::ne, operands)))
       break_here(BreakReason::unknown_number, "sizes to broadcast");
   }
   if (!builder_.require_equal(size, one)) break_here(BreakReason::raises, "broadcast");
   builder_.assume_equal(size, one);
 }
 
-void Capture::broadcast_together(std::vector<Av>& operands) {
+void Shapes::broadcast_together(std::vector<Av>& operands) {
   const auto sizes_of = [&](const Av& av) -> const jit::ValueList& {
-    return region_.type(tensor_of(av)->id).sizes;
+    return region_.type(tensors_.tensor_of(av)->id).sizes;
   };
   const jit::ValueList& first = sizes_of(operands[0]);
   if (std::all_of(operands.begin(), operands.end(), [&](const Av& av) { return sizes_of(av) == first; }))
@@ -396,20 +396,20 @@ void Capture::broadcast_together(std::vector<Av>& operands) {
   for (Av& av : operands) av = broadcast_to(av, sizes);
 }
 
-Av Capture::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
-  const jit::ValueList own = region_.type(tensor_of(av)->id).sizes;
+Av Shapes::broadcast_to(const Av& av, const std::vector<ValueId>& sizes) {
+  const jit::ValueList own = region_.type(tensors_.tensor_of(av)->id).sizes;
   bool same = own.size() == sizes.size();
   for (size_t i = 0; same && i < sizes.size(); ++i) same = builder_.known_equal(own[i], sizes[i]);
   return same ? av : expand(av, sizes);
 }
 
 // A view, also where nothing is repeated.
-Av Capture::expand(const Av& av, const std::vector<ValueId>& sizes) {
-  const jit::ValueList own = region_.type(tensor_of(av)->id).sizes;
+Av Shapes::expand(const Av& av, const std::vector<ValueId>& sizes) {
+  const jit::ValueList own = region_.type(tensors_.tensor_of(av)->id).sizes;
   size_t lead = sizes.size() - own.size();
   for (size_t i = 0; i < own.size(); ++i) {
     if (builder_.known_equal(own[i], sizes[lead + i]) || builder_.known_int(own[i]) == 1) continue;
-    std::optional<Scalar> a = hint(own[i]), b = hint(sizes[lead + i]);
+    std::optional<Scalar> a = conditions_.hint(own[i]), b = conditions_.hint(sizes[lead + i]);
     if (!a || !b) break_here(BreakReason::unknown_number, "sizes to broadcast");
     if (a->i == b->i) {
       if (!builder_.require_equal(own[i], sizes[lead + i])) break_here(BreakReason::raises, "broadcast");
@@ -419,38 +419,38 @@ Av Capture::expand(const Av& av, const std::vector<ValueId>& sizes) {
       assume_size_one(own[i], sizes[lead + i]);
     }
   }
-  return emit(Op::broadcast, {&av, 1}, sizes, {});
+  return tensors_.emit(Op::broadcast, {&av, 1}, sizes, {});
 }
 
-Av Capture::cast_to(const Av& tensor, DType dtype) {
+Av Tensors::cast_to(const Av& tensor, DType dtype) {
   if (region_.type(share_tensor(tensor)->id).dtype == dtype) return tensor;
   OpAttributes attributes;
   attributes.dtype = dtype;
   return emit(Op::cast, {&tensor, 1}, {}, attributes);
 }
 
-Av Capture::shape_of(VTensor& tensor) {
+Av Shapes::shape_of(VTensor& tensor) {
   auto tuple = make<VTuple>();
-  tuple->type = Local<Type>(tensors_.size_type);
-  jit::ValueList sizes = region_.type(current(tensor)).sizes;
-  for (ValueId size : sizes) tuple->items.push_back(int_av(size));
+  tuple->type = Local<Type>(tensor_state_.size_type);
+  jit::ValueList sizes = region_.type(tensors_.current(tensor)).sizes;
+  for (ValueId size : sizes) tuple->items.push_back(numbers_.int_av(size));
   return Av::of(tuple);
 }
 
-Av Capture::find_int(ValueId id) {
+Av Numbers::find_int(ValueId id) {
   if (std::optional<int64_t> known = builder_.known_int(id)) return Av::integer(*known);
-  std::optional<Scalar> now = hint(id);
+  std::optional<Scalar> now = conditions_.hint(id);
   return Av::number(jit::ValueKind::Int, id, now ? Value::integer(now->i) : Value());
 }
 
-Av Capture::read_item(VTensor& tensor) {
+Av Tensors::read_item(VTensor& tensor) {
   const jit::Type type = region_.type(current(tensor));
   if (is_complex(type.dtype)) break_here(BreakReason::complex_numbers, "item()");
   for (ValueId size : type.sizes) {
     if (builder_.known_int(size) == 1) continue;
-    std::optional<Scalar> now = hint(size);
+    std::optional<Scalar> now = conditions_.hint(size);
     if (!now || now->i != 1) break_here(BreakReason::raises, "item() of several elements");
-    assume_size_one(size, kNoValue);
+    shapes_.assume_size_one(size, kNoValue);
   }
   jit::ValueKind kind = is_floating(type.dtype)      ? jit::ValueKind::Float
                         : type.dtype == DType::Bool ? jit::ValueKind::Bool
@@ -458,6 +458,6 @@ Av Capture::read_item(VTensor& tensor) {
   return Av::number(kind, builder_.read(current(tensor), kind), Value());
 }
 
-std::pair<ValueId, ValueId> Capture::advance_rng() { return builder_.rng_advance(builder_.constant(int64_t{1})); }
+std::pair<ValueId, ValueId> Tensors::advance_rng() { return builder_.rng_advance(builder_.constant(int64_t{1})); }
 
 }  // namespace tsc::interp

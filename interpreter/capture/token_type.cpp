@@ -1,7 +1,14 @@
 // The slots of tokens (stand_ins.h): each is an operation of capture on what the token stands for.
 #include <cmath>
 
+#include "interpreter/capture/attributes.h"
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/containers.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/iterators.h"
 #include "interpreter/capture/native_table.h"
+#include "interpreter/capture/numbers.h"
+#include "interpreter/capture/operators.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/vm/native.h"
 
@@ -21,11 +28,12 @@ StandIns& run_of(const Value& token) {
 }
 
 [[noreturn]] void refuse(const Value& token, const char* what) {
-  run_of(token).capture().break_here(BreakReason::unknown_object, what);
+  run_of(token);  // whose run is not over
+  break_here(BreakReason::unknown_object, what);
 }
 
 // Whether a method of a script may run.
-bool runs_script(StandIns& run, const Av& av) { return run.capture().is_script_instance(av); }
+bool runs_script(StandIns& run, const Av& av) { return run.capture().operators().is_script_instance(av); }
 
 Value follow(StandIns& run, bool script, const std::function<Av()>& operation) {
   return run.value(script ? run.follow(operation) : operation());
@@ -42,24 +50,24 @@ Value token_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right, b
   if (declines(vm, is_left ? left : right, is_left ? right : left)) return vm.not_implemented();
   StandIns& run = run_of(is_left ? left : right);
   const Av a = run.back(left), b = run.back(right);
-  return follow(run, runs_script(run, a) || runs_script(run, b), [&] { return run.capture().operate(op, a, b); });
+  return follow(run, runs_script(run, a) || runs_script(run, b), [&] { return run.capture().operators().operate(op, a, b); });
 }
 
 Value token_unary(Vm&, UnaryOp op, const Value& self) {
   StandIns& run = run_of(self);
-  return run.value(run.capture().unary(op, token_of(self).av));
+  return run.value(run.capture().operators().unary(op, token_of(self).av));
 }
 
 // Two that are nan are one value to the interpreter, and not equal: none is.
 void check_no_nan(Capture& capture, const Av& av) {
   if (!av.is_number() || av.scalar_kind != jit::ValueKind::Float) return;
-  if (!capture.truth(capture.compare(CompareOp::Le, av, Av::constant(Value::real(HUGE_VAL)))))
-    capture.break_here(BreakReason::unknown_number, "a nan among the values that are compared");
+  if (!capture.numbers().truth(capture.operators().compare(CompareOp::Le, av, Av::constant(Value::real(HUGE_VAL)))))
+    break_here(BreakReason::unknown_number, "a nan among the values that are compared");
 }
 
 // What natives ask first: whether the two are one object. Their answer was no, or nobody would ask here.
 bool are_one(Capture& capture, const Av& a, const Av& b) {
-  if (a.is_number() && b.is_number() && capture.is_same_number(a.id, b.id)) return true;
+  if (a.is_number() && b.is_number() && capture.numbers().is_same_number(a.id, b.id)) return true;
   if (a.holds_number() && b.holds_number()) {
     check_no_nan(capture, a);
     check_no_nan(capture, b);
@@ -67,7 +75,7 @@ bool are_one(Capture& capture, const Av& a, const Av& b) {
   }
   for (const Av* one : {&a, &b})
     if (one->holds_number() || is_virtual(*one, VirtualKind::Tuple) || is_virtual(*one, VirtualKind::Text)) return false;
-  return capture.is_identical(a, b);
+  return capture.operators().is_identical(a, b);
 }
 
 Value token_compare(Vm& vm, CompareOp op, const Value& self, const Value& other) {
@@ -75,13 +83,13 @@ Value token_compare(Vm& vm, CompareOp op, const Value& self, const Value& other)
   StandIns& run = run_of(self);
   const Av a = token_of(self).av, b = run.back(other);
   if (op == CompareOp::Eq && are_one(run.capture(), a, b)) return Value::boolean(true);
-  return follow(run, runs_script(run, a) || runs_script(run, b), [&] { return run.capture().compare(op, a, b); });
+  return follow(run, runs_script(run, a) || runs_script(run, b), [&] { return run.capture().operators().compare(op, a, b); });
 }
 
 bool token_truth(Vm&, const Value& self) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av;
-  return runs_script(run, av) ? run.follow([&] { return run.capture().truth(av); }) : run.capture().truth(av);
+  return runs_script(run, av) ? run.follow([&] { return run.capture().numbers().truth(av); }) : run.capture().numbers().truth(av);
 }
 
 // Of what is hashed by its identity, any number that is its own will do: sets and dicts keep the order of insertion.
@@ -90,9 +98,9 @@ int64_t token_hash(Vm& vm, const Value& self) {
   Capture& capture = run.capture();
   const Av& av = token_of(self).av;
   if (av.is_number() || is_virtual(av, VirtualKind::Tuple)) {
-    return static_cast<int64_t>(hash(vm, capture.known_key(av)));
+    return static_cast<int64_t>(hash(vm, capture.containers().known_key(av)));
   }
-  if (!capture.has_identity_hash(av)) refuse(self, "the hash of a value the compiler does not know");
+  if (!capture.operators().has_identity_hash(av)) refuse(self, "the hash of a value the compiler does not know");
   run.looks_up(av);
   return static_cast<int64_t>(reinterpret_cast<uintptr_t>(self.object()) >> 4);
 }
@@ -100,28 +108,28 @@ int64_t token_hash(Vm& vm, const Value& self) {
 int64_t token_length(Vm&, const Value& self) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av;
-  const auto count = [&] { return run.capture().length_of(av); };
-  return run.capture().concrete_int(runs_script(run, av) ? run.follow(count) : count());
+  const auto count = [&] { return run.capture().containers().length_of(av); };
+  return run.capture().numbers().concrete_int(runs_script(run, av) ? run.follow(count) : count());
 }
 
-Value token_to_index(Vm&, const Value& self) { return Value::integer(run_of(self).capture().concrete_int(token_of(self).av)); }
+Value token_to_index(Vm&, const Value& self) { return Value::integer(run_of(self).capture().numbers().concrete_int(token_of(self).av)); }
 
 Value token_item(Vm&, const Value& self, const Value& key) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av, asked = run.back(key);
-  return follow(run, runs_script(run, av), [&] { return run.capture().get_item(av, asked); });
+  return follow(run, runs_script(run, av), [&] { return run.capture().containers().get_item(av, asked); });
 }
 
 bool token_holds(Vm&, const Value& self, const Value& item) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av, asked = run.back(item);
-  return run.follow([&] { return run.capture().contains(av, asked); });
+  return run.follow([&] { return run.capture().containers().contains(av, asked); });
 }
 
 Value token_iterate(Vm&, const Value& self) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av;
-  return follow(run, runs_script(run, av), [&] { return run.capture().iterate(av); });
+  return follow(run, runs_script(run, av), [&] { return run.capture().iterators().iterate(av); });
 }
 
 bool token_next(Vm&, const Value& self, Value& out) {
@@ -130,7 +138,7 @@ bool token_next(Vm&, const Value& self, Value& out) {
   VIterator* iterator = as<VIterator>(av);
   if (!iterator) refuse(self, "a value the compiler does not know is asked for its next item");
   Av item;
-  const auto step = [&] { return run.capture().next(*iterator, &item); };
+  const auto step = [&] { return run.capture().iterators().next(*iterator, &item); };
   const bool more = iterator->form == VIterator::Form::Items ? step() : run.follow(step);
   if (more) out = run.value(item);
   return more;
@@ -138,12 +146,12 @@ bool token_next(Vm&, const Value& self, Value& out) {
 
 Value token_called(Vm&, const Value& self, Args& args) {
   StandIns& run = run_of(self);
-  Capture::CallArguments arguments;
+  CallArguments arguments;
   for (const Value& v : args.span()) arguments.positional.push_back(run.back(v));
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     arguments.keywords.push_back({Local<StrObject>(args.keyword_names[i]), run.back(args.keyword_values[i])});
   const Av callee = token_of(self).av;
-  return run.value(run.follow([&] { return run.capture().call_now(callee, std::move(arguments)); }));
+  return run.value(run.follow([&] { return run.capture().frames().call_now(callee, std::move(arguments)); }));
 }
 
 // Undefined: it has none of that name, which decides whether dict() takes it for a mapping.
@@ -151,7 +159,7 @@ Value token_attribute(Vm& vm, const Value& self, StrObject* name) {
   StandIns& run = run_of(self);
   const Av& av = token_of(self).av;
   const bool is_iterator = is_virtual(av, VirtualKind::Iterator) && name->view() == "keys";
-  if (is_iterator || !run.capture().has_attribute(av, name)) return Value();
+  if (is_iterator || !run.capture().attributes().has_attribute(av, name)) return Value();
   (void)vm;
   refuse(self, "an attribute of a value the compiler does not know");
 }

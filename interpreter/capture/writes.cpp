@@ -3,6 +3,15 @@
 #include <algorithm>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/effects.h"
+#include "interpreter/capture/frames.h"
+#include "interpreter/capture/gradients.h"
+#include "interpreter/capture/inputs.h"
+#include "interpreter/capture/numbers.h"
+#include "interpreter/capture/repeated_calls.h"
+#include "interpreter/capture/shapes.h"
+#include "interpreter/capture/tensors.h"
+#include "interpreter/capture/writes.h"
 #include "jit/autodiff/rules.h"
 
 namespace tsc::interp {
@@ -20,7 +29,7 @@ struct StridedMap {
 
 class MapBuilder {
  public:
-  MapBuilder(Capture& capture, jit::RegionBuilder& builder) : capture_(capture), builder_(builder) {}
+  explicit MapBuilder(jit::RegionBuilder& builder) : builder_(builder) {}
 
   StridedMap map_of(VTensor& tensor) {
     if (!tensor.view) return root_map(tensor);
@@ -41,7 +50,7 @@ class MapBuilder {
   }
 
  private:
-  [[noreturn]] void refuse() { capture_.break_here(BreakReason::write, "write through this view"); }
+  [[noreturn]] void refuse() { break_here(BreakReason::write, "write through this view"); }
 
   // Axes of size 1 come and go in every layout.
   StridedMap move_ones(const StridedMap& map, const std::vector<ValueId>& to) {
@@ -101,12 +110,11 @@ class MapBuilder {
     return out;
   }
 
-  Capture& capture_;
   jit::RegionBuilder& builder_;
 };
 
 // Whether the gradient of an operation may read the elements that the tensor has now: a write would be an error then.
-bool Capture::may_be_saved(const VTensor& root) const {
+bool Writes::may_be_saved(const VTensor& root) const {
   if (root.input != kNoValue) return true;
   jit::ValueSet same = {root.id};  // and the views of it, whose elements are its own
   for (const jit::Instruction& instruction : region_.body.instructions) {
@@ -126,14 +134,14 @@ bool Capture::may_be_saved(const VTensor& root) const {
 }
 
 // In front of a write to the tensor's memory.
-void Capture::check_writable(const VTensor& root) {
-  if (modes.grad_enabled && root.leaf && root.requires_grad)
+void Writes::check_writable(const VTensor& root) {
+  if (modes_.grad_enabled && root.leaf && root.requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
   if (root.in_history && may_be_saved(root))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   const auto refuse_copy = [&](const VTensor& copy) {
     if (!copy.copied_in) return;
-    refuse(copy.copied_in.get(), copy.copied_at, {BreakReason::unknown_call, "contiguous() of a view that is written"});
+    frames_.refuse(copy.copied_in.get(), copy.copied_at, {BreakReason::unknown_call, "contiguous() of a view that is written"});
   };
   refuse_copy(root);
   for (const std::weak_ptr<VTensor>& ambiguous : root.ambiguous)
@@ -141,9 +149,9 @@ void Capture::check_writable(const VTensor& root) {
   if (root.has_ambiguous()) break_here(BreakReason::write, "the tensor was reshaped");
   if (root.input != kNoValue && memory_.shared.count(source_place(plan_.sources, plan_.sources[root.source])))
     break_here(BreakReason::write, "its memory is that of another tensor too");
-  will_change(root);
+  effects_.will_change(root);
   for (const std::weak_ptr<VTensor>& view : root.views)
-    if (const std::shared_ptr<VTensor> tensor = view.lock()) will_change(*tensor);
+    if (const std::shared_ptr<VTensor> tensor = view.lock()) effects_.will_change(*tensor);
   if (!root.host.is_undefined() && cast<TensorObject>(root.host)->tensor.overlaps_itself())
     break_here(BreakReason::raises, "in-place write to an expanded tensor");
 }
@@ -160,94 +168,94 @@ bool covers_root(const VTensor& view) {
 }  // namespace
 
 // A number as a tensor of that dtype.
-Av Capture::filled(const Av& number, DType dtype) {
+Av Tensors::filled(const Av& number, DType dtype) {
   if (!number.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
   check_written(number, dtype);
-  const ValueId id = number_id(number);
+  const ValueId id = numbers_.number_id(number);
   OpAttributes attributes;
   attributes.dtype = dtype;
   return emit(Op::full, {}, {&id, 1}, attributes);
 }
 
-void Capture::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
+void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
   check_writable(*root);
   // A region's writes are noticed by the gradients that saved the memory outside.
   for (const VTensor* view = target.get(); view->view; view = view->view->parent.get())
     if (view->is_data && (root->requires_grad || root->input != kNoValue || root->in_history))
       break_here(BreakReason::write, "a write through .data, which gradients do not notice");
-  current(*target);
+  tensors_.current(*target);
   const jit::Type type = region_.type(target->id);
-  Av source = tensor_of(value) ? cast_to(value, type.dtype) : filled(value, type.dtype);
+  Av source = tensors_.tensor_of(value) ? tensors_.cast_to(value, type.dtype) : tensors_.filled(value, type.dtype);
   std::vector<ValueId> sizes(type.sizes.begin(), type.sizes.end());
-  if (region_.type(tensor_of(source)->id).sizes.size() > sizes.size())
+  if (region_.type(tensors_.tensor_of(source)->id).sizes.size() > sizes.size())
     break_here(BreakReason::write, "the value has more dimensions");
-  source = broadcast_to(source, sizes);
-  std::shared_ptr<VTensor> taken = share_tensor(source);
+  source = shapes_.broadcast_to(source, sizes);
+  std::shared_ptr<VTensor> taken = tensors_.share_tensor(source);
   // The elements are the base's too, the history is the detached tensor's alone.
-  if (modes.grad_enabled && taken->requires_grad)
+  if (modes_.grad_enabled && taken->requires_grad)
     for (const VTensor* view = target.get(); view->view; view = view->view->parent.get())
       if (view->view->op == Op::detach)
         break_here(BreakReason::write, "a tensor with a history is written into a detached one");
   // What has no history takes that of the tensor away; a part of it keeps the rest.
   const bool is_part = target->view && !covers_root(*target);
-  if (root->in_history && (is_part || !taken->requires_grad || !modes.grad_enabled))
+  if (root->in_history && (is_part || !taken->requires_grad || !modes_.grad_enabled))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
-  if (!modes.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
+  if (!modes_.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
     break_here(BreakReason::write, "a result that has a history is written without gradients");
-  if (modes.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
+  if (modes_.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
     break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
-  ValueId id = current(*taken);
+  ValueId id = tensors_.current(*taken);
   if (is_part) {
-    StridedMap map = MapBuilder(*this, builder_).map_of(*target);
+    StridedMap map = MapBuilder(builder_).map_of(*target);
     std::vector<ValueId> scalars = {map.offset};
     scalars.insert(scalars.end(), map.sizes.begin(), map.sizes.end());
     scalars.insert(scalars.end(), map.strides.begin(), map.strides.end());
     const ValueId operands[] = {root->id, id};
     bool root_grad = root->requires_grad;
     root->id = builder_.op(Op::store, operands, scalars, {});
-    if (!modes.grad_enabled && (root_grad || taken->requires_grad)) no_grad_values_.push_back(root->id);
+    if (!modes_.grad_enabled && (root_grad || taken->requires_grad)) gradients_.end_history(root->id);
   } else {
-    const bool is_step = history == WriteHistory::Step && modes.grad_enabled && taken->requires_grad;
+    const bool is_step = history == WriteHistory::Step && modes_.grad_enabled && taken->requires_grad;
     const jit::ValueList sizes = region_.type(root->id).sizes;
     if (is_step) id = builder_.op(Op::copy, {&id, 1}, {}, {});
     root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
   ++root->version;
   root->view.reset();
-  root->unrecorded |= root->requires_grad && !modes.grad_enabled;
-  if (modes.grad_enabled && taken->requires_grad) {
+  root->unrecorded |= root->requires_grad && !modes_.grad_enabled;
+  if (modes_.grad_enabled && taken->requires_grad) {
     root->requires_grad = true;
     root->leaf = false;
     take_views_anew(*root);
   }
   if (root->input == kNoValue || root->dirty) return;
   root->dirty = true;
-  dirty_.push_back(share_tensor(tensor_objects_.at(root->host.object())));
+  dirty_.push_back(tensors_.share_tensor(*inputs_.input_of(root->host.object())));
   add_written(root->source);
 }
 
 // The place of a view in the history is right behind the write, as in the interpreter, and not where it is
 // needed first: the order in which gradients add up depends on it.
-void Capture::take_views_anew(VTensor& root) {
-  if (!root.views.empty()) spoil_record();
+void Writes::take_views_anew(VTensor& root) {
+  if (!root.views.empty()) repeats_.spoil_record();
   std::vector<std::weak_ptr<VTensor>> alive;
   for (const std::weak_ptr<VTensor>& view : root.views) {
     const std::shared_ptr<VTensor> tensor = view.lock();
     if (!tensor) continue;
-    current(*tensor);
+    tensors_.current(*tensor);
     alive.push_back(view);
   }
   root.views = std::move(alive);
 }
 
-void Capture::add_written(uint32_t source) {
+void Writes::add_written(uint32_t source) {
   for (uint32_t known : plan_.written_sources)
     if (known == source) return;
   plan_.written_sources.push_back(source);
 }
 
-void Capture::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
   tensor->has_grad_overlay = true;
   tensor->grad = value;
   if (tensor->host.is_undefined() && !tensor->built) return;  // its recipe will name the gradient
@@ -257,7 +265,7 @@ void Capture::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av&
 }
 
 // Memory and `.grad` of host tensors are brought up to date; what follows may look at them.
-void Capture::write_back_all() {
+void Writes::write_back_all() {
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
     builder_.write_back(tensor->input, tensor->id);
     tensor->dirty = false;
@@ -271,7 +279,7 @@ void Capture::write_back_all() {
       graded.push_back(tensor->source);
     HostAction action;
     action.form = HostAction::Form::SetGradient;
-    host_action(std::move(action), {Av::of(tensor), tensor->grad});
+    effects_.host_action(std::move(action), {Av::of(tensor), tensor->grad});
   }
 }
 

@@ -1,5 +1,6 @@
 #include "scan.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <regex>
@@ -150,5 +151,95 @@ std::vector<FunctionSpan> functions_in(const std::string& text) {
   }
   return spans;
 }
+
+namespace {
+
+// Without what stands between angle brackets: the parentheses there declare nothing.
+std::string without_template_arguments(const std::string& head) {
+  std::string out;
+  int depth = 0;
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    const bool is_operator = out.size() >= 8 && out.compare(out.size() - 8, 8, "operator") == 0;
+    if (head[i] == '<' && !is_operator) ++depth;
+    else if (head[i] == '>' && depth > 0) --depth;
+    else if (depth == 0) out += head[i];
+  }
+  return out;
+}
+
+bool declares_function(const std::string& head) {
+  static const std::regex other("^\\s*(using|friend|typedef|static_assert|enum)\\b");
+  if (std::regex_search(head, other)) return false;
+  const std::string plain = without_template_arguments(head);
+  const std::size_t open = plain.find('('), value = plain.find('='), word = plain.find("operator");
+  if (open == std::string::npos) return false;
+  return value == std::string::npos || open < value || word < value;
+}
+
+// Reads one scope after the other.
+class ClassReader {
+ public:
+  explicit ClassReader(const std::string& text) : code_(blank_literals(text)) {}
+
+  std::vector<ClassSize> run() {
+    read_scope(-1);
+    return std::move(found_);
+  }
+
+ private:
+  // Up to the brace that closes the scope; `owner` counts its functions, -1: a namespace.
+  void read_scope(int owner) {
+    static const std::regex type("\\b(class|struct|union)\\s+(?:alignas\\([^)]*\\)\\s*)?(\\w+)[^()]*$");
+    static const std::regex label("^\\s*(public|private|protected)\\s*:");
+    std::string head;
+    std::smatch match;
+    while (at_ < code_.size()) {
+      const char c = code_[at_++];
+      if (c == '}') return;
+      if (c == ';' || c == '{') {
+        head = std::regex_replace(head, label, "");
+        const bool is_function = declares_function(head);
+        if (is_function && owner >= 0) ++found_[static_cast<std::size_t>(owner)].functions;
+        if (c == '{' && !is_function && std::regex_search(head, match, type)) {
+          found_.push_back({match[2].str(), line(), 0});
+          read_scope(static_cast<int>(found_.size()) - 1);
+        } else if (c == '{' && !is_function && head.find("namespace") != std::string::npos) {
+          read_scope(owner);
+        } else if (c == '{') {
+          skip_body(is_function);
+        }
+        head.clear();
+      } else {
+        head += c;
+      }
+    }
+  }
+
+  // Behind an opening brace: up to the end of the body, or of the value in braces. A constructor may set members in
+  // braces in front of its body.
+  void skip_body(bool is_function) {
+    for (;;) {
+      for (int depth = 1; at_ < code_.size() && depth > 0; ++at_) depth += code_[at_] == '{' ? 1 : code_[at_] == '}' ? -1 : 0;
+      std::size_t next = at_;
+      while (next < code_.size() && std::isspace(static_cast<unsigned char>(code_[next]))) ++next;
+      if (!is_function || next >= code_.size() || (code_[next] != ',' && code_[next] != '{')) return;
+      at_ = code_.find('{', next);
+      if (at_ == std::string::npos) at_ = code_.size();
+      else ++at_;
+    }
+  }
+
+  int line() const {
+    return 1 + static_cast<int>(std::count(code_.begin(), code_.begin() + static_cast<std::ptrdiff_t>(at_), '\n'));
+  }
+
+  std::string code_;
+  std::size_t at_ = 0;
+  std::vector<ClassSize> found_;
+};
+
+}  // namespace
+
+std::vector<ClassSize> classes_in(const std::string& text) { return ClassReader(text).run(); }
 
 }  // namespace tsc::meta

@@ -1,0 +1,48 @@
+#include "interpreter/capture/house.h"
+
+namespace tsc::interp {
+
+// The rooms hold references to each other, which are taken before the rooms are there.
+House::House(Capture& capture, Vm& vm, CaptureMemory& memory)
+    : tensor_state(interp::tensor_state(vm)),
+      builder(region, capture),
+      modes(tensor_state.modes),
+      rooms{capture,  vm,        tensor_state, memory,   region,     builder,   plan,       modes,      objects_made,
+            frames,   calls,     repeats,      cells,    inputs,     structures, overlay,   effects,    writes,
+            tensors,  shapes,    gradients,    numbers,  operators,  attributes, containers, iterators, texts,
+            conditions, size_checks, exits},
+      frames(rooms),
+      calls(rooms),
+      repeats(rooms),
+      cells(rooms),
+      inputs(rooms),
+      structures(rooms),
+      overlay(rooms),
+      effects(rooms),
+      writes(rooms),
+      tensors(rooms),
+      shapes(rooms),
+      gradients(rooms),
+      numbers(rooms),
+      operators(rooms),
+      attributes(rooms),
+      containers(rooms),
+      iterators(rooms),
+      texts(rooms),
+      conditions(rooms),
+      size_checks(rooms),
+      exits(rooms) {
+  plan.modes = modes;
+  plan.origins.emplace_back();
+}
+
+Capture::Capture(std::unique_ptr<House> house, const Frame& frame) : Room(house->rooms), house_(std::move(house)) {
+  frames_.enter_frame(frame);
+}
+
+Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
+    : Capture(std::make_unique<House>(*this, vm, memory), frame) {}
+
+Capture::~Capture() = default;
+
+}  // namespace tsc::interp

@@ -84,7 +84,8 @@ struct Virtual {
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
   uint32_t source = kMadeHere;  // of a tuple, list, dict or instance that came in: its entry source
   bool unread = false;          // one whose items are no entry values: nothing has looked at them
-  bool built = false;           // made here: a recipe names it, so that a script object of it is made (see Capture::will_change)
+  bool built =
+      false;  // made here: a recipe names it, so that a script object of it is made (see Effects::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}
   virtual ~Virtual() = default;
 };
@@ -93,7 +94,7 @@ inline bool is_virtual(const Av& av, VirtualKind kind) {
   return av.kind == Av::Kind::Virtual && av.object->kind == kind;
 }
 
-// Thrown where the content of an unread container is needed; Capture::run() starts again and reads it.
+// Thrown where the content of an unread container is needed; Capture::run starts again and reads it.
 struct UnreadContainer {
   VirtualRef object;
 };
@@ -125,7 +126,7 @@ struct VTensor : Virtual {
   bool is_data = false;        // what `.data` gave (TensorObject::is_data)
   bool in_history = false;     // a recorded operation of this region read or made it
   // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
-  // these. Capture::current gives it a place of its own.
+  // these. Tensors::current gives it a place of its own.
   bool unrecorded = false;
   Local<CodeObject> copied_in;  // a contiguous copy that may be the tensor itself: the instruction that made it
   uint32_t copied_at = 0;
@@ -138,7 +139,7 @@ struct VTensor : Virtual {
     return false;
   }
   ValueId input = kNoValue;    // the region input this object came in as; kNoValue: made here
-  bool dirty = false;          // its memory is behind `id`: among Capture::dirty_
+  bool dirty = false;          // its memory is behind `id`: Writes lists it
   Value host;                  // the script tensor behind an input, as it was while capturing
   std::unique_ptr<VirtualView> view;
   std::vector<std::weak_ptr<VTensor>> views;  // of this tensor and of its views, oldest first

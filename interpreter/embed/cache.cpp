@@ -3,7 +3,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "interpreter/capture/compiler.h"
+#include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/embed/arguments.h"
 #include "jit/runner/kernel_cache.h"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "interpreter/capture/compiler.h"
+#include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/embed/arguments.h"
 #include "interpreter/embed/complete.h"
 #include "interpreter/embed/report_text.h"

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "interpreter/capture/compiler.h"
+#include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/embed/arguments.h"
 #include "interpreter/embed/describe.h"
 #include "interpreter/embed/report_text.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "interpreter/capture/compiler.h"
+#include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/embed/arguments.h"
 #include "interpreter/embed/describe.h"
 #include "lang/check/check.h"

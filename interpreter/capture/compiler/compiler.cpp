@@ -1,0 +1,579 @@
+#include "interpreter/capture/compiler/compiler.h"
+
+#include <algorithm>
+#include <exception>
+#include <unordered_set>
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/compiler/region_host.h"
+#include "interpreter/capture/program/frames.h"
+#include "interpreter/tensor/transforms.h"
+#include "jit/autodiff/split.h"
+#include "jit/runner/kernel_cache.h"
+#include "runtime/device/device.h"
+
+namespace tsc::interp {
+namespace {
+
+// So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
+constexpr uint32_t kFreeCaptures = 400;
+constexpr uint64_t kRunsForCapture = 4;
+constexpr uint32_t kStringVariants = 8;
+
+// Whoever asks for another backend wants to see what it does from the first call on.
+bool wants_all_now(const CompileSettings& settings) { return settings.backend != Backend::Native; }
+constexpr char kCompilerKey = 0;
+#ifdef NDEBUG
+constexpr bool kVerifyPasses = false;
+#else
+constexpr bool kVerifyPasses = true;
+#endif
+
+}  // namespace
+
+Compiler::Compiler(Vm& vm, CompileOptions options)
+    : vm_(vm),
+      options_(std::move(options)),
+      parts_{*this,     vm,    options_, demands_, report_,   sites_,  requests_, entry_checks_,
+             runs_, watches_, sharing_, opinions_, reports_},
+      requests_(parts_),
+      entry_checks_(parts_),
+      runs_(parts_),
+      watches_(parts_),
+      sharing_(parts_),
+      opinions_(parts_),
+      reports_(parts_) {
+  if (!options_.jit.cache) options_.jit.cache = jit::make_kernel_cache(options_.disk_cache, options_.strict);
+  options_.jit.verify = options_.strict || kVerifyPasses;
+  report_.add_sink([this](const jit::Event& event) { reports_.warn(event); });
+}
+
+Compiler::~Compiler() = default;
+
+void Compiler::reset() {
+  sites_.clear();
+  runs_.forget_frames();
+  watches_.reset();
+  codes_.clear();
+}
+
+void Compiler::forget_frame(const Frame* frame) {
+  std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == frame; });
+}
+
+// ---- entry ----
+
+// Inside vmap, forward mode, anomaly mode and hooks of saved tensors every operation is interpreted.
+bool Compiler::is_blocked() const {
+  const AutogradState* state = tensors().autograd.get();
+  return state && state->blocks_regions();
+}
+
+EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
+  const CompiledMark& mark = *mark_of(frame.function);
+  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked()) return EnterResult::Interpret;
+  if (!mark.never) return enter(frame, result, true);
+  Requests::begin_disabled(frame, mark);
+  return EnterResult::Interpret;
+}
+
+EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
+  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked()) return EnterResult::Interpret;
+  if (runs_.goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
+  return enter(frame, result, false);
+}
+
+// Who wants to see a stage wants to see it now.
+bool Compiler::may_come_later(const Frame& frame) const {
+  if (options_.jit.emitted) return false;
+  const CompiledMark* mark = mark_of(frame.function);
+  return mark ? mark->background.value_or(options_.background) : options_.background;
+}
+
+// Whoever gives an engine one thread gets one.
+bool Compiler::works_in_background(const Frame& frame) const {
+  return current_device().threads.count() > 1 && may_come_later(frame);
+}
+
+// The first call is interpreted: its result comes as soon as without a compiler, and what is called once is
+// not compiled for nothing. A loop in it is worth compiling from its second turn on; where the call would have to wait
+// for that, when it has run so long that the wait makes it no more than a tenth longer.
+void Compiler::begin_first_call(Frame& frame) {
+  std::erase_if(first_calls_, [&](const FirstCall& call) { return call.frame == &frame; });
+  first_calls_.push_back({&frame, frame.code, 0, std::chrono::steady_clock::now()});
+  frame.stepping = true;
+}
+
+bool Compiler::goes_on_first_call(const Frame& frame) {
+  const auto call = std::find_if(first_calls_.begin(), first_calls_.end(),
+                                 [&](const FirstCall& c) { return c.frame == &frame; });
+  if (call == first_calls_.end()) return false;
+  constexpr std::chrono::seconds kPatience{2};  // ten times what a model's kernels take
+  const bool forward = call->code == frame.code && frame.pc >= call->pc;
+  const bool goes_on = forward || (!works_in_background(frame) && std::chrono::steady_clock::now() - call->began < kPatience);
+  if (goes_on) call->pc = frame.pc;
+  else first_calls_.erase(call);
+  return goes_on;
+}
+
+jit::Report& Compiler::finished_report() {
+  options_.jit.cache->finish(report_);
+  return report_;
+}
+
+// Invalid variants go, and with them what they kept alive: a model that the script has replaced.
+void VariantWatches::sweep() {
+  for (auto& [key, site] : sites_)
+    for (size_t i = 0; i < site.variants.size();) {
+      const std::shared_ptr<Variant> variant = site.variants[i];
+      if (variant->valid) {
+        ++i;
+        continue;
+      }
+      unwatch(*variant);
+      site.last_change = variant->invalidated_by;
+      site.last_changed = variant->invalidated_in;
+      site.variants.erase(site.variants.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  runs_.forget_dead_backwards();
+  has_invalid_ = false;
+}
+
+void VariantWatches::unwatch(const Variant& variant) {
+  const auto forget = [&](Object* holder) {
+    auto found = watched_.find(holder);
+    if (found == watched_.end()) return;
+    std::erase_if(found->second, [&](const WatchEntry& entry) {
+      const std::shared_ptr<Variant> watching = entry.variant.lock();
+      return !watching || watching.get() == &variant;
+    });
+    if (found->second.empty()) watched_.erase(found);
+  };
+  std::unordered_set<Object*> holders;  // many are watched under several names
+  for (const Watched& watched : variant.plan.watched) holders.insert(watched.holder.object());
+  for (const EntrySource& source : variant.plan.sources)
+    if (source.form == EntrySource::Form::Pinned) holders.insert(source.holder.object());
+  for (Object* holder : holders) forget(holder);
+}
+
+namespace {
+
+// A region is one step of the history: who looks at the steps wants those of the interpreter.
+bool reads_steps(const CodeObject& code) {
+  const auto& all = code.code->instructions;
+  return std::any_of(all.begin(), all.end(), [&](const lang::Instruction& i) {
+    return i.op == lang::Op::LoadAttr && code.code->site_name(i.c) == "grad_fn";
+  });
+}
+
+}  // namespace
+
+EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
+  if (watches_.has_invalid()) [[unlikely]] watches_.sweep();
+  const CompileSettings* settings = requests_.settings_at(frame, at_start);
+  if (!settings) return EnterResult::Interpret;
+  const SiteKey key{frame.code, frame.pc, settings};
+  auto found = sites_.find(key);
+  if (found == sites_.end()) {
+    codes_.push_back(Local<CodeObject>(frame.code));
+    found = sites_.try_emplace(key).first;
+    const CompiledMark* mark = mark_of(frame.function);
+    found->second.hopeless = reads_steps(*frame.code) && !(mark && mark->fullgraph);
+    // What must be one region is to say so at its first call.
+    if (at_start && !mark_of(frame.function)->fullgraph && may_come_later(frame) && !wants_all_now(*settings)) {
+      begin_first_call(frame);
+      return EnterResult::Interpret;
+    }
+  }
+  if (found->second.hopeless) return EnterResult::Interpret;
+  if (at_start && opinions_.has_second_opinion(key, frame, &result)) return EnterResult::Returned;
+  if (at_start && found->second.trial.slower && demands_.stance == Stance::Default) return EnterResult::Interpret;
+  found = sites_.find(key);
+  if (found == sites_.end()) return EnterResult::Interpret;
+  EnterResult outcome = EnterResult::Interpret;
+  // From the one that ran last: calls come again, and what comes after one of many layers is in front of it.
+  size_t at = found->second.last;
+  for (size_t left = found->second.variants.size(); left > 0; --left) {
+    const std::vector<std::shared_ptr<Variant>>& variants = found->second.variants;
+    if (variants.empty()) break;
+    at = std::min(at, variants.size() - 1);
+    const std::shared_ptr<Variant> variant = variants[at];
+    found->second.last = at;
+    if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
+    // The map may have grown while the region ran.
+    found = sites_.find(key);
+    at = at == 0 ? found->second.variants.size() - 1 : at - 1;
+  }
+  if (sharing_.enter_shared(frame, found->second, &outcome, result)) return outcome;
+  if (!requests_.may_make_variant(sites_.find(key)->second, frame)) return EnterResult::Interpret;
+  std::shared_ptr<Variant> variant = make_variant(frame, sites_.find(key)->second, *settings);
+  found = sites_.find(key);  // a backend of the script's may have called reset()
+  if (!variant || found == sites_.end()) return EnterResult::Interpret;
+  sharing_.add_variant(found->second, variant);
+  if (try_variant(variant, frame, &outcome, result)) return outcome;
+  return EnterResult::Interpret;
+}
+
+bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
+                           Value& result) {
+  EntryOfCall call(variant->entry, variant->plan);
+  if (!entry_checks_.fits(*variant, frame, call)) return false;
+  if (variant->settings->backend != Backend::Eager) return runs_.run(variant, frame, call, outcome, result);
+  runs_.run_eagerly(*variant, frame);
+  *outcome = EnterResult::Interpret;
+  return true;
+}
+
+// ---- capture ----
+
+namespace {
+
+// Whether the one may come in place of the other where only what they are made of counts.
+bool have_one_structure(const Value& old, const Value& now) {
+  if (!old.is_object() || !now.is_object() || old.object()->type != now.object()->type) return false;
+  switch (now.object()->kind) {
+    case Kind::Instance:
+    case Kind::List:
+    case Kind::Dict: return true;
+    case Kind::Function: return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// An object in whose place another one of its structure has come is no fact any more; nor is a string when
+// there have been many.
+void EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site) const {
+  const std::vector<EntrySource>& sources = old.plan.sources;
+  std::vector<Value> entry;
+  for (const EntrySource& source : sources) {
+    entry.push_back(fetch(source, frame, entry));
+    const Value& now = entry.back();
+    if (check_source(source, now)) continue;
+    const bool strings = source.check == EntrySource::Check::Same && is_kind(now, Kind::Str) &&
+                         is_kind(source.expected, Kind::Str) && now.object()->type == vm_.types().str;
+    if (strings) {
+      if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
+      continue;
+    }
+    if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return;
+    site.memory.apart.insert(source_place(sources, source));
+  }
+}
+
+std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, CaptureMemory& memory) {
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    try {
+      Capture capture(vm_, frame, memory);
+      capture.frames().set_break_everywhere(options_.break_everywhere);
+      CaptureResult result = capture.run();
+      if (options_.strict && result.plan.repeats) sharing_.check_repeats(frame, memory, result);
+      return result;
+    } catch (const CaptureRestart&) {
+    }
+  }
+  return std::nullopt;
+}
+
+bool Compiler::may_capture(const Site& site, const CompileSettings& settings) const {
+  const std::optional<uint32_t> limit = settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
+  if (limit) return site.captures < *limit;
+  if (site.captures < kFreeCaptures) return true;
+  uint64_t runs = 0;
+  for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
+  return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
+}
+
+std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
+  if (!may_capture(site, settings)) {
+    requests_.check_limit(site, frame);
+    reports_.report_variant_limit(site, frame);
+    // What comes behind this statement is tried again, unless the program has said how much is enough.
+    frame.stepping |= !settings.recompile_limit && !demands_.recompile_limit;
+    return nullptr;
+  }
+  ++site.captures;
+  if (!site.variants.empty()) entry_checks_.take_apart(*site.variants.front(), frame, site);
+  const SiteKey key{frame.code, frame.pc, &settings};
+  CaptureMemory memory = std::move(site.memory);
+  memory.specialises = settings.specialise;
+  memory.only_call = settings.only_calls;
+  const auto began = std::chrono::steady_clock::now();
+  std::optional<CaptureResult> captured;
+  try {
+    captured = capture_region(frame, memory);
+  } catch (const InternalFault& fault) {
+    reports_.report_fallback(frame, fault.what());
+  }
+  Site& again = sites_.find(key)->second;
+  again.memory = std::move(memory);
+  if (captured) requests_.check_captured(frame, again.memory, *captured);
+  if (!captured || captured->empty) {
+    again.hopeless = true;
+    return nullptr;
+  }
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  auto variant = std::make_shared<Variant>();
+  variant->settings = &settings;
+  variant->name = captured->region.name;
+  variant->plan = std::move(captured->plan);
+  if (!frame.code->code->free_names.empty())
+    variant->plan.function = Local<FunctionObject>(frame.function);
+  if (again.captures > 1) reports_.report_recompile(*variant, again, frame);
+  reports_.report_variant(*variant, frame, took.count());
+  variant->capture = ++captures_;
+  if (options_.strict) {
+    variant->captured = VariantSharing::text_of(captured->region);
+    variant->captured_of = sharing_.entry_numbers(variant->plan, frame, again.memory);
+  }
+  try {
+    variant->background = works_in_background(frame);
+    variant->executable = runs_.make_executable(*variant, frame, std::move(captured->region));
+  } catch (const InternalFault& fault) {
+    reports_.report_fallback(frame, fault.what());
+    again.hopeless = true;
+    return nullptr;
+  }
+  variant->entry.build(variant->plan);
+  variant->executable->hold(variant->entry.held_inputs());
+  watches_.watch(variant);
+  if (options_.jit.emitted && options_.jit.emit == "backward")
+    for (const ExitPlan& exit : variant->plan.exits)
+      if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";
+  return variant;
+}
+
+// ---- running ----
+
+namespace {
+
+// "train_step, line 12": the function and where the region begins in it.
+std::string region_name(const RegionPlan& plan) {
+  const lang::CodeObject& code = *plan.entry_code->code;
+  return std::string(code.name) + ", line " + std::to_string(code.line_of(plan.entry_pc));
+}
+
+struct RunningScope {
+  Variant& variant;
+  explicit RunningScope(Variant& v) : variant(v) { variant.running = true; }
+  ~RunningScope() { variant.running = false; }
+};
+
+}  // namespace
+
+bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
+                   EnterResult* outcome, Value& result) {
+  const RegionPlan& plan = variant->plan;
+  TensorState& state = compiler_.tensors();
+  const std::vector<Value>& entry = call.values();
+  std::vector<jit::RunInput>& inputs = call.inputs();
+  for (uint32_t i : variant->entry.open_inputs()) {
+    const uint32_t source = plan.inputs[i].second;
+    const Value& v = entry[source];
+    if (plan.sources[source].check == EntrySource::Check::Tensor)
+      inputs[i].tensor = &cast<TensorObject>(v)->tensor;
+    else number_of(v, &inputs[i].scalar);
+  }
+  Materializer materializer(vm_, entry, plan.object_count);
+  RegionHost host(vm_, *variant, materializer);
+  jit::RunContext context;
+  context.host = &host;
+  context.rng = &state.rng;
+  std::optional<jit::RunExit> exit;
+  {
+    RunningScope running(*variant);
+    const std::string name = state.profile ? region_name(plan) : std::string();
+    const ProfileScope event(state.profile, name, Profile::Kind::Region);
+    const jit::RngState random = state.rng;
+    try {
+      exit = variant->executable->run(inputs, context);
+    } catch (const jit::RunError& error) {
+      if (plan.run_again) {  // the handler may be here: the interpreter raises it at its place
+        state.rng = random;
+        *outcome = EnterResult::Interpret;
+        return true;
+      }
+      raise_from_region(*variant, frame, error);
+    } catch (const ScriptException& raised) {
+      if (host.origin()) place_error(plan, frame, host.origin(), *raised.exception());
+      throw;
+    }
+  }
+  ++variant->runs;
+  const ExitPlan& leaving = plan.exits[exit->id];
+  if (leaving.form == ExitPlan::Form::Miss) return false;
+  state.modes = leaving.modes;
+  if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
+  for (const HostAction& store : leaving.stores) {
+    std::vector<Value> values;
+    for (const Recipe& recipe : store.values) values.push_back(materializer.build(recipe, leaving.materials, exit->live));
+    perform(vm_, store, values);
+  }
+  if (leaving.form == ExitPlan::Form::Return) {
+    result = materializer.build(leaving.result, leaving.materials, exit->live);
+    connect_leaves(leaving, materializer);
+    *outcome = EnterResult::Returned;
+    return true;
+  }
+  resume(*variant, leaving, frame, materializer, exit->live);
+  *outcome = EnterResult::Resume;
+  return true;
+}
+
+void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materializer& materializer,
+                      std::span<const jit::RunValue> live) {
+  // Everything is built before the first frame changes: building may raise.
+  std::vector<FrameState> states;
+  for (const ExitFrame& plan : exit.frames) {
+    FrameState state;
+    state.pc = plan.pc;
+    if (&plan != &exit.frames[0]) {
+      Value function = materializer.build(plan.function_recipe, exit.materials, live);
+      state.function = Local<FunctionObject>(cast<FunctionObject>(function));
+      state.extra = materializer.build(plan.constructed, exit.materials, live);
+      state.on_return = state.extra ? FrameReturn::Construct
+                        : plan.discards_result ? FrameReturn::Ignore
+                                               : FrameReturn::Store;
+    }
+    for (const auto& [reg, recipe] : plan.registers) {
+      if (state.registers.size() <= reg) state.registers.resize(reg + 1);
+      state.registers[reg] = materializer.build(recipe, exit.materials, live);
+    }
+    states.push_back(std::move(state));
+  }
+  connect_leaves(exit, materializer);
+  states[0].registers.resize(frame.register_count);
+  frame.pc = states[0].pc;
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg)
+    frame.registers[reg] = std::move(states[0].registers[reg]);
+  frame.stepping = true;
+  for (size_t i = 1; i < states.size(); ++i) vm_.push_frame(states[i])->stepping = true;
+  vm_.current_frame()->skip_step = true;
+}
+
+void RegionRuns::raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error) {
+  Type* type = vm_.exceptions().RuntimeError;
+  std::string name(error_kind_name(error.error.kind()));
+  Value found = dict_get(vm_, vm_.builtins()->globals.get(), name);
+  if (found && is_kind(found, Kind::Type)) type = cast<Type>(found);
+  if (error.error.kind() == ErrorKind::LimitError) type = vm_.exceptions().LimitError;
+  Heap::Exempt exempt(vm_.heap());
+  Local<ExceptionObject> exception = make_exception(vm_, type, error.error.message());
+  exception->is_limit = error.error.kind() == ErrorKind::LimitError;
+  place_error(variant.plan, frame, error.origin, *exception);
+  throw ScriptException(exception);
+}
+
+// The frames that the region has none of, the line of the one that it runs in, and the gradient mode.
+void RegionRuns::place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception) {
+  if (origin) compiler_.tensors().modes.grad_enabled = plan.origins[origin].grad_enabled;
+  std::vector<uint32_t> chain;
+  for (; origin; origin = plan.origins[origin].caller) chain.push_back(origin);
+  for (size_t i = 0; i + 1 < chain.size(); ++i)
+    exception.traceback.push_back({plan.origins[chain[i]].code->code, plan.origins[chain[i]].pc});
+  if (chain.empty()) return;
+  frame.pc = plan.origins[chain.back()].pc;
+  frame.skip_handlers = plan.origins[chain.back()].skips_handlers;
+}
+
+// ---- watching ----
+
+void VariantWatches::watch(const std::shared_ptr<Variant>& variant) {
+  for (const Watched& watched : variant->plan.watched) {
+    Object* holder = watched.holder.object();
+    holder->watch();
+    watched_[holder].push_back({watched.key, variant});
+  }
+  for (uint32_t i = 0; i < variant->plan.sources.size(); ++i) {
+    const EntrySource& source = variant->plan.sources[i];
+    if (source.form != EntrySource::Form::Pinned || source.check != EntrySource::Check::Tensor) continue;
+    source.holder.object()->watch();
+    const uint32_t held = variant->entry.is_held(i) ? i : EntryState::kNone;
+    watched_[source.holder.object()].push_back({Value(), variant, held});
+  }
+}
+
+// A store that changes what entry looks at: a held tensor's elements, its gradient class.
+bool VariantWatches::tell_entry(const WatchEntry& entry, Variant& variant, const Value& key) {
+  if (entry.held == EntryState::kNone || !is_kind(key, Kind::Str)) return false;
+  const std::string_view name = cast<StrObject>(key)->view();
+  const bool elements = name == kTensorData;
+  if (!elements && name != kTensorGradientClass) return false;
+  variant.entry.note_change(entry.held);
+  if (elements && variant.entry.input_of(entry.held) != EntryState::kNone)
+    variant.executable->changed(variant.entry.input_of(entry.held));
+  return true;
+}
+
+void VariantWatches::on_store(Object* holder, const Value& key) {
+  auto found = watched_.find(holder);
+  if (found == watched_.end()) return;
+  // A list that is appended to keeps its methods: what is watched by name is not its content.
+  const bool items_only = key.is_undefined() && is_kind(Value(holder), Kind::List);
+  // Every variant hears of it, also when telling one of them fails.
+  std::exception_ptr failure;
+  for (WatchEntry& entry : found->second) {
+    const std::shared_ptr<Variant> variant = entry.variant.lock();
+    if (!variant || !variant->valid) continue;
+    const bool by_name = is_kind(entry.key, Kind::Str);
+    const bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
+                      entry.key.is(key) ||
+                      (by_name && is_kind(key, Kind::Str) &&
+                       str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
+    try {
+      if (tell_entry(entry, *variant, key) || !same) continue;
+      variant->valid = false;
+      has_invalid_ = true;
+      note_invalid(*variant, holder, key);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  }
+  std::erase_if(found->second, [](const WatchEntry& entry) {
+    const std::shared_ptr<Variant> variant = entry.variant.lock();
+    return !variant || !variant->valid;
+  });
+  if (failure) std::rethrow_exception(failure);
+}
+
+// For the next capture and the report. Neither needs it: a lack of memory costs no more than that.
+void VariantWatches::note_invalid(Variant& variant, Object* holder, const Value& key) {
+  try {
+    const bool named = is_kind(key, Kind::Str);
+    variant.invalidated_by = named ? "'" + std::string(cast<StrObject>(key)->view()) + "'" : "content of a " + holder->type->name;
+    if (named && holder->kind == Kind::Instance) variant.invalidated_by += " of '" + holder->type->name + "'";
+    variant.invalidated_in = holder;
+    remember_dynamic(variant, holder, key);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+// A cell that changed once is read at every entry from now on.
+void VariantWatches::remember_dynamic(const Variant& variant, Object* holder, const Value& key) {
+  auto site = sites_.find({variant.plan.entry_code.get(), variant.plan.entry_pc, variant.settings});
+  if (site == sites_.end()) return;
+  if (is_kind(key, Kind::Str)) {
+    Local<StrObject> name = intern(vm_, cast<StrObject>(key));
+    site->second.memory.make_dynamic({holder, name.get(), 0}, Value(holder));
+    site->second.memory.keep_alive.push_back(name.value());
+  } else if (key.is_int()) {
+    site->second.memory.make_dynamic({holder, nullptr, key.as_int() + 1}, Value(holder));
+  } else if (holder->kind == Kind::Cell) {
+    site->second.memory.make_dynamic({holder, nullptr, 0}, Value(holder));
+  }
+}
+
+Compiler* compiler_of(Vm& vm) {
+  return static_cast<Compiler*>(vm.extension(&kCompilerKey).get());
+}
+
+void install_compiler(Vm& vm, CompileOptions options) {
+  auto compiler = std::make_shared<Compiler>(vm, std::move(options));
+  vm.extension(&kCompilerKey) = compiler;
+  vm.set_hooks(compiler.get());
+  vm.set_watchers(compiler.get());
+  register_compiler_module(vm);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,384 @@
+// The call of a compiled region as one step of the gradient history: its backward is a region too, compiled
+// when it is first asked for.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "interpreter/capture/compiler/compiler.h"
+#include "interpreter/tensor/eager.h"
+#include "jit/autodiff/split.h"
+#include "jit/autodiff/taped_region.h"
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::interp {
+namespace {
+
+// A tensor of the same sizes in the memory of one element.
+Tensor shape_of(const Tensor& x) {
+  OpAttributes attributes;
+  attributes.dtype = x.dtype();
+  const Scalar zero = is_floating(x.dtype()) ? Scalar::of_float(0) : Scalar::of_int(0);
+  const Tensor element = run_op(Op::full, {}, {&zero, 1}, attributes).first;
+  std::vector<Scalar> sizes;
+  for (int64_t size : x.sizes()) sizes.push_back(Scalar::of_int(size));
+  return run_op(Op::broadcast, {&element, 1}, sizes, {}).first;
+}
+
+// The place of an error inside is no line of the script: it is raised where backward() was called.
+jit::RunExit run_backward(jit::Executable& executable, std::span<const jit::RunInput> inputs,
+                          jit::RunContext& context) {
+  try {
+    return executable.run(inputs, context);
+  } catch (const jit::RunError& error) {
+    throw Error(error.error);
+  }
+}
+
+// Outputs: the results that left with a history, then the saved tensors. The latter get a gradient only from
+// the history of a gradient (create_graph), which is a function of them.
+class RegionNode : public jit::TapeNode {
+ public:
+  RegionNode(Compiler& compiler, Vm& vm, const ExitPlan& exit, const CompileSettings& settings, bool background)
+      : compiler_(compiler),
+        vm_(vm),
+        settings_(settings),
+        background_(background),
+        split_(exit.backward),
+        history_(exit.history),
+        saved_tensors_(count_tensors(exit)),
+        freed_(exit.freed),
+        all_freed_(exit.history_freed) {}
+
+  // The op that made the output, as on the eager tape.
+  std::string_view name(uint32_t output) const override {
+    return output < history_->names.size() ? history_->names[output] : "SavedBackward";
+  }
+  uint32_t outputs() const override {
+    return static_cast<uint32_t>(history_->outputs.size() + saved_tensors());
+  }
+  // Of the ops that the last backward went through; those of others are still good.
+  void release_saved() override { release_walked(); }
+  void release_walked() override {
+    freed_.insert(walked_.begin(), walked_.end());
+    if (freed_.size() < split_->saving.size()) return;
+    for (jit::RunValue& value : saved)
+      if (value.tensor.defined()) value.tensor = shape_of(value.tensor);
+  }
+
+  bool flows_within(uint32_t from, uint32_t to) const override {
+    if (all_freed_ || output_value(from) == output_value(to)) return false;
+    return computed_from(output_value(from)).count(output_value(to)) != 0;
+  }
+  bool comes_from(uint32_t output, size_t edge) const override {
+    return all_freed_ || computed_from(history_->wrt[split_->parts[edge]]).count(output_value(output)) != 0;
+  }
+
+  // Values are numbered in the order of the program.
+  uint32_t place_within(uint32_t output) const override { return output_value(output); }
+
+  void backward(std::span<const jit::TapeTensor> output_gradients, std::span<jit::TapeTensor> input_gradients,
+                Pass& pass) override {
+    if (all_freed_) jit::throw_history_freed();
+    walked_.clear();
+    BackwardRequest request;
+    for (const jit::TapeTensor& gradient : output_gradients) request.present.push_back(gradient.tensor.defined());
+    request.inspected.assign(pass.inspected().begin(), pass.inspected().end());
+    request.add_up = request.inspected.empty() && !pass.create_graph() && may_add_up(pass);
+    for (size_t i = 0; i < edges.size(); ++i)
+      if (edges[i].wanted() && !pass.leads_on(edges[i])) request.left_out.insert(split_->parts[i]);
+    std::shared_ptr<jit::SplitBackward> split = split_for(request);
+    std::vector<jit::TapeTensor> gradients(output_gradients.begin(), output_gradients.end());
+    if (!split) {  // the subset needs more than was saved: missing gradients are zeros
+      gradients.resize(history_->outputs.size());
+      for (size_t i = 0; i < gradients.size(); ++i) {
+        if (!request.present[i]) gradients[i].tensor = zero_gradient(i);
+        request.present[i] = true;
+      }
+      request.add_up = false;
+      split = split_for(request);
+    }
+    const bool asked = settings_.backend == Backend::Capture;
+    const bool by_op = asked || pass.create_graph() || !request.inspected.empty();
+    const std::vector<jit::TapeTensor> found =
+        by_op ? run_taped_backward(*split, gradients, pass) : run_compiled(split, gradients);
+    walked_ = split->saving;
+    hand_over(*split, found, input_gradients);
+  }
+
+  std::vector<jit::RunValue> saved;
+  std::vector<Sizes> output_sizes;
+  std::vector<DType> output_dtypes;
+  std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
+
+ private:
+  // The contributions of some outputs are a subsequence of those of all of them, and so are the first
+  // contributions of the inputs, whose places the sums take.
+  void hand_over(const jit::SplitBackward& split, std::span<const jit::TapeTensor> found,
+                 std::span<jit::TapeTensor> input_gradients) const {
+    size_t edge = 0;
+    for (size_t part = 0; part < split.parts.size(); ++part, ++edge) {
+      while (edge < split_->parts.size() && split_->parts[edge] != split.parts[part]) ++edge;
+      TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
+      input_gradients[edge] = found[part];
+    }
+  }
+
+  size_t saved_tensors() const { return saved_tensors_; }
+  static size_t count_tensors(const ExitPlan& exit) {
+    size_t count = 0;
+    while (count < exit.backward->saved.size() &&
+           exit.history->forward.type(exit.backward->saved[count]).kind == jit::ValueKind::Tensor)
+      ++count;
+    return count;
+  }
+
+  const jit::ValueSet& computed_from(ValueId value) const {
+    auto place = history_->computed_from.find(value);
+    if (place == history_->computed_from.end()) {
+      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end());
+      place = history_->computed_from.emplace(value, jit::computed_from(history_->forward, {value}, stops)).first;
+    }
+    return place->second;
+  }
+
+  // The compiled backward adds up the terms of each input itself where the tape would add them to nothing
+  // else in between: no other node has contributed, and no two inputs are the same tensor.
+  bool may_add_up(const Pass& pass) const {
+    std::map<size_t, const Edge*> inputs;  // by wrt value
+    bool alone = true, several = false;
+    for (size_t i = 0; i < edges.size(); ++i) {
+      const auto [first, fresh] = inputs.emplace(split_->parts[i], &edges[i]);
+      several |= !fresh;
+      alone = alone && !pass.has_arrived(edges[i]);
+    }
+    if (!several || !alone) return false;
+    std::set<std::pair<const void*, uint32_t>> targets;
+    for (const auto& [wrt, edge] : inputs) {
+      const void* owner = edge->to.node ? static_cast<const void*>(edge->to.node.get()) : edge->leaf.get();
+      if (edge->wanted() && !targets.emplace(owner, edge->to.output).second) return false;
+    }
+    return true;
+  }
+
+  ValueId output_value(uint32_t output) const {
+    const size_t results = history_->outputs.size();
+    return output < results ? history_->outputs[output] : split_->saved[output - results];
+  }
+
+  // The backward for exactly the outputs that have a gradient: the others contribute nothing, not zeros.
+  std::shared_ptr<jit::SplitBackward> split_for(const BackwardRequest& request) {
+    const auto results = request.present.begin() + static_cast<std::ptrdiff_t>(history_->outputs.size());
+    const bool all = std::find(request.present.begin(), results, false) == results;
+    const bool any_saved = std::find(results, request.present.end(), true) != request.present.end();
+    if (all && !any_saved && !request.add_up && request.inspected.empty() && request.left_out.empty()) return split_;
+    constexpr size_t kMostMade = 64;
+    if (history_->made.size() >= kMostMade && !history_->made.count(request)) history_->made.clear();
+    std::shared_ptr<jit::SplitBackward>& made = history_->made[request];
+    if (!made) try {
+      const jit::ValueSet stops(history_->stops.begin(), history_->stops.end()), reachable;
+      std::vector<ValueId> outputs = history_->outputs, wrt = history_->wrt;
+      outputs.insert(outputs.end(), split_->saved.begin(),
+                     split_->saved.begin() + static_cast<std::ptrdiff_t>(saved_tensors()));
+      jit::InspectedValues inspected;
+      for (const auto& [output, is_wanted] : request.inspected) {
+        inspected.all.insert(output_value(output));
+        if (is_wanted) inspected.wanted.insert(output_value(output));
+      }
+      for (size_t left_out : request.left_out) wrt[left_out] = kNoValue;
+      made = std::make_shared<jit::SplitBackward>(
+          jit::split_backward(history_->forward, outputs, wrt, stops, request.present, &split_->saved, &reachable,
+                              request.add_up, inspected));
+    } catch (const InternalFault&) {
+      if (any_saved || all) throw;
+      return nullptr;
+    }
+    return made;
+  }
+
+  std::vector<jit::TapeTensor> run_compiled(const std::shared_ptr<jit::SplitBackward>& split,
+                                            std::span<const jit::TapeTensor> gradients) {
+    check_saved(*split, 0);
+    std::vector<jit::RunInput> inputs;
+    for (const jit::RunValue& value : saved) {
+      jit::RunInput input;
+      if (value.kind == jit::ValueKind::Tensor) input.tensor = &value.tensor;
+      input.scalar = value.scalar;
+      inputs.push_back(input);
+    }
+    for (const jit::TapeTensor& gradient : gradients) {
+      if (!gradient.tensor.defined()) continue;
+      jit::RunInput input;
+      input.tensor = &gradient.tensor;
+      inputs.push_back(input);
+    }
+    jit::RunContext context;
+    context.rng = &tensor_state(vm_).rng;
+    jit::RunExit exit =
+        run_backward(compiler_.runs().backward_executable(split, settings_, background_), inputs, context);
+    std::vector<jit::TapeTensor> found(exit.live.size());
+    for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
+    return found;
+  }
+
+  // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way.
+  std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
+                                                  std::span<const jit::TapeTensor> gradients, Pass& pass) {
+    if (settings_.backend != Backend::Capture)
+      compiler_.reports().report_taped_backward(history_->forward.name, pass.create_graph());
+    std::vector<jit::TapedInput> inputs;
+    for (size_t i = 0; i < saved.size(); ++i)
+      inputs.push_back({{saved[i].tensor, {}, nullptr}, saved[i].scalar});
+    for (size_t i = 0; pass.create_graph() && i < saved_tensors(); ++i) inputs[i].tensor = with_history(i);
+    for (const jit::TapeTensor& gradient : gradients)
+      if (gradient.tensor.defined()) inputs.push_back({gradient, {}});
+    // As on the eager tape, an error comes behind the hooks of what is later in the program.
+    jit::Inspected inspected;
+    for (size_t i = 0; i < split.inspected.size(); ++i)
+      inspected[split.inspected[i].gradient] = [this, i, &split, &pass](const jit::TapeTensor& gradient) {
+        const ValueId value = split.inspected[i].value;
+        walked_.clear();
+        for (ValueId made : split.saving)
+          if (made > value) walked_.push_back(made);
+        jit::TapeTensor shown = gradient;
+        for (const Pass::Inspected& seen : pass.inspected())
+          if (output_value(seen.output) == value) shown = pass.inspect(seen.output, shown);
+        check_saved(split, i + 1);
+        return shown;
+      };
+    check_saved(split, 0);
+    return jit::run_region_taped(split.backward, inputs, inspected);
+  }
+
+  // An input that was saved is itself; what was made in the region of inputs with a gradient is an output of this node.
+  jit::TapeTensor with_history(size_t place) {
+    jit::TapeTensor value{saved[place].tensor, {}, nullptr};
+    if (!is_differentiable(history_->forward.type(split_->saved[place]).dtype)) return value;
+    const auto& results = history_->outputs;
+    if (const auto result = std::find(results.begin(), results.end(), split_->saved[place]); result != results.end()) {
+      value.history = {Ref<jit::TapeNode>(this), static_cast<uint32_t>(result - results.begin())};
+      return value;
+    }
+    const auto wrt = std::find(history_->wrt.begin(), history_->wrt.end(), split_->saved[place]);
+    if (wrt == history_->wrt.end()) {
+      const auto output = static_cast<uint32_t>(history_->outputs.size() + place);
+      for (size_t edge = 0; edge < edges.size(); ++edge)
+        if (edges[edge].wanted() && comes_from(output, edge)) value.history = {Ref<jit::TapeNode>(this), output};
+      return value;
+    }
+    const auto number = static_cast<size_t>(wrt - history_->wrt.begin());
+    const auto part = std::find(split_->parts.begin(), split_->parts.end(), number);
+    if (part == split_->parts.end()) return value;
+    const Edge& edge = edges[static_cast<size_t>(part - split_->parts.begin())];
+    value.history = edge.to;
+    value.leaf = edge.leaf;
+    return value;
+  }
+
+  Tensor zero_gradient(size_t output) const {
+    std::vector<Scalar> scalars = {Scalar::of_float(0)};
+    for (int64_t size : output_sizes[output]) scalars.push_back(Scalar::of_int(size));
+    OpAttributes attributes;
+    attributes.dtype = output_dtypes[output];
+    return run_op(Op::full, {}, scalars, attributes).first;
+  }
+
+  // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start) to
+  // that with this number (none: the end).
+  void check_saved(const jit::SplitBackward& split, size_t part) const {
+    const std::vector<jit::GradientSeed>& seen = split.inspected;
+    const auto value_of = [&](size_t number) { return seen[number].value; };
+    const bool first = part == 0, last = part == seen.size();
+    for (ValueId made : split.saving)
+      if (freed_.count(made) && (first || made <= value_of(part - 1)) && (last || made > value_of(part)))
+        jit::throw_history_freed();
+    const auto [begin, end] = between(split, first ? kNoValue : seen[part - 1].gradient,
+                                      last ? kNoValue : seen[part].gradient);
+    std::unordered_set<jit::ValueId> used;
+    for (size_t i = begin; i < end; ++i) {
+      const jit::ValueList& operands = split.backward.body.instructions[i].operands;
+      used.insert(operands.begin(), operands.end());
+    }
+    if (first)
+      for (size_t place : split.checked) used.insert(split.backward.body.parameters[place]);
+    for (size_t i = 0; i < saved_tensors(); ++i) {
+      if (used.count(split.backward.body.parameters[i]) && saved[i].tensor.storage()->version != versions[i])
+        throw Error(ErrorKind::RuntimeError,
+                    "one of the variables needed for gradient computation has been modified by an "
+                    "inplace operation: a tensor saved by a compiled function was written before "
+                    "backward(). Hint: write to a clone() instead. A compiled function keeps its arguments "
+                    "and results in place of what is cheap to compute from them again");
+    }
+  }
+  // The instructions from that of one value to that of another; kNoValue: from the beginning, to the end.
+  static std::pair<size_t, size_t> between(const jit::SplitBackward& split, ValueId from, ValueId to) {
+    const std::vector<jit::Instruction>& code = split.backward.body.instructions;
+    size_t begin = 0, end = code.size();
+    for (size_t i = 0; i < code.size(); ++i) {
+      if (code[i].results.empty()) continue;
+      if (code[i].results[0] == from) begin = i;
+      if (code[i].results[0] == to) end = i;
+    }
+    return {begin, end};
+  }
+
+  Compiler& compiler_;
+  Vm& vm_;
+  const CompileSettings& settings_;
+  const bool background_;
+  std::shared_ptr<jit::SplitBackward> split_;
+  std::shared_ptr<HistorySource> history_;
+  const size_t saved_tensors_;
+  std::vector<ValueId> walked_;  // by the last backward: first results of ops whose rules read saved values
+  jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
+  const bool all_freed_;
+};
+
+}  // namespace
+
+jit::Executable& RegionRuns::backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
+                                               const CompileSettings& settings, bool background) {
+  CompiledBackward& compiled = backwards_[split.get()];
+  if (compiled.of.expired())
+    compiled = {split, jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_)};
+  return *compiled.code;
+}
+
+void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit,
+                               Materializer& materializer, std::span<const jit::RunValue> live,
+                               const std::vector<Value>& entry) {
+  auto node = make_ref<RegionNode>(compiler_, vm_, exit, *variant.settings, variant.background);
+  TensorState& state = tensor_state(vm_);
+  // One edge per contribution: the tape adds them to those of other nodes one by one, as it would add
+  // those of the single operations. Those of leaves made in the region follow when the leaves are built.
+  std::vector<jit::TapeTensor> wrt;
+  for (uint32_t source : exit.wrt_sources)
+    wrt.push_back(tape_tensor(vm_, as_tensor(state, entry[source])));
+  wrt.resize(wrt.size() + exit.wrt_objects.size());
+  for (size_t place : exit.backward->parts)
+    node->edges.push_back({wrt[place].history, wrt[place].leaf});
+  for (uint32_t place : exit.saved_live) {
+    node->saved.push_back(live[place]);
+    const Tensor& tensor = live[place].tensor;
+    node->versions.push_back(tensor.defined() ? tensor.storage()->version : 0);
+  }
+  for (uint32_t place : exit.history_live) {
+    node->output_sizes.push_back(live[place].tensor.sizes());
+    node->output_dtypes.push_back(live[place].tensor.dtype());
+  }
+  materializer.set_history(node, exit.history_objects);
+}
+
+void RegionRuns::connect_leaves(const ExitPlan& exit, Materializer& materializer) {
+  if (!materializer.history()) return;
+  for (size_t i = 0; i < exit.wrt_objects.size(); ++i) {
+    const Value leaf = materializer.built(exit.wrt_objects[i]);
+    if (leaf.is_undefined()) continue;  // nobody can ask for its gradient
+    const jit::TapeTensor target = tape_tensor(vm_, cast<TensorObject>(leaf));
+    for (size_t edge = 0; edge < exit.backward->parts.size(); ++edge)
+      if (exit.backward->parts[edge] == exit.wrt_sources.size() + i)
+        materializer.history()->edges[edge].leaf = target.leaf;
+  }
+}
+
+}  // namespace tsc::interp

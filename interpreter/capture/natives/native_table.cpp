@@ -1,0 +1,85 @@
+// The rows of natives that capture knows.
+#include "interpreter/capture/natives/native_table.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tsc::interp {
+namespace {
+
+using Runs = NativeRow::Runs;
+
+constexpr NativeRow values(const char* name) { return {name, nullptr, Runs::OnValues}; }
+constexpr NativeRow pure(const char* name) { return {name, nullptr, Runs::OnStandIns}; }
+constexpr NativeRow host(const char* name, BreakReason reason) {
+  NativeRow row{name, nullptr, Runs::InTheHost};
+  row.reason = reason;
+  return row;
+}
+constexpr NativeRow host(const char* name, jit::ValueKind result) {
+  NativeRow row{name, nullptr, Runs::InTheHost};
+  row.has_result = true;
+  row.result = result;
+  return row;
+}
+
+constexpr NativeRow kRows[] = {
+    // Text and numbers.
+    values("str.*"), values("bytes.*"), values("int.*"), values("float.*"), values("range.*"), values("slice.*"),
+    values("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
+    values("bytes"), values("_prims.promote_types"),
+    // Containers.
+    pure("list.*"), pure("tuple.*"), pure("dict.*"), pure("set.*"), pure("frozenset.*"), pure("dict_keys.*"),
+    pure("dict_values.*"), pure("dict_items.*"), pure("any"), pure("all"), pure("sum"), pure("sorted"), pure("set"),
+    pure("frozenset"),
+    // The world outside.
+    host("print", BreakReason::print_call), host("sys.stdout.flush", BreakReason::host_call),
+    host("_time.time", jit::ValueKind::Float), host("_time.perf_counter", jit::ValueKind::Float),
+    host("_time.monotonic", jit::ValueKind::Float), host("_time.sleep", BreakReason::host_call),
+    host("_random.random", jit::ValueKind::Float), host("_prims.profile_begin", BreakReason::host_call),
+    host("_prims.profile_end", BreakReason::host_call),
+};
+
+using Index = std::unordered_map<std::string_view, const NativeRow*>;
+
+const Index& index() {
+  static const Index all = [] {
+    Index rows;
+    for (std::span<const NativeRow> table :
+         {builtin_forms(), iteration_forms(), method_forms(), tensor_forms(), shape_forms(), std::span<const NativeRow>(kRows)})
+      for (const NativeRow& row : table) TSC_CHECK(rows.emplace(row.name, &row).second, "two rows of one native");
+    return rows;
+  }();
+  return all;
+}
+
+const NativeRow* find(std::string_view name) {
+  const auto found = index().find(name);
+  return found == index().end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+const NativeRow* native_row(const NativeFunction* function) {
+  // A function of the host program: it may have any name.
+  if (function->pointer && !function->is_method) return nullptr;
+  if (function->owner.empty() || function->owner == "builtins") return find(function->name);
+  if (const NativeRow* row = find(function->owner + "." + function->name)) return row;
+  return find(function->owner + ".*");
+}
+
+std::vector<const char*> names_of_symbolic_forms() {
+  std::vector<const char*> names;
+  for (const auto& [name, row] : index())
+    if (row->symbolic) names.push_back(row->name);
+  std::sort(names.begin(), names.end(), [](const char* a, const char* b) { return std::string_view(a) < b; });
+  return names;
+}
+
+const NativeRow* native_row(Vm& vm, const Type* type) {
+  if (type->type_flags & kScriptClass) return nullptr;
+  const bool is_builtin = dict_get(vm, vm.builtins()->globals.get(), type->name).is(Value(const_cast<Type*>(type)));
+  return is_builtin || type == tensor_state(vm).size_type ? find(type->name) : nullptr;
+}
+
+}  // namespace tsc::interp

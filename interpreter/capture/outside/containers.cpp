@@ -1,0 +1,212 @@
+// Lists and dicts that come in from outside are taken apart: their items are entry values, so that the
+// next call may bring another container of the same form. So are instances of script classes, once a call
+// has brought another one. What the region stores into one is stored into the real object at its place in
+// program order, and into what capture knows of it.
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/outside/structures.h"
+#include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/modules/partial.h"
+
+namespace tsc::interp {
+
+using Check = EntrySource::Check;
+using Form = EntrySource::Form;
+
+namespace {
+
+// Beyond this many items a container is taken by identity, its items watched where they are read; once a call has
+// brought another one in its place, only beyond the second number.
+constexpr size_t kLargestContainer = 64;
+constexpr size_t kLargestOfAll = 4096;
+
+bool is_plain_key(const Value& key) {
+  return !key.is_object() || (is_kind(key, Kind::Str) && !(key.object()->type->type_flags & kScriptClass));
+}
+
+constexpr size_t kLargestSet = 64;
+
+// Numbers and texts: what is in it is known, and no operation on it runs code of a script.
+bool is_set_of_plain_items(Vm& vm, const Value& v) {
+  const Type* type = v.object()->type;
+  if (type != vm.types().set && type != vm.types().frozenset) return false;
+  const Table& table = cast<SetObject>(v)->table;
+  if (table.size() > kLargestSet) return false;
+  for (uint32_t i = 0; i < table.used(); ++i)
+    if (const Value& key = table.entry(i).key; !key.is_undefined() && !is_plain_key(key)) return false;
+  return true;
+}
+
+}  // namespace
+
+// One that is called (a module, an optimizer) stays a fact: its attributes are many, and watching them costs
+// nothing.
+bool holds_data(Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Instance) || !(v.object()->type->type_flags & kPlainSetAttribute)) return false;
+  for (const char* hook : {"__call__", "__getattr__", "__getattribute__"})
+    if (const Value* found = lookup_in_type(v.object()->type, intern(vm, hook).get());
+        found && !is_kind(*found, Kind::NativeFunction))
+      return false;
+  return true;
+}
+
+std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source) {
+  std::string text = std::to_string(static_cast<int>(source.form)) + ":" + std::to_string(source.index);
+  if (source.name) text += "." + std::string(source.name->view());
+  if (source.holder.is_object())
+    return text + "@" + std::to_string(reinterpret_cast<uintptr_t>(source.holder.object()));
+  return source.form == Form::Register ? text : source_place(sources, sources[source.parent]) + "/" + text;
+}
+
+bool Structures::comes_apart(const Value& v, uint32_t source) const {
+  if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
+  const std::string place = source_place(plan_.sources, plan_.sources[source]);
+  if (memory_.whole.count(place)) return false;
+  switch (v.object()->kind) {
+    case Kind::BoundMethod:
+    case Kind::Iterator:
+    case Kind::Generator:
+    case Kind::Cell: return true;
+    case Kind::Native: return as_plain_partial(v) != nullptr;
+    case Kind::Set: return is_set_of_plain_items(vm_, v);
+    case Kind::Function: return memory_.apart.count(place) && is_plain_function(*cast<FunctionObject>(v));
+    case Kind::Instance: return memory_.apart.count(place) && holds_data(vm_, v);
+    default: break;
+  }
+  const size_t most = memory_.apart.count(place) ? kLargestOfAll : kLargestContainer;
+  if (is_kind(v, Kind::List) && v.object()->type == vm_.types().list)
+    return cast<ListObject>(v)->items.size() <= most;
+  if (!is_kind(v, Kind::Dict) || v.object()->type != vm_.types().dict) return false;
+  const DictObject* dict = cast<DictObject>(v);
+  if (dict->table.size() > most) return false;
+  for (uint32_t i = 0; i < dict->table.used(); ++i)
+    if (const Value& key = dict->table.entry(i).key; !key.is_undefined() && !is_plain_key(key)) return false;
+  return true;
+}
+
+// Its items are sources of their own only when something reads them: a list that is only appended to may
+// have any length.
+Av Structures::container_input(const Value& v, uint32_t source) {
+  if (auto found = taken_apart_.find(v.object()); found != taken_apart_.end()) {
+    plan_.sources[source].check = Check::Alias;
+    plan_.sources[source].length = found->second.object->source;
+    return found->second;
+  }
+  switch (v.object()->kind) {
+    case Kind::Instance: return instance_input(v, source);
+    case Kind::BoundMethod: return method_input(v, source);
+    case Kind::Function: return function_input(v, source);
+    case Kind::Cell: return cell_input(v, source);
+    case Kind::Set: return set_input(v, source);
+    case Kind::Native: return partial_input(v, source);
+    case Kind::Iterator:
+    case Kind::Generator: return iterator_input(v, source);
+    default: break;
+  }
+  const bool list = is_kind(v, Kind::List);
+  const std::string place = source_place(plan_.sources, plan_.sources[source]);
+  plan_.sources[source].check = list ? Check::List : Check::Dict;
+  plan_.sources[source].length = EntrySource::kAnyLength;
+  plan_.containers.push_back(source);
+  VirtualRef object;
+  if (list) object = make<VList>();
+  else object = make<VDict>();
+  object->source = source;
+  object->unread = !memory_.read.count(place);
+  container_places_[object.get()] = place;
+  taken_apart_[v.object()] = Av::of(object);
+  if (!object->unread) read_container(v, source, *object);
+  return Av::of(object);
+}
+
+Av Structures::instance_input(const Value& v, uint32_t source) {
+  plan_.sources[source].check = Check::Instance;
+  plan_.sources[source].expected = Value(v.object()->type);
+  plan_.containers.push_back(source);
+  auto object = make<VInstance>();
+  object->type = Local<Type>(v.object()->type);
+  object->source = source;
+  object->host = v;
+  container_places_[object.get()] = source_place(plan_.sources, plan_.sources[source]);
+  Av av = Av::of(object);
+  taken_apart_[v.object()] = av;
+  return av;
+}
+
+void Structures::read_container(const Value& v, uint32_t source, Virtual& object) {
+  auto item = [&](uint32_t index, const Value& key, const Value& now) {
+    EntrySource part;
+    part.form = Form::Item;
+    part.parent = source;
+    part.index = index;
+    part.key = key;
+    return inputs_.load_value(now, std::move(part));
+  };
+  if (object.kind == VirtualKind::List) {
+    const std::vector<Value> items(cast<ListObject>(v)->items.begin(), cast<ListObject>(v)->items.end());
+    plan_.sources[source].length = static_cast<uint32_t>(items.size());
+    for (uint32_t i = 0; i < items.size(); ++i)
+      static_cast<VList&>(object).items.push_back(item(i, Value(), items[i]));
+    return;
+  }
+  DictObject* dict = cast<DictObject>(v);
+  plan_.sources[source].length = static_cast<uint32_t>(dict->table.size());
+  for (uint32_t i = 0; i < dict->table.used(); ++i) {
+    const Value key = dict->table.entry(i).key;
+    if (key.is_undefined()) continue;
+    plan_.sources[source].keys.push_back(key);
+    const uint32_t index = static_cast<uint32_t>(plan_.sources[source].keys.size() - 1);
+    Av value = item(index, key, dict->table.entry(i).value);
+    static_cast<VDict&>(object).items.push_back({Av::constant(key), std::move(value)});
+  }
+}
+
+// Something needs the items of a container that was taken as it is: capture starts again and reads them.
+void Structures::read_from_now_on(const Virtual& object) {
+  memory_.read.insert(container_places_.at(&object));
+  throw CaptureRestart{};
+}
+
+// A host object that holds itself is a circle of shared pointers here.
+Structures::~Structures() {
+  for (auto& [holder, container] : structures_.taken_apart_) {
+    Virtual& object = *container.object;
+    switch (object.kind) {
+      case VirtualKind::List: static_cast<VList&>(object).items.clear(); break;
+      case VirtualKind::Set: static_cast<VSet&>(object).items.clear(); break;
+      case VirtualKind::Dict: static_cast<VDict&>(object).items.clear(); break;
+      case VirtualKind::Instance: static_cast<VInstance&>(object).fields.clear(); break;
+      case VirtualKind::Cell: static_cast<VCell&>(object).content = Av(); break;
+      case VirtualKind::BoundMethod: static_cast<VBoundMethod&>(object).self = Av(); break;
+      case VirtualKind::Partial: static_cast<VPartial&>(object).positional.clear(); break;
+      default: break;
+    }
+  }
+}
+
+// The object was reached by a way that needs it by identity.
+void Structures::keep_whole(Object* holder) {
+  constants_.insert(holder);
+  auto found = taken_apart_.find(holder);
+  if (found == taken_apart_.end()) return;
+  memory_.whole.insert(container_places_.at(found->second.object.get()));
+  throw CaptureRestart{};
+}
+
+// What a text is decides the program: the next capture takes it by identity. One of the region's own has no place.
+void Structures::keep_text_whole(const VText& text) {
+  const auto found = container_places_.find(&text);
+  if (found == container_places_.end()) return;
+  memory_.whole.insert(found->second);
+  throw CaptureRestart{};
+}
+
+// An object known by identity whose content the region changes, or that it compares with others.
+void Structures::keep_apart_from(const Value& holder) {
+  repeats_.spoil_record();
+  keep_whole(holder.object());
+  plan_.foreign.push_back(holder);
+}
+
+}  // namespace tsc::interp

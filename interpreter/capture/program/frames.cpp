@@ -1,0 +1,249 @@
+#include "interpreter/capture/program/frames.h"
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/outside/cells.h"
+#include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/values/attributes.h"
+#include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/written/writes.h"
+#include "interpreter/modules/partial.h"
+#include "interpreter/vm/frames.h"
+#include "interpreter/vm/inspect.h"
+#include "jit/region/scalar_eval.h"
+
+namespace tsc::interp {
+namespace {
+
+// A region beyond this is cut; the interpreter goes on and may enter a next region.
+constexpr size_t kMaxRegionInstructions = 60000;
+constexpr uint32_t kMaxSteps = 2000000;
+
+}  // namespace
+
+uint32_t CaptureBuilder::find_origin() { return capture_.frames().origin_at(capture_.frames().step_pc()); }
+
+void Frames::enter_frame(const Frame& frame) {
+  set_grad_enabled_ = modes_.grad_enabled;
+  AFrame entered;
+  entered.code = Local<CodeObject>(frame.code);
+  entered.module = frame.function->module;
+  entered.host_function = Local<FunctionObject>(frame.function);
+  entered.pc = frame.pc;
+  plan_.entry_code = entered.code;
+  plan_.entry_pc = frame.pc;
+  entered.registers.resize(frame.register_count);
+  for (const Local<CellObject>& cell : frame.function->closure)
+    entered.closure.push_back(Av::constant(cell.value()));
+  region_.name = frame.function->name ? std::string(frame.function->name->view()) : "region";
+  stack_.push_back(std::move(entered));
+  const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
+  const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    const Value& v = frame.registers[reg];
+    if (!live.contains(reg) && reg >= shown && !is_kind(v, Kind::Generator)) continue;
+    if (v.is_undefined() && (frame.pc == 0 || reg >= frame.code->code->register_names.size())) continue;
+    EntrySource source;
+    source.form = EntrySource::Form::Register;
+    source.index = reg;
+    stack_[0].registers[reg] = inputs_.load_value(v, std::move(source));
+  }
+}
+
+void Frames::run_to_the_end() {
+  while (!done_) {
+    try {
+      step();
+    } catch (const BreakHere& reason) {
+      leave_or_refuse(reason);
+    } catch (const Error& error) {
+      leave_or_refuse({BreakReason::raises, error.message()});
+    } catch (const ScriptException& raised) {
+      leave_or_refuse({BreakReason::raises, exception_line(vm_, raised.exception())});
+    }
+  }
+}
+
+void Frames::step() {
+  AFrame& frame = stack_.back();
+  const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
+  const uint32_t pc = frame.pc;
+  step_pc_ = pc;
+  builder_.origin = jit::RegionBuilder::kAskOrigin;  // most instructions append nothing
+  if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
+    break_here(BreakReason::too_large);
+  if (break_everywhere_ && plan_.instructions && stack_.size() == 1 && begins_statement(frame))
+    break_here(BreakReason::instruction, "every statement breaks");
+  if (memory_.only_call && plan_.instructions && stack_.size() == 1)
+    break_here(BreakReason::asked, "torch.compiler.disable(recursive=False)");
+  if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
+    break_here(refusal->reason, refusal->detail);
+  advanced_ = false;
+  size_t depth = stack_.size();
+  step_handler(instruction.op)(capture_, instruction);
+  ++plan_.instructions;
+  // Handlers that jump set pc themselves and leave it at the target; calls push a frame.
+  if (!done_ && stack_.size() == depth && stack_.back().pc == pc) ++stack_.back().pc;
+}
+
+bool Frames::begins_statement(const AFrame& frame) const {
+  int32_t index = lang::statement_at(*frame.code->code, frame.pc);
+  return index >= 0 && frame.code->code->statements[static_cast<size_t>(index)].begin == frame.pc;
+}
+
+bool Frames::has_room_for(size_t instructions, uint32_t steps) const {
+  return region_.body.instructions.size() + instructions <= kMaxRegionInstructions && steps_ + steps <= kMaxSteps;
+}
+
+const Av& Frames::read(uint16_t reg) {
+  const Av& av = frame().registers[reg];
+  if (av.is_undefined()) break_here(BreakReason::unknown_object, "unbound variable");
+  return av;
+}
+
+void Frames::write(uint16_t reg, Av value) {
+  if (reg == kNestedDestination) {
+    nested_result_ = std::move(value);
+    return;
+  }
+  Av& place = frame().registers[reg];
+  if (is_generator_from_outside(place))
+    break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
+  place = std::move(value);
+}
+
+uint32_t Frames::origin_at(uint32_t pc) {
+  AFrame& frame = stack_.back();
+  if (origin_pc_ == pc && origin_depth_ == stack_.size() && origin_ &&
+      plan_.origins[origin_].code.get() == frame.code.get() &&
+      plan_.origins[origin_].caller == frame.call_origin)
+    return origin_;
+  Origin origin;
+  origin.caller = frame.call_origin;
+  origin.code = frame.code;
+  origin.pc = pc;
+  origin.skips_handlers = stack_.size() == 1 && lang::find_handler(*frame.code->code, pc) && !is_protected();
+  origin.grad_enabled = grad_enabled_after_raise();
+  plan_.origins.push_back(std::move(origin));
+  origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
+  origin_pc_ = pc;
+  origin_depth_ = stack_.size();
+  return origin_;
+}
+
+void Frames::return_from(const Av& result) {
+  AFrame finished = std::move(stack_.back());
+  stack_.pop_back();
+  origin_pc_ = ~0u;
+  if (finished.seen) repeats_.end_call(finished, result);
+  if (finished.generator) {
+    nested_result_ = Av();
+    return;
+  }
+  if (!finished.constructed.is_undefined()) write(finished.destination, finished.constructed);
+  else if (!finished.discard_result) write(finished.destination, result);
+  if (finished.destination != kNestedDestination) ++stack_.back().pc;
+}
+
+void Frames::leave_with_return(const Av& result) {
+  if (!frame().constructed.is_undefined() && !result.is_none()) break_here(BreakReason::raises, "TypeError: __init__()");
+  if (stack_.size() > 1) return return_from(result);
+  builder_.origin = current_origin();
+  writes_.flush_writes();
+  exits_.leave_returning(result);
+  done_ = true;
+}
+
+// An instruction that took items from an iterator cannot be left as if it had not begun.
+void Frames::leave_or_refuse(const BreakHere& reason) {
+  if (advanced_) refuse(frame().code.get(), frame().pc, reason);
+  leave_with_break(reason);
+}
+
+void Frames::leave_with_break(const BreakHere& reason) {
+  builder_.origin = current_origin();
+  writes_.flush_writes();
+  exits_.leave_resuming(reason);
+  done_ = true;
+}
+
+// The cell `__class__` that super() without arguments reads, and the method's self.
+Av Frames::class_cell() {
+  const lang::CodeObject& code = *frame().code->code;
+  for (size_t i = 0; i < code.free_names.size(); ++i)
+    if (code.free_names[i] == "__class__") return cells_.load_cell(frame().closure[i]);
+  break_here(BreakReason::unknown_call, "super() outside a method");
+}
+
+Av Frames::first_argument() {
+  if (frame().registers.empty()) break_here(BreakReason::raises, "super(): no arguments");
+  Av self = frame().registers[0];
+  if (VCell* cell = as<VCell>(self)) return cell->content;
+  if (self.is_undefined()) {
+    // The parameter moved into its cell.
+    const lang::CodeObject& code = *frame().code->code;
+    for (uint32_t reg = code.cell_begin; reg < code.cell_end; ++reg)
+      if (code.register_names[reg] == code.register_names[0])
+        if (VCell* cell = as<VCell>(frame().registers[reg])) return cell->content;
+    break_here(BreakReason::unknown_call, "super()");
+  }
+  return self;
+}
+
+// ---- what a raise would find ----
+
+namespace {
+
+// The handler of a `with` block begins by asking for the exception, and calls the manager's __exit__.
+const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::ExceptionEntry& entry) {
+  const bool is_with = entry.is_cleanup && code.instructions[entry.handler + 1].op == lang::Op::ExceptionInfo;
+  return is_with ? &code.instructions[entry.handler + 2] : nullptr;
+}
+
+}  // namespace
+
+// A gradient mode that the region itself has entered was never set outside: nothing is to be restored there.
+const Av* Frames::mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
+  const lang::Instruction* call = exit_call(*frame.code->code, entry);
+  if (!call || call->op != lang::Op::CallMethod) return nullptr;
+  const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
+  VInstance* mode = as<VInstance>(manager);
+  if (!mode || mode->source != Virtual::kMadeHere || !exit.is_constant() || !is_kind(exit.value, Kind::Function))
+    return nullptr;
+  const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
+  return module && module->name == "torch._gradients" ? attributes_.find_field(*mode, intern(vm_, "before").get())
+                                                      : nullptr;
+}
+
+bool Frames::is_protected() {
+  const auto protects = [&](const AFrame& frame) {
+    const auto& entries = frame.code->code->exceptions;
+    return std::any_of(entries.begin(), entries.end(), [&](const lang::ExceptionEntry& entry) {
+      return entry.begin <= frame.pc && frame.pc < entry.end && !mode_of_region(frame, entry);
+    });
+  };
+  const bool now = std::any_of(stack_.begin(), stack_.end(), protects);
+  repeats_.note_protection(now);
+  return now;
+}
+
+void Frames::set_mode(bool enabled) {
+  modes_.grad_enabled = set_grad_enabled_ = enabled;
+  origin_pc_ = ~0u;  // the next origin is another one, though it be at the same place
+}
+
+// The last block that an exception leaves is the outermost: it puts back what was there before it.
+bool Frames::grad_enabled_after_raise() {
+  for (const AFrame& frame : stack_) {
+    const auto& entries = frame.code->code->exceptions;  // inner ones first
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+      const bool inside = entry->begin <= frame.pc && frame.pc < entry->end;
+      if (const Av* before = inside ? mode_of_region(frame, *entry) : nullptr) return numbers_.truth(*before);
+    }
+  }
+  return set_grad_enabled_;
+}
+
+}  // namespace tsc::interp

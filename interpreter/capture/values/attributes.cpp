@@ -1,0 +1,346 @@
+// Attributes while capturing: own attributes of host objects are loads, class attributes are watched,
+// methods become (function, self) pairs so that calls inline.
+#include "interpreter/capture/values/attributes.h"
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/outside/cells.h"
+#include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/program/calls.h"
+#include "interpreter/capture/values/gradients.h"
+#include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/values/shapes.h"
+#include "interpreter/capture/values/tensors.h"
+#include "interpreter/capture/written/effects.h"
+#include "interpreter/capture/written/overlay.h"
+#include "interpreter/capture/written/writes.h"
+#include "interpreter/vm/inspect.h"
+
+namespace tsc::interp {
+namespace {
+
+bool is_callable_function(const Value& v) {
+  return is_kind(v, Kind::Function) || is_kind(v, Kind::NativeFunction);
+}
+
+}  // namespace
+
+// What a class attribute becomes when read through an instance (or the class itself).
+Av Attributes::bind(const Value& attribute, const Av& self, bool through_class) {
+  if (is_kind(attribute, Kind::StaticMethod))
+    return Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
+  if (is_kind(attribute, Kind::ClassMethod)) {
+    auto bound = make<VBoundMethod>();
+    bound->function = Av::constant(static_cast<WrappedMethod*>(attribute.object())->function);
+    bound->self = through_class ? self : Av::constant(Value(type_of_av(self)));
+    return Av::of(bound);
+  }
+  bool method = is_kind(attribute, Kind::Function) ||
+                (is_kind(attribute, Kind::NativeFunction) && cast<NativeFunction>(attribute)->is_method);
+  if (method && !through_class) {
+    auto bound = make<VBoundMethod>();
+    bound->function = Av::constant(attribute);
+    bound->self = self;
+    return Av::of(bound);
+  }
+  bool descriptor = attribute.is_object() && attribute.object()->type->slots.bind &&
+                    !is_callable_function(attribute);
+  if (descriptor) break_here(BreakReason::unknown_call, "descriptor");
+  return Av::constant(attribute);
+}
+
+Type* Attributes::type_of_av(const Av& av) {
+  if (av.is_constant()) return type_of(vm_, av.value);
+  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
+  if (VTensor* tensor = as<VTensor>(av))
+    return tensor->host.is_undefined() ? tensor_state_.tensor_type : tensor->host.object()->type;
+  if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
+  if (is_virtual(av, VirtualKind::List)) return vm_.types().list;
+  if (is_virtual(av, VirtualKind::Dict)) return vm_.types().dict;
+  if (const VSet* set = as<VSet>(av)) return set->frozen ? vm_.types().frozenset : vm_.types().set;
+  if (as<VRange>(av)) return vm_.types().range;
+  if (const VDictView* view = as<VDictView>(av)) {
+    Type* const types[] = {vm_.types().dict_keys, vm_.types().dict_values, vm_.types().dict_items};
+    return types[static_cast<size_t>(view->form)];
+  }
+  if (as<VSlice>(av)) return vm_.types().slice;
+  if (as<VText>(av)) return vm_.types().str;
+  if (as<VFunction>(av)) return vm_.types().function;
+  if (as<VBoundMethod>(av)) return vm_.types().bound_method;
+  if (const VPartial* partial = as<VPartial>(av)) return partial->type.get();
+  if (const VIterator* iterator = as<VIterator>(av); iterator && iterator->host.is_object()) return iterator->host.object()->type;
+  if (av.is_number())
+    return av.scalar_kind == jit::ValueKind::Int     ? vm_.types().integer
+           : av.scalar_kind == jit::ValueKind::Float ? vm_.types().real
+                                                     : vm_.types().boolean;
+  break_here(BreakReason::unknown_object, "type of an unknown value");
+}
+
+const Value* Attributes::class_attribute(Type* type, StrObject* name, Type** owner) {
+  const Value* found = lookup_in_type(type, name, owner);
+  // Any class of the MRO may get or lose the name.
+  for (Type* t : type->mro)
+    if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
+  return found;
+}
+
+Av Attributes::tensor_attribute(const Av& object, VTensor& tensor, StrObject* name) {
+  std::string_view text = name->view();
+  if (text == "shape") return shapes_.shape_of(tensor);
+  if (text == "dtype") return Av::constant(dtype_value(tensor_state_, region_.type(tensors_.current(tensor)).dtype));
+  if (text == "ndim") return Av::integer(static_cast<int64_t>(region_.type(tensors_.current(tensor)).sizes.size()));
+  if (text == "requires_grad") return Av::boolean(tensor.requires_grad);
+  if (text == "is_leaf") return Av::boolean(tensor.leaf);
+  if (text == "grad") return gradients_.load_gradient(tensor);
+  if (text == "data") {
+    Av data = tensors_.emit(Op::detach, {&object, 1}, {}, {});
+    static_cast<VTensor&>(*data.object).is_data = true;
+    return data;
+  }
+  if (!tensor.host.is_undefined()) {
+    InstanceState* state = instance_state(tensor.host.object());
+    Value own = state ? get_own_attribute(vm_, tensor.host.object(), name) : Value();
+    // Of a tensor known by identity: another one that comes in has attributes of its own.
+    if (!own.is_undefined() && plan_.sources[tensor.source].form != EntrySource::Form::Pinned)
+      break_here(BreakReason::unknown_object, "an attribute that the program gave to a tensor");
+    if (!own.is_undefined()) return cells_.load_attribute_cell(tensor.host, name, own);
+  }
+  Type* owner = nullptr;
+  const Value* found = class_attribute(type_of_av(object), name, &owner);
+  if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(text));
+  return read_class_attribute(*found, object);
+}
+
+// Properties are calls of their getter: the instruction that reads the attribute becomes the call.
+Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
+  if (is_kind(attribute, Kind::Property)) {
+    CallArguments arguments;
+    arguments.positional.push_back(self);
+    calls_.set_pending_getter(Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments));
+    return Av();
+  }
+  if (is_kind(attribute, Kind::NativeProperty))
+    break_here(BreakReason::unknown_call, "property " + cast<NativeProperty>(attribute)->name);
+  return bind(attribute, self, false);
+}
+
+Av Attributes::find_attribute(const Av& object, StrObject* name) {
+  AttributeSite site = inspect_attribute(vm_, object.value, name);
+  switch (site.found) {
+    case Found::Absent: break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+    case Found::InstanceSlot: {
+      class_attribute(object.value.object()->type, name, nullptr);
+      return cells_.load_attribute_cell(object.value, name, site.value);
+    }
+    case Found::ModuleGlobal: return cells_.load_attribute_cell(Value(site.holder), name, site.value);
+    case Found::ClassAttribute: {
+      OverlayKey place{object.value.object(), name, 0};
+      if (const Av* stored = overlay_.stored_at(place)) return *stored;
+      bool type_itself = is_kind(object.value, Kind::Type);
+      watch_attribute(vm_, object.value, name, site);
+      const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
+      if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(object.value.object(), Value(name));
+      if (site.owner) cells_.assume_unchanged(site.owner, Value(name));
+      class_attribute(type_itself ? cast<Type>(object.value) : type_of(vm_, object.value), name, nullptr);
+      if (type_itself) return bind(site.value, object, true);
+      return read_class_attribute(site.value, object);
+    }
+    default: break;
+  }
+  OverlayKey place{object.value.object(), name, 0};
+  if (const Av* stored = overlay_.stored_at(place)) return *stored;
+  if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module))
+    return Av::constant(interp::get_attribute(vm_, object.value, name));
+  break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
+}
+
+Av Attributes::get_attribute(const Av& object, StrObject* name) {
+  if (VTensor* tensor = tensors_.tensor_of(object)) return tensor_attribute(object, *tensor, name);
+  if (VInstance* instance = as<VInstance>(object)) {
+    Type* owner = nullptr;
+    if (instance->type->slots.get_attribute) break_here(BreakReason::unknown_call, "__getattribute__");
+    const Value* found = class_attribute(instance->type.get(), name, &owner);
+    bool property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
+    if (!property)
+      if (const Av* field = find_field(*instance, name)) return *field;
+    if (found) return read_class_attribute(*found, object);
+    if (name == vm_.names().class_.get()) return Av::constant(instance->type.value());
+    break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+  }
+  if (VSuper* super = as<VSuper>(object)) return super_attribute(*super, name);
+  if (object.is_constant() && object.value.is_object()) return host_attribute(object, name);
+  if (VSlice* slice = as<VSlice>(object)) {
+    if (name->view() == "start") return slice->start;
+    if (name->view() == "stop") return slice->stop;
+    if (name->view() == "step") return slice->step;
+  }
+  Type* type = type_of_av(object);
+  // Its attributes are its type's to find: a function's `__doc__` is not that of the class of functions.
+  if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()) + " of a " + type->name);
+  const Value* found = lookup_in_type(type, name);
+  if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+  return read_class_attribute(*found, object);
+}
+
+Av Attributes::super_attribute(VSuper& super, StrObject* name) {
+  bool is_class = super.self.is_constant() && is_kind(super.self.value, Kind::Type);
+  Type* type = is_class ? cast<Type>(super.self.value) : type_of_av(super.self);
+  bool behind = false;
+  for (Type* t : type->mro) {
+    if (behind) {
+      if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
+      Value found = dict_get(vm_, t->attributes, Value(name));
+      if (!found.is_undefined())
+        return is_class ? bind(found, super.self, true) : read_class_attribute(found, super.self);
+    }
+    behind |= t == super.start.get();
+  }
+  break_here(BreakReason::raises, "AttributeError: super");
+}
+
+std::pair<Av, Av> Attributes::load_method(const Av& object, StrObject* name) {
+  Av attribute = get_attribute(object, name);
+  if (VBoundMethod* bound = as<VBoundMethod>(attribute)) return {bound->function, bound->self};
+  return {attribute, Av()};
+}
+
+void Attributes::set_attribute(const Av& object, StrObject* name, const Av& value) {
+  if (VTensor* tensor = tensors_.tensor_of(object)) return set_tensor_attribute(object, *tensor, name, value);
+  Type* type = type_of_av(object);
+  if (type->type_flags & kPlainSetAttribute) return set_plain_attribute(object, name, value);
+  if (!calls_.call_own("__setattr__", {object, Av::constant(Value(name)), value}))
+    break_here(BreakReason::unknown_call, "__setattr__");
+}
+
+// As object.__setattr__ does.
+void Attributes::set_plain_attribute(const Av& object, StrObject* name, const Av& value) {
+  if (VInstance* instance = as<VInstance>(object)) {
+    const Value* found = class_attribute(instance->type.get(), name, nullptr);
+    if (found && found->is_object() && found->object()->type->slots.bind_set)
+      break_here(BreakReason::unknown_call, "property setter");
+    if (refuses_attribute(vm_, instance->type.get(), found))
+      break_here(BreakReason::raises, "AttributeError: __slots__");
+    return set_field(object, name, value);
+  }
+  if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
+    break_here(BreakReason::unknown_object, "store to an attribute of an unknown value");
+  store_host_attribute(object, name, value);
+}
+
+void Attributes::set_field(const Av& object, StrObject* name, const Av& value) {
+  VInstance& instance = *as<VInstance>(object);
+  effects_.will_change(instance);
+  if (instance.source != Virtual::kMadeHere) {
+    plan_.distinct.push_back(instance.source);
+    HostAction action;
+    action.form = HostAction::Form::SetAttribute;
+    action.name = Local<StrObject>(name);
+    effects_.host_action(std::move(action), {object, value});
+  }
+  for (auto& [field, current_value] : instance.fields)
+    if (field.get() == name) {
+      current_value = value;
+      return;
+    }
+  instance.fields.push_back({Local<StrObject>(name), value});
+}
+
+void Attributes::store_host_attribute(const Av& object, StrObject* name, const Av& value) {
+  const Value* found = class_attribute(object.value.object()->type, name, nullptr);
+  if (found && found->is_object() && found->object()->type->slots.bind_set)
+    break_here(BreakReason::unknown_call, "property setter");
+  if (refuses_attribute(vm_, object.value.object()->type, found))
+    break_here(BreakReason::raises, "AttributeError: __slots__");
+  OverlayKey place{object.value.object(), name, 0};
+  cells_.written_by_region(place, object.value);
+  HostAction action;
+  action.form = HostAction::Form::SetAttribute;
+  action.name = Local<StrObject>(name);
+  effects_.host_action(std::move(action), {object, value});
+  overlay_.note_stored(place, value);
+}
+
+void Attributes::set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name,
+                                   const Av& value) {
+  std::string_view text = name->view();
+  if (text == "grad") {
+    if (!value.is_none() && !tensors_.tensor_of(value)) break_here(BreakReason::raises, "TypeError: grad");
+    return writes_.set_gradient(tensors_.share_tensor(object), value);
+  }
+  if (text == "requires_grad" && tensor.host.is_undefined() && tensor.leaf && value.is_constant()) {
+    if (!is_differentiable(region_.type(tensor.id).dtype)) break_here(BreakReason::raises, "requires_grad");
+    const bool wanted = interp::truth(vm_, value.value);
+    if (wanted == tensor.requires_grad) return;
+    effects_.will_change(tensor);
+    if (!wanted) break_here(BreakReason::unknown_call, "a tensor of the function needs no gradient any more");
+    tensor.requires_grad = true;
+    gradients_.begin_gradient(tensor);
+    gradients_.add_leaf(tensors_.share_tensor(object));
+    return;
+  }
+  break_here(BreakReason::unknown_call, "store to tensor attribute " + std::string(text));
+}
+
+// Whether the attribute's own code says if it is there: a property may raise, a slot may be empty.
+static bool finds_by_code(const Value* attribute) {
+  if (!attribute || !attribute->is_object()) return false;
+  const bool is_method = is_kind(*attribute, Kind::Function) || is_kind(*attribute, Kind::NativeFunction) ||
+                         is_kind(*attribute, Kind::StaticMethod) || is_kind(*attribute, Kind::ClassMethod);
+  return !is_method && (attribute->object()->type->slots.bind || is_kind(*attribute, Kind::Property) ||
+                        is_kind(*attribute, Kind::NativeProperty));
+}
+
+bool Attributes::finds_attribute(const Av& object, StrObject* name) {
+  if (VInstance* instance = as<VInstance>(object)) {
+    Type* type = instance->type.get();
+    const Value* found = class_attribute(type, name, nullptr);
+    if (type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
+    if (found || find_field(*instance, name)) return true;
+    if (class_attribute(type, intern(vm_, "__getattr__").get(), nullptr)) break_here(BreakReason::unknown_call, "__getattr__");
+    return false;
+  }
+  if (tensors_.tensor_of(object)) {
+    if (lookup_in_type(type_of_av(object), name)) return true;
+    break_here(BreakReason::unknown_object, "hasattr of a tensor");
+  }
+  if (object.is_constant() && object.value.is_object()) {
+    AttributeSite site = inspect_attribute(vm_, object.value, name);
+    if (site.found == Found::MissingHook || site.found == Found::Custom)
+      break_here(BreakReason::unknown_call, "__getattr__");
+    if (site.found == Found::NativeSlot)
+      break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
+    if (site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type) && finds_by_code(&site.value))
+      break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
+    OverlayKey place{object.value.object(), name, 0};
+    cells_.assume_unchanged(object.value.object(), Value(name));
+    watch_attribute(vm_, object.value, name, site);
+    for (Type* t : type_of(vm_, object.value)->mro)
+      if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
+    return overlay_.stored_at(place) || site.found != Found::Absent;
+  }
+  Type* type = type_of_av(object);
+  if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
+  return lookup_in_type(type, name) != nullptr;
+}
+
+const Av* Attributes::find_field(VInstance& instance, StrObject* name) {
+  for (auto& [field, value] : instance.fields)
+    if (field.get() == name) return value.is_undefined() ? nullptr : &value;
+  if (instance.source == Virtual::kMadeHere) return nullptr;
+  EntrySource source;
+  source.form = EntrySource::Form::Attribute;
+  source.parent = instance.source;
+  source.name = Local<StrObject>(name);
+  const Value now = get_own_attribute(vm_, instance.host.object(), name);
+  Av value;
+  if (!now.is_undefined()) {
+    value = inputs_.load_value(now, std::move(source));
+  } else {
+    // It must stay absent: what is found on the class would be hidden.
+    source.check = EntrySource::Check::Same;
+    inputs_.add_source(std::move(source));
+  }
+  instance.fields.push_back({Local<StrObject>(name), std::move(value)});
+  return now.is_undefined() ? nullptr : &instance.fields.back().second;
+}
+
+}  // namespace tsc::interp

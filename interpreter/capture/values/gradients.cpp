@@ -1,0 +1,235 @@
+#include "interpreter/capture/values/gradients.h"
+
+#include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/values/tensors.h"
+#include "interpreter/capture/written/writes.h"
+#include "jit/autodiff/gradient.h"
+#include "jit/autodiff/rules.h"
+#include "jit/autodiff/split.h"
+#include "jit/region/liveness.h"
+
+namespace tsc::interp {
+
+void Gradients::name_step(const Av& av, std::string_view name) {
+  step_names_[tensors_.share_tensor(av)->id] = std::string(name);
+}
+
+// `x += y` keeps x's dtype and shape, or raises.
+void Gradients::check_in_place(VTensor& target, const Av& result) {
+  const jit::Type& own = region_.type(tensors_.current(target));
+  const jit::Type& made = region_.type(tensors_.tensor_of(result)->id);
+  bool fits = category_of(made.dtype) <= category_of(own.dtype) && made.sizes.size() == own.sizes.size();
+  for (size_t i = 0; fits && i < own.sizes.size(); ++i)
+    fits = builder_.known_equal(own.sizes[i], made.sizes[i]);
+  if (!fits) break_here(BreakReason::raises, "in-place result does not fit");
+}
+
+// A backward() has used up the history of `loss`: what gradients have gone through. What leads elsewhere stays.
+void Gradients::forget_history(ValueId loss) {
+  jit::ValueSet used = {loss};
+  const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  const std::vector<jit::Instruction>& code = region_.body.instructions;
+  for (size_t i = code.size(); i-- > 0;) {
+    if (code[i].code != jit::Code::Op || !jit::is_differentiable(code[i].op)) continue;
+    const bool leads = std::any_of(code[i].results.begin(), code[i].results.end(),
+                                   [&](ValueId result) { return used.count(result) && !stops.count(result); });
+    if (leads) jit::for_each_use(code[i], [&](ValueId operand) { used.insert(operand); });
+  }
+  for (const auto& [tensor, result] : in_history_) tensor->in_history = false;
+  std::erase_if(in_history_, [&](const auto& entry) { return used.count(entry.second) != 0; });
+  for (const auto& [tensor, result] : in_history_) tensor->in_history = true;
+}
+
+void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) {
+  repeats_.spoil_record();
+  std::shared_ptr<VTensor> root = tensors_.share_tensor(loss);
+  ValueId value = tensors_.current(*root);
+  if (is_complex(region_.type(value).dtype)) break_here(BreakReason::complex_numbers, "backward()");
+  if (!root->requires_grad || !modes_.grad_enabled) break_here(BreakReason::raises, "backward()");
+  ValueId seed;
+  if (gradient.is_none()) {
+    for (ValueId size : region_.type(value).sizes)
+      if (builder_.known_int(size) != 1) break_here(BreakReason::raises, "backward() of several elements");
+    std::vector<ValueId> sizes(region_.type(value).sizes.begin(), region_.type(value).sizes.end());
+    sizes.insert(sizes.begin(), builder_.constant(1.0));
+    OpAttributes attributes;
+    attributes.dtype = region_.type(value).dtype;
+    seed = builder_.op(Op::full, {}, sizes, attributes);
+  } else {
+    seed = tensors_.current(*tensors_.share_tensor(gradient));
+  }
+  std::vector<std::shared_ptr<VTensor>> leaves;
+  std::vector<ValueId> wrt;
+  for (const auto& list : {inputs_.tensor_inputs(), leaves_}) {
+    for (const std::shared_ptr<VTensor>& tensor : list) {
+      if (!tensor->requires_grad) continue;
+      leaves.push_back(tensor);
+      wrt.push_back(gradient_place(*tensor));
+    }
+  }
+  jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  const jit::GradientSeed seeds[] = {{value, seed}};
+  std::vector<ValueId> saving;
+  std::vector<ValueId> gradients = jit::append_backward(builder_, seeds, wrt, stops, &saving);
+  for (ValueId made : saving)
+    if (freed_.count(made)) break_here(BreakReason::raises, "backward() through a freed history");
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (gradients[i] == kNoValue) continue;
+    if (!leaves[i]->leaf) break_here(BreakReason::history, "the loss depends on a tensor computed outside");
+    if (leaves[i]->hooked) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
+    check_accumulates(*leaves[i]);
+  }
+  if (!retain_graph) {  // the history of this region is used up
+    freed_.insert(saving.begin(), saving.end());
+    forget_history(value);
+  }
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (gradients[i] == kNoValue) continue;
+    accumulate(leaves[i], gradients[i]);
+  }
+}
+
+namespace {
+
+struct NoGrad {
+  explicit NoGrad(Modes& m) : modes(m), before(m.grad_enabled) { modes.grad_enabled = false; }
+  ~NoGrad() { modes.grad_enabled = before; }
+  Modes& modes;
+  const bool before;
+};
+
+}  // namespace
+
+// In front of everything that backward() changes here: whether the region may write the gradient that there is.
+void Gradients::check_accumulates(VTensor& leaf) {
+  const Av existing = load_gradient(leaf);
+  if (existing.is_none()) return;
+  NoGrad no_grad(modes_);
+  writes_.check_writable(*root_of(*tensors_.share_tensor(existing)));
+}
+
+void Gradients::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient) {
+  Av existing = load_gradient(*leaf);
+  Av added = tensors_.new_tensor(gradient, false);
+  if (existing.is_none()) return writes_.set_gradient(leaf, added);
+  NoGrad no_grad(modes_);
+  const Av operands[] = {existing, added};
+  Av total = tensors_.elementwise(Op::add, operands);
+  writes_.assign(tensors_.share_tensor(existing), total);
+}
+
+// `.grad` of a tensor: read at every entry, because every step makes a new one.
+Av Gradients::find_gradient(VTensor& tensor) {
+  if (tensor.has_grad_overlay) return tensor.grad;
+  if (tensor.host.is_undefined()) return Av::none();
+  TensorObject* host = cast<TensorObject>(tensor.host);
+  EntrySource source;
+  source.form = EntrySource::Form::Gradient;
+  source.parent = tensor.source;
+  tensor.has_grad_overlay = true;
+  tensor.grad = inputs_.load_value(host->grad.is_undefined() ? Value::none() : host->grad, std::move(source));
+  return tensor.grad;
+}
+
+// From here on the tensor needs a gradient: what was computed of it before, its views among them, has no part in that.
+void Gradients::begin_gradient(VTensor& tensor) {
+  repeats_.spoil_record();
+  tensors_.current(tensor);
+  tensor.id = builder_.op(Op::copy, {&tensor.id, 1}, {}, {});
+  no_grad_values_.push_back(tensor.id);
+  for (const std::weak_ptr<VTensor>& view : tensor.views)
+    if (const std::shared_ptr<VTensor> alive = view.lock()) no_grad_values_.push_back(alive->id);
+}
+
+// The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
+ValueId Gradients::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
+
+// What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
+// place is the interpreter's business, which knows the rules and the errors.
+void Gradients::remember_history(std::span<const Av> tensors, ValueId result) {
+  for (const Av& av : tensors) {
+    std::shared_ptr<VTensor> tensor = tensors_.share_tensor(av);
+    while (tensor->view) tensor = tensor->view->parent;
+    tensor->in_history = true;
+    in_history_.push_back({std::move(tensor), result});
+  }
+}
+
+namespace {
+
+// The ops that made the values; a value that came in or was written through a view has its newest maker.
+std::vector<std::string> output_names(const jit::Region& region, const std::vector<ValueId>& values,
+                                      const std::unordered_map<ValueId, std::string>& step_names) {
+  std::unordered_map<ValueId, Op> makers;
+  for (const jit::Instruction& instruction : region.body.instructions)
+    if (instruction.code == jit::Code::Op)
+      for (ValueId result : instruction.results) makers.emplace(result, instruction.op);
+  std::vector<std::string> names;
+  for (ValueId value : values) {
+    const auto maker = makers.find(value);
+    const auto step = step_names.find(value);
+    names.push_back(step != step_names.end()
+                        ? step->second
+                        : std::string(jit::node_name(maker == makers.end() ? Op::copy : maker->second)));
+  }
+  return names;
+}
+
+}  // namespace
+
+// Whether the backward of each output meets what a backward() in the region has freed: it can only raise.
+bool Gradients::all_freed(const std::vector<ValueId>& outputs, const std::vector<ValueId>& wrt,
+                        const jit::ValueSet& stops) const {
+  if (outputs.size() == 1) return true;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::vector<bool> present(outputs.size());
+    present[i] = true;
+    const jit::ValueSet reachable;
+    const jit::SplitBackward one =
+        jit::split_backward(region_, outputs, wrt, stops, present, nullptr, &reachable);
+    if (std::none_of(one.saving.begin(), one.saving.end(),
+                     [&](ValueId made) { return freed_.count(made) != 0; }))
+      return false;
+  }
+  return true;
+}
+
+// What backward() will need when it is called outside: the region's own backward, its saved values among
+// the live ones.
+void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
+  std::vector<ValueId> wrt;
+  for (const std::shared_ptr<VTensor>& tensor : inputs_.tensor_inputs()) {
+    if (!cast<TensorObject>(tensor->host)->needs_grad()) continue;
+    wrt.push_back(gradient_place(*tensor));
+    plan.wrt_sources.push_back(tensor->source);
+  }
+  for (const std::shared_ptr<VTensor>& tensor : leaves_) {
+    wrt.push_back(gradient_place(*tensor));
+    plan.wrt_objects.push_back(tensor->number);
+  }
+  jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  const jit::ValueSet reachable(plan.materials.live.begin(), plan.materials.live.end());
+  plan.backward = std::make_shared<jit::SplitBackward>(
+      jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
+  plan.history = std::make_shared<HistorySource>();
+  for (ValueId made : plan.backward->saving)
+    if (freed_.count(made)) plan.freed.insert(made);
+  plan.history_freed = !plan.freed.empty() && all_freed(writer.history_values, wrt, stops);
+  if (plan.history_freed) {
+    plan.backward->backward = {};
+    plan.backward->saved.clear();
+  } else {
+    plan.history->forward = region_.clone();
+  }
+  plan.history->outputs = writer.history_values;
+  plan.history->wrt = wrt;
+  plan.history->stops = no_grad_values_;
+  plan.history->names = output_names(region_, writer.history_values, step_names_);
+  plan.history_objects = writer.history_objects;
+  for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
+  for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);
+}
+
+}  // namespace tsc::interp

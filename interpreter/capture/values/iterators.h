@@ -1,0 +1,31 @@
+#pragma once
+// Iteration: iterators over anything, those whose items are made when they are asked for, and the items of a whole iterable.
+// Defined in sequences.cpp, program/nested.cpp.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+class Iterators : private Room {
+ public:
+  explicit Iterators(const Rooms& rooms) : Room(rooms) {}
+  // An iterator whose items are made when they are asked for.
+  std::shared_ptr<VIterator> make_lazy(VIterator::Form form);
+  // The items of a list, tuple, range, dict keys, iterator...; breaks when they are not known.
+  std::vector<Av> items_of(const Av& iterable);
+  // iter().
+  Av iterate(const Av& iterable);
+  // False: it has ended.
+  bool next(VIterator& iterator, Av* out);
+  void begin(VIterator& iterator, const Av& av, bool reverse = false);
+  // An iterator made here outlives the region: the next capture leaves in front of the instruction that made it.
+  [[noreturn]] void refuse_making(const VIterator& iterator);
+
+ private:
+  bool next_live(VIterator& iterator, Av* out);
+  bool next_item(VIterator& iterator, Av* out);
+  std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);
+  bool next_mapped(VIterator& iterator, Av* out);
+  bool next_filtered(VIterator& iterator, Av* out);
+};
+
+}  // namespace tsc::interp

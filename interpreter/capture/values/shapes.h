@@ -1,0 +1,32 @@
+#pragma once
+// Sizes of tensors as values of the region: shapes, broadcasting, layouts. That a size is one or that two are equal is
+// assumed at entry (conditions.h).
+// Defined in shapes.cpp.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+class Shapes : private Room {
+ public:
+  explicit Shapes(const Rooms& rooms) : Room(rooms) {}
+  // Whether a reshape of row-major elements shares their memory.
+  bool reshape_is_view(const jit::ValueList& from, std::span<const ValueId> to);
+  Av shape_of(VTensor& tensor);
+  // To the shape of them all.
+  void broadcast_together(std::vector<Av>& operands);
+  Av broadcast_to(const Av& av, const std::vector<ValueId>& sizes);
+  Av expand(const Av& av, const std::vector<ValueId>& sizes);
+  // For every entry; nothing: it depends.
+  std::optional<bool> is_row_major(const VTensor& tensor);
+  // In this call, assumed of every other.
+  bool is_row_major_now(const VTensor& tensor);
+  // A reshape of `of` that shares its memory, whatever the layout.
+  bool is_reshaped_view(const VTensor& view, const VTensor& of);
+  void assume_size_one(ValueId size, ValueId other);
+
+ private:
+  std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);
+  std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
+};
+
+}  // namespace tsc::interp

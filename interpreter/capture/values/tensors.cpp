@@ -1,0 +1,271 @@
+// Tensors while capturing: primitives are appended to the region, views remember how they were made.
+#include "interpreter/capture/values/tensors.h"
+
+#include <algorithm>
+#include <array>
+
+#include "interpreter/capture/entry/conditions.h"
+#include "interpreter/capture/entry/size_checks.h"
+#include "interpreter/capture/outside/inputs.h"
+#include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/values/gradients.h"
+#include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/values/shapes.h"
+#include "interpreter/capture/written/effects.h"
+#include "interpreter/capture/written/writes.h"
+#include "interpreter/tensor/elementwise.h"
+
+namespace tsc::interp {
+namespace {
+
+bool makes_view(Op op) { return op_row(op).flags & kView; }
+
+}  // namespace
+
+VTensor* Tensors::tensor_of(const Av& av) {
+  if (VTensor* tensor = as<VTensor>(av)) return tensor;
+  if (av.is_constant() && as_tensor(tensor_state_, av.value)) {
+    repeats_.spoil_record();
+    if (const Av* found = inputs_.input_of(av.value.object())) return as<VTensor>(*found);
+    EntrySource source;
+    source.form = EntrySource::Form::Pinned;
+    source.holder = av.value;
+    plan_.watched.push_back({av.value, Value()});
+    Av input = inputs_.tensor_input(as_tensor(tensor_state_, av.value), inputs_.add_source(std::move(source)));
+    return as<VTensor>(input);
+  }
+  return nullptr;
+}
+
+std::shared_ptr<VTensor> Tensors::share_tensor(const Av& av) {
+  VTensor* tensor = tensor_of(av);
+  if (!tensor) break_here(BreakReason::unknown_object, "expected a tensor");
+  if (av.kind == Av::Kind::Virtual) return std::static_pointer_cast<VTensor>(av.object);
+  return std::static_pointer_cast<VTensor>(inputs_.input_of(av.value.object())->object);
+}
+
+ValueId Tensors::current(VTensor& tensor) {
+  VTensor* root = root_of(tensor);
+  if (root->unrecorded && modes_.grad_enabled) {
+    root->id = builder_.op(Op::copy, {&root->id, 1}, {}, {});
+    gradients_.end_history(root->id);
+    ++root->version;
+    root->unrecorded = false;
+  }
+  if (!tensor.view || tensor.view->root_version == root->version) return tensor.id;
+  const VTensor& parent = *tensor.view->parent;
+  const ValueId viewed = current(*tensor.view->parent);
+  const bool no_grad = gradients_.is_without_history(tensor.id);
+  tensor.id = builder_.op(tensor.view->op, {&viewed, 1}, tensor.view->scalars, tensor.view->attributes);
+  tensor.view->root_version = root->version;
+  if (no_grad) gradients_.end_history(tensor.id);
+  if (parent.requires_grad && !parent.leaf && tensor.view->op != Op::detach && !no_grad) {
+    tensor.requires_grad = true;
+    tensor.leaf = false;
+  }
+  return tensor.id;
+}
+
+// Where a reduced axis is empty.
+void Tensors::reduction_may_raise(ValueId tensor, const OpAttributes& attributes) {
+  const jit::ValueList sizes = region_.type(tensor).sizes;
+  for (int64_t axis : attributes.axes) {
+    const ValueId size = sizes[static_cast<size_t>(axis)];
+    if (builder_.known_int(size).value_or(0) > 0) continue;
+    if (!frames_.is_protected()) return writes_.flush_writes();
+    const ValueId sides[] = {size, builder_.constant(int64_t{0})};
+    if (!conditions_.assume_at_entry(builder_.scalar(jit::ScalarOp::ne, sides))) return effects_.operation_may_raise();
+  }
+}
+
+// On element values.
+bool Tensors::may_raise(Op op, std::span<const ValueId> tensors) const {
+  if (!(op_row(op).flags & kMayRaise) || op_row(op).family == Family::Reduce) return false;
+  return !is_elementwise(op) || !is_floating(region_.type(tensors[0]).dtype);
+}
+
+Av Tensors::new_tensor(ValueId id, bool requires_grad) {
+  auto tensor = make<VTensor>();
+  tensor->id = id;
+  tensor->requires_grad = requires_grad;
+  tensor->leaf = !requires_grad;
+  return Av::of(tensor);
+}
+
+Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+                    int result) {
+  std::vector<ValueId> ids;
+  bool any_grad = false;
+  for (const Av& av : tensors) {
+    std::shared_ptr<VTensor> tensor = share_tensor(av);
+    ids.push_back(current(*tensor));
+    any_grad |= tensor->requires_grad;
+  }
+  const bool makes_complex = op_row(op).dtype_rule == DTypeRule::Attribute && is_complex(attributes.dtype);
+  const bool takes_complex = std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_complex(region_.type(id).dtype); });
+  if (makes_complex || takes_complex || op == Op::view_as_complex) break_here(BreakReason::complex_numbers, std::string(op_name(op)));
+  if (may_raise(op, ids)) effects_.operation_may_raise();
+  else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
+  if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
+  size_checks_.check_sizes(op, ids, scalars, attributes);
+  ValueId id = builder_.op(op, ids, scalars, attributes, result);
+  for (ValueId size : region_.type(id).sizes) conditions_.set_nonnegative(size);
+  bool floating = is_differentiable(region_.type(id).dtype);
+  if (any_grad && !modes_.grad_enabled) gradients_.end_history(id);
+  Av out = new_tensor(id, any_grad && modes_.grad_enabled && floating && op != Op::detach);
+  if (as<VTensor>(out)->requires_grad) {
+    gradients_.remember_history(tensors, id);
+    gradients_.remember_history({&out, 1}, id);
+  }
+  const bool is_same_object = op == Op::save_for_backward && attributes.mode != 0;
+  if (!makes_view(op) || is_same_object) return out;
+  VTensor* made = as<VTensor>(out);
+  std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
+  made->view = std::make_unique<VirtualView>();
+  made->view->parent = parent;
+  made->view->op = op;
+  made->view->scalars.assign(scalars.begin(), scalars.end());
+  made->view->attributes = attributes;
+  made->view->root_version = root_of(*parent)->version;
+  root_of(*parent)->views.push_back(std::static_pointer_cast<VTensor>(out.object));
+  const bool leading = op == Op::slice && attributes.axes[0] == 0 && builder_.known_int(scalars[2]) == 1;
+  made->contiguous =
+      parent->contiguous && (op == Op::reshape || op == Op::detach || op == Op::save_for_backward || leading);
+  if (op == Op::reshape && !parent->contiguous && !shapes_.reshape_is_view(region_.type(parent->id).sizes, scalars))
+    root_of(*parent)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
+  return out;
+}
+
+Av Tensors::copied(const Av& av) {
+  repeats_.spoil_record();  // it belongs to its instruction
+  std::shared_ptr<VTensor> tensor = share_tensor(av);
+  Av out = emit(Op::copy, {&av, 1}, {}, {});
+  if (tensor->view) {
+    root_of(*tensor)->ambiguous.push_back(std::static_pointer_cast<VTensor>(out.object));
+    VTensor& copy = static_cast<VTensor&>(*out.object);
+    copy.copied_in = frames_.frame().code;
+    copy.copied_at = frames_.frame().pc;
+  }
+  return out;
+}
+
+std::pair<Av, Av> Tensors::emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes) {
+  std::shared_ptr<VTensor> operand = share_tensor(tensor);
+  ValueId id = current(*operand);
+  std::vector<ValueId> ids = builder_.op_results(op, {&id, 1}, {}, attributes);
+  const bool grad = operand->requires_grad && modes_.grad_enabled;
+  if (operand->requires_grad && !modes_.grad_enabled) gradients_.end_history(ids[0]);
+  std::pair<Av, Av> out = {new_tensor(ids[0], grad), new_tensor(ids[1], false)};
+  if (grad) gradients_.remember_history(std::array{tensor, out.first}, ids[0]);
+  return out;
+}
+
+namespace {
+
+using Level = ElementwiseOperand::Level;
+
+jit::ValueKind number_kind(const Av& av) {
+  if (av.is_number()) return av.scalar_kind;
+  if (av.value.is_bool()) return jit::ValueKind::Bool;
+  return av.value.is_int() ? jit::ValueKind::Int : jit::ValueKind::Float;
+}
+
+}  // namespace
+
+void Tensors::check_written(const Av& number, DType dtype) {
+  if (!is_integral(dtype)) return;
+  Scalar known;
+  if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
+                           : dtype == DType::I64 && number_kind(number) != jit::ValueKind::Float)
+    return;
+  break_here(BreakReason::raises, "a number beyond the dtype");
+}
+
+Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
+  SmallVector<ElementwiseOperand, 3> kinds;
+  for (const Av& av : operands) {
+    if (VTensor* tensor = tensor_of(av)) {
+      const jit::Type& type = region_.type(tensor->id);
+      kinds.push_back({type.sizes.empty() ? Level::ZeroDim : Level::Dimensioned, type.dtype});
+    } else if (av.holds_number()) {
+      jit::ValueKind kind = number_kind(av);
+      kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? modes_.default_dtype
+                                      : kind == jit::ValueKind::Bool ? DType::Bool
+                                                                     : DType::I64});
+    } else {
+      return Av();
+    }
+  }
+  bool identity = false;
+  DType dtype = compute_dtype(op, kinds, modes_.default_dtype, &identity);
+  if (identity) return operands[0];
+  const auto wanted = [&](size_t i) { return op == Op::select && i == 0 ? DType::Bool : dtype; };
+  std::vector<Av> tensors;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (kinds[i].level == Level::Number) continue;
+    if (op == Op::select && i == 0 && kinds[i].dtype != DType::Bool)
+      break_here(BreakReason::raises, "where: condition is no bool tensor");
+    tensors.push_back(cast_to(operands[i], wanted(i)));
+  }
+  if (tensors.size() > 1) shapes_.broadcast_together(tensors);
+  if (tensors.size() == operands.size()) return emit(op, tensors, {}, {});
+  // A number becomes a tensor of the others' sizes.
+  std::vector<Av> arguments;
+  for (size_t i = 0, next = 0; i < operands.size(); ++i) {
+    if (kinds[i].level != Level::Number) {
+      arguments.push_back(tensors[next++]);
+      continue;
+    }
+    std::vector<ValueId> scalars = {numbers_.number_id(operands[i])};
+    if (!tensors.empty()) {
+      const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
+      scalars.insert(scalars.end(), sizes.begin(), sizes.end());
+    }
+    OpAttributes attributes;
+    attributes.dtype = wanted(i);
+    arguments.push_back(emit(Op::full, {}, scalars, attributes));
+  }
+  return emit(op, arguments, {}, {});
+}
+
+Av Tensors::cast_to(const Av& tensor, DType dtype) {
+  if (region_.type(share_tensor(tensor)->id).dtype == dtype) return tensor;
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return emit(Op::cast, {&tensor, 1}, {}, attributes);
+}
+
+Av Numbers::find_int(ValueId id) {
+  if (std::optional<int64_t> known = builder_.known_int(id)) return Av::integer(*known);
+  std::optional<Scalar> now = conditions_.hint(id);
+  return Av::number(jit::ValueKind::Int, id, now ? Value::integer(now->i) : Value());
+}
+
+Av Tensors::read_item(VTensor& tensor) {
+  const jit::Type type = region_.type(current(tensor));
+  if (is_complex(type.dtype)) break_here(BreakReason::complex_numbers, "item()");
+  for (ValueId size : type.sizes) {
+    if (builder_.known_int(size) == 1) continue;
+    std::optional<Scalar> now = conditions_.hint(size);
+    if (!now || now->i != 1) break_here(BreakReason::raises, "item() of several elements");
+    shapes_.assume_size_one(size, kNoValue);
+  }
+  jit::ValueKind kind = is_floating(type.dtype)      ? jit::ValueKind::Float
+                        : type.dtype == DType::Bool ? jit::ValueKind::Bool
+                                                    : jit::ValueKind::Int;
+  return Av::number(kind, builder_.read(current(tensor), kind), Value());
+}
+
+std::pair<ValueId, ValueId> Tensors::advance_rng() { return builder_.rng_advance(builder_.constant(int64_t{1})); }
+
+// The value of full and pad (its first number) may be any number; the other numbers of pad are ints.
+ValueId Tensors::fill_value(const Av& av, size_t position, Op op) {
+  bool is_value = op == Op::full || position == 2;
+  if (!is_value) return numbers_.int_id(av);
+  if (VTensor* tensor = tensor_of(av)) return read_item(*tensor).id;
+  return numbers_.number_id(av);
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,48 @@
+#pragma once
+// Tensors of the region: from abstract values to region values, and operations on them appended to the region. A tensor is
+// its newest version; a view of something that was written since is made again when it is used.
+// Must not know natives or instructions.
+// Defined in tensors.cpp, program/recorded.cpp, sequences.cpp, written/writes.cpp.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+class Tensors : private Room {
+ public:
+  explicit Tensors(const Rooms& rooms) : Room(rooms) {}
+  std::shared_ptr<VTensor> share_tensor(const Av& av);  // breaks when av is no tensor
+  // The number that an operation fills with.
+  ValueId fill_value(const Av& av, size_t position, Op op);
+  // Leaves where the interpreter refuses the number, or may.
+  void check_written(const Av& number, DType dtype);
+  // Null: it is none.
+  VTensor* tensor_of(const Av& av);
+  ValueId current(VTensor& tensor);  // newest version, views replayed
+  // Appends the operation to the region; the result is a tensor.
+  Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
+          const OpAttributes& attributes, int result = 0);
+  std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
+  Av elementwise(Op op, std::span<const Av> operands);  // Undefined when an operand fits not
+  // item(): a number that only the run knows, or of a constant tensor.
+  Av read_item(VTensor& tensor);
+  // A tensor for a value of the region.
+  Av new_tensor(ValueId id, bool requires_grad);
+  Av filled(const Av& number, DType dtype);
+  Av cast_to(const Av& tensor, DType dtype);  // the tensor itself where it has that dtype
+  // A contiguous copy that may share memory with the tensor if that is contiguous after all.
+  Av copied(const Av& av);
+  std::pair<ValueId, ValueId> rng_offset();  // seed, offset
+  // Its parts along the first axis.
+  std::vector<Av> unbind(const Av& av, VTensor& tensor);
+
+ private:
+  void reduction_may_raise(ValueId tensor, const OpAttributes& attributes);
+  bool may_raise(Op op, std::span<const ValueId> tensors) const;
+  // What those of the functions above do that are recorded (recorded.cpp).
+  Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
+  std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
+  Av emit_elementwise(Op op, std::span<const Av> operands);
+  std::pair<ValueId, ValueId> advance_rng();
+};
+
+}  // namespace tsc::interp

@@ -1,0 +1,87 @@
+#include "interpreter/capture/written/effects.h"
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/values/attributes.h"
+#include "interpreter/capture/written/writes.h"
+
+namespace tsc::interp {
+
+// The history of a tensor is made when the region is left: what is printed before would lack it, and what is stored
+// is stored then.
+static void write_values(RecipeWriter& writer, HostAction& action, const std::vector<Av>& values) {
+  for (const Av& av : values) action.values.push_back(writer.write(av));
+}
+
+static bool is_store(const HostAction& action) { return action.is_store || action.form != HostAction::Form::Call; }
+
+void Effects::host_action(HostAction action, std::vector<Av> values) {
+  repeats_.spoil_record();
+  action.origin = builder_.known_origin();
+  if (!is_store(action)) stores_must_not_wait();
+  const bool waits = !waiting_stores_.empty() && action.form != HostAction::Form::SetGradient;
+  if (waits) return waiting_stores_.push_back({std::move(action), std::move(values)});
+  if (action.form == HostAction::Form::Call) writes_.flush_writes();
+  RecipeWriter writer(capture_, action.materials);
+  write_values(writer, action, values);
+  if (!writer.history_values.empty()) {
+    const bool may_wait = is_store(action) && action.form != HostAction::Form::SetGradient && !frames_.is_protected();
+    if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
+    action.values.clear();
+    action.materials = {};
+    return waiting_stores_.push_back({std::move(action), std::move(values)});
+  }
+  std::vector<jit::Type> results;
+  uint32_t id = static_cast<uint32_t>(plan_.actions.size());
+  builder_.host(id, action.materials.live, results);
+  plan_.actions.push_back(std::move(action));
+}
+
+Av Effects::host_action_with_result(HostAction action, std::vector<Av> values) {
+  repeats_.spoil_record();
+  stores_must_not_wait();
+  writes_.flush_writes();
+  RecipeWriter writer(capture_, action.materials);
+  write_values(writer, action, values);
+  if (!writer.history_values.empty()) break_here(BreakReason::history, "a call is given a tensor with gradient history");
+  action.origin = builder_.known_origin();
+  jit::Type type;
+  type.kind = action.result;
+  uint32_t id = static_cast<uint32_t>(plan_.actions.size());
+  std::vector<ValueId> results = builder_.host(id, action.materials.live, {&type, 1});
+  jit::ValueKind kind = action.result;
+  plan_.actions.push_back(std::move(action));
+  if (kind == jit::ValueKind::Object) return Av::opaque(results[0]);
+  return Av::number(kind, results[0], Value());
+}
+
+// What the region is about to do to the object itself: method(container, ...) in program order.
+void Effects::write_through(const Av& container, const char* method, std::vector<Av> arguments) {
+  if (container.kind != Av::Kind::Virtual) return;
+  will_change(*container.object);
+  if (container.object->source == Virtual::kMadeHere) return;
+  effect_may_raise();
+  HostAction action;
+  action.is_store = true;
+  const Value* function = lookup_in_type(attributes_.type_of_av(container), intern(vm_, method).get());
+  arguments.insert(arguments.begin(), {Av::constant(*function), container});
+  plan_.distinct.push_back(container.object->source);
+  host_action(std::move(action), std::move(arguments));
+}
+
+void Effects::effect_may_raise() {
+  if (frames_.is_protected()) break_here(BreakReason::protected_raise);
+}
+
+void Effects::may_raise_here() {
+  if (!frames_.is_protected()) {
+    stores_must_not_wait();
+    return writes_.flush_writes();
+  }
+  if (memory_.has_effects) break_here(BreakReason::protected_raise);
+  plan_.run_again = true;
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,51 @@
+#pragma once
+// What the region does to the host, in program order: stores, calls of natives in the host, changes of objects that came in.
+// In front of whatever may raise, the memory of tensors is brought up to date (writes.h), so that whoever catches the
+// exception finds the program where it stopped. Inside try or with, where a raise must find its handler, an effect
+// breaks; an operation may stay as long as the region has no effect, since the interpreter can then run it all again.
+// Stores of what has a gradient history wait until the region is left, and all stores behind such a one.
+// Defined in effects.cpp, program/recorded.cpp.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+// A store that is made when the region is left.
+struct WaitingStore {
+  HostAction action;
+  std::vector<Av> values;
+};
+
+class Effects : private Room {
+ public:
+  explicit Effects(const Rooms& rooms) : Room(rooms) {}
+  // The region changes what it knows of a container that came in; this changes the real one: method(container, ...).
+  void write_through(const Av& container, const char* method, std::vector<Av> arguments);
+  // In front of every change of a virtual object. One that a host instruction has built exists outside already:
+  // the interpreter changes it.
+  void will_change(const Virtual& object) {
+    if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
+  }
+  // In front of what runs in the host, and of an operation that may raise.
+  void effect_may_raise();
+  void operation_may_raise();
+  // What the host does at this place of the program; with a result, that is a register of the region.
+  void host_action(HostAction action, std::vector<Av> values);
+  Av host_action_with_result(HostAction action, std::vector<Av> values);
+  // Counts the places at which the region may raise, or brings memory up to date.
+  void note_raise() { ++raises_; }
+  uint32_t raises() const { return raises_; }
+  const std::vector<WaitingStore>& waiting_stores() const { return waiting_stores_; }
+
+ private:
+  // In front of what runs host code or may raise: whoever looks then must find all that was stored.
+  void stores_must_not_wait() {
+    if (!waiting_stores_.empty()) break_here(BreakReason::history, "a tensor with gradient history was stored");
+  }
+  void may_raise_here();
+
+  uint32_t raises_ = 0;  // places at which the region may raise, or brings memory up to date
+  // Stores of what has a gradient history, which is made when the region is left, and all stores behind one.
+  std::vector<WaitingStore> waiting_stores_;
+};
+
+}  // namespace tsc::interp

@@ -1,0 +1,36 @@
+#pragma once
+// Writes to the elements of tensors and to `.grad`. Each makes a new version of the tensor (its root, when it is a view);
+// memory is written when somebody may look: in front of host code, of what may raise, and when the region is left.
+// Owns the list of what is out of date. Must not know which operation wrote.
+// Defined in writes.cpp, program/recorded.cpp.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+class Writes : private Room {
+ public:
+  explicit Writes(const Rooms& rooms) : Room(rooms) {}
+  // target[...] = value, with broadcasting.
+  void assign(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history = WriteHistory::Take);
+  // Breaks where a write would be seen in another way than the interpreter shows it.
+  void check_writable(const VTensor& root);
+  // `.grad = value`.
+  void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
+  // Memory of written inputs, and `.grad`, are brought up to date.
+  void flush_writes();
+  // Whether some `.grad` is out of date.
+  bool has_waiting_gradients() const { return !grad_dirty_.empty(); }
+
+ private:
+  bool may_be_saved(const VTensor& root) const;
+  void take_views_anew(VTensor& root);
+  void add_written(uint32_t source);
+  void write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history);
+  void replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
+  void write_back_all();
+
+  std::vector<std::shared_ptr<VTensor>> dirty_;       // inputs whose memory is out of date
+  std::vector<std::shared_ptr<VTensor>> grad_dirty_;  // host tensors whose .grad is out of date
+};
+
+}  // namespace tsc::interp

@@ -200,7 +200,8 @@ class ClassReader {
         head = std::regex_replace(head, label, "");
         const bool is_function = declares_function(head);
         if (is_function && owner >= 0) ++found_[static_cast<std::size_t>(owner)].functions;
-        if (c == '{' && !is_function && std::regex_search(head, match, type)) {
+        const std::string plain = without_template_arguments(head);
+        if (c == '{' && !is_function && std::regex_search(plain, match, type)) {
           found_.push_back({match[2].str(), line(), 0});
           read_scope(static_cast<int>(found_.size()) - 1);
         } else if (c == '{' && !is_function && head.find("namespace") != std::string::npos) {

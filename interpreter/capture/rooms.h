@@ -69,6 +69,10 @@ struct CallArguments {
   std::vector<Av> positional;
   std::vector<std::pair<Local<StrObject>, Av>> keywords;
 };
+// A positional argument; Undefined: it is not given.
+inline Av at(const CallArguments& arguments, size_t i) {
+  return i < arguments.positional.size() ? arguments.positional[i] : Av();
+}
 
 // A call whose result nobody takes; one whose result goes to the instruction that is running.
 inline constexpr uint16_t kNoDestination = 0xFFFF;

@@ -51,9 +51,20 @@ Value tuple_of(Vm& vm, std::initializer_list<Tensor> tensors) {
   return tuple.take();
 }
 
-Value cholesky(Vm& vm, Args& args) {
-  Tensor a = fresh(vm, args[0], "a");
+Tensor fresh_square(Vm& vm, const Value& v) {
+  Tensor a = fresh(vm, v, "a");
   expect_fit(vm, rows(a) == columns(a));
+  return a;
+}
+// What was factored before, for a solution of `b`: the factors, and their pivots.
+void expect_factors(Vm& vm, const Tensor& factors, const Tensor& pivots, const Tensor& b) {
+  expect_fit(vm, factors.rank() >= 2 && rows(factors) == columns(factors) && rows(factors) == rows(b) &&
+                     same_batch(factors, b, 2, 2) && same_batch(factors, pivots, 2, 1) &&
+                     pivots.size(pivots.rank() - 1) == rows(factors));
+}
+
+Value cholesky(Vm& vm, Args& args) {
+  Tensor a = fresh_square(vm, args[0]);
   const linalg::Factored found = linalg::cholesky(std::move(a));
   return tuple_of(vm, {found.matrix, found.info});
 }
@@ -79,10 +90,7 @@ Value lu_solve(Vm& vm, Args& args) {
   Tensor b = fresh(vm, args[2], "b");
   const Tensor factors = given(vm, args[0], "lu", b.dtype());
   const Tensor pivots = given(vm, args[1], "pivots", DType::I32);
-  expect_fit(vm, factors.rank() >= 2 && rows(factors) == columns(factors) &&
-                     rows(factors) == rows(b) && same_batch(factors, b, 2, 2) &&
-                     same_batch(factors, pivots, 2, 1) &&
-                     pivots.size(pivots.rank() - 1) == rows(factors));
+  expect_factors(vm, factors, pivots, b);
   check_pivots(pivots, rows(factors), false);
   return make_tensor(vm, linalg::lu_solve(factors, pivots, std::move(b), truth(vm, args[3])))
       .take();
@@ -110,8 +118,7 @@ Value permutation(Vm& vm, Args& args) {
 }
 
 Value ldl(Vm& vm, Args& args) {
-  Tensor a = fresh(vm, args[0], "a");
-  expect_fit(vm, rows(a) == columns(a));
+  Tensor a = fresh_square(vm, args[0]);
   const linalg::Exchanged found = linalg::ldl(std::move(a));
   return tuple_of(vm, {found.matrix, found.pivots, found.info});
 }
@@ -120,10 +127,7 @@ Value ldl_solve(Vm& vm, Args& args) {
   Tensor b = fresh(vm, args[2], "b");
   const Tensor factors = given(vm, args[0], "ldl", b.dtype());
   const Tensor pivots = given(vm, args[1], "pivots", DType::I32);
-  expect_fit(vm, factors.rank() >= 2 && rows(factors) == columns(factors) &&
-                     rows(factors) == rows(b) && same_batch(factors, b, 2, 2) &&
-                     same_batch(factors, pivots, 2, 1) &&
-                     pivots.size(pivots.rank() - 1) == rows(factors));
+  expect_factors(vm, factors, pivots, b);
   check_pivots(pivots, rows(factors), true);
   return make_tensor(vm, linalg::ldl_solve(factors, pivots, std::move(b))).take();
 }
@@ -163,8 +167,7 @@ Value reflectors_times(Vm& vm, Args& args) {
 }
 
 Value eigh(Vm& vm, Args& args) {
-  Tensor a = fresh(vm, args[0], "a");
-  expect_fit(vm, rows(a) == columns(a));
+  Tensor a = fresh_square(vm, args[0]);
   const linalg::Spectrum found = linalg::eigh(std::move(a), truth(vm, args[1]), truth(vm, args[2]));
   return tuple_of(vm, {found.values, found.matrix, found.info});
 }
@@ -177,8 +180,7 @@ Value svd(Vm& vm, Args& args) {
 }
 
 Value eig(Vm& vm, Args& args) {
-  Tensor a = fresh(vm, args[0], "a");
-  expect_fit(vm, rows(a) == columns(a));
+  Tensor a = fresh_square(vm, args[0]);
   const linalg::ComplexSpectrum found = linalg::eig(std::move(a), truth(vm, args[1]));
   return tuple_of(vm, {found.real, found.imaginary, found.vectors, found.info});
 }

@@ -1,4 +1,5 @@
 #include "runtime/kernels/convolve_kernels.h"
+#include "runtime/kernels/table_of_isa.h"
 
 namespace tsc {
 
@@ -25,19 +26,7 @@ TSC_DECLARE_FILLS(avx512)
 #endif
 
 const ConvolveTables& convolve_tables(Isa isa) {
-#ifdef TSC_X86_KERNELS
-  if (isa == Isa::Avx512) {
-    static const ConvolveTables tables = avx512::make_convolve_tables();
-    return tables;
-  }
-  if (isa == Isa::Avx2) {
-    static const ConvolveTables tables = avx2::make_convolve_tables();
-    return tables;
-  }
-#endif
-  (void)isa;
-  static const ConvolveTables tables = baseline::make_convolve_tables();
-  return tables;
+  return table_of_isa(isa, TSC_MAKERS(make_convolve_tables));
 }
 
 }  // namespace tsc

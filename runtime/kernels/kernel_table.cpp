@@ -1,4 +1,5 @@
 #include "runtime/kernels/kernel_table.h"
+#include "runtime/kernels/table_of_isa.h"
 
 namespace tsc {
 
@@ -37,19 +38,7 @@ TSC_DECLARE_FILLS(avx512)
 #endif
 
 const KernelTable& kernel_table(Isa isa) {
-#ifdef TSC_X86_KERNELS
-  if (isa == Isa::Avx512) {
-    static const KernelTable table = avx512::make_table();
-    return table;
-  }
-  if (isa == Isa::Avx2) {
-    static const KernelTable table = avx2::make_table();
-    return table;
-  }
-#endif
-  (void)isa;
-  static const KernelTable table = baseline::make_table();
-  return table;
+  return table_of_isa(isa, TSC_MAKERS(make_table));
 }
 
 }  // namespace tsc

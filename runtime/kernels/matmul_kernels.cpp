@@ -1,4 +1,5 @@
 #include "runtime/kernels/matmul_kernels.h"
+#include "runtime/kernels/table_of_isa.h"
 
 namespace tsc {
 
@@ -23,19 +24,7 @@ TSC_DECLARE_FILLS(avx512)
 #endif
 
 const MatmulKernels& matmul_kernels(Isa isa) {
-#ifdef TSC_X86_KERNELS
-  if (isa == Isa::Avx512) {
-    static const MatmulKernels table = avx512::make_matmul_kernels();
-    return table;
-  }
-  if (isa == Isa::Avx2) {
-    static const MatmulKernels table = avx2::make_matmul_kernels();
-    return table;
-  }
-#endif
-  (void)isa;
-  static const MatmulKernels table = baseline::make_matmul_kernels();
-  return table;
+  return table_of_isa(isa, TSC_MAKERS(make_matmul_kernels));
 }
 
 }  // namespace tsc

@@ -42,10 +42,6 @@ namespace {
 
 using Arguments = CallArguments;
 
-Av at(const Arguments& arguments, size_t i) {
-  return i < arguments.positional.size() ? arguments.positional[i] : Av();
-}
-
 // Other counts of arguments, and keywords, are the interpreter's to take or refuse.
 void expect_at_most(const Arguments& arguments, size_t most, const char* name, bool keywords = false) {
   if (arguments.positional.size() > most || (!keywords && !arguments.keywords.empty()))

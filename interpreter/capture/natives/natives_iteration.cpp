@@ -11,10 +11,6 @@ namespace {
 
 using Arguments = CallArguments;
 
-Av at(const Arguments& arguments, size_t i) {
-  return i < arguments.positional.size() ? arguments.positional[i] : Av();
-}
-
 Av call_map(Capture& capture, Arguments& arguments) {
   if (arguments.positional.size() < 2 || !arguments.keywords.empty())
     break_here(BreakReason::unknown_call, "map()");

@@ -14,10 +14,6 @@ namespace {
 
 using Arguments = CallArguments;
 
-Av at(const Arguments& arguments, size_t i) {
-  return i < arguments.positional.size() ? arguments.positional[i] : Av();
-}
-
 VList& virtual_list(const Arguments& arguments) {
   VList* list = as<VList>(at(arguments, 0));
   if (!list) break_here(BreakReason::escape, "a list from outside the region is changed");

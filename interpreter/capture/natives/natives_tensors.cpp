@@ -20,10 +20,6 @@ namespace {
 
 using Arguments = CallArguments;
 
-Av at(const Arguments& arguments, size_t i) {
-  return i < arguments.positional.size() ? arguments.positional[i] : Av();
-}
-
 Av prim_assign(Capture& capture, Arguments& arguments) {
   capture.writes().assign(capture.tensors().share_tensor(at(arguments, 0)), at(arguments, 1));
   return at(arguments, 0);

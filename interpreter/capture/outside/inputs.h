@@ -21,6 +21,8 @@ class Inputs : private Room {
   const std::vector<std::shared_ptr<VTensor>>& tensor_inputs() const { return tensors_in_; }
   // One that came in before is the same tensor.
   Av tensor_input(TensorObject* tensor, uint32_t source);
+  // What is assumed to stay where it was found: a tensor that is always this one, or a constant.
+  Av known_by_identity(const Value& now);
   uint32_t add_source(EntrySource source);
   // One that is written may share its memory with no other that is read; else capture starts again.
   void check_memory();

@@ -73,6 +73,15 @@ bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
 
 }  // namespace
 
+Av Inputs::known_by_identity(const Value& now) {
+  TensorObject* tensor = as_tensor(tensor_state_, now);
+  if (!tensor) return Av::constant(now);
+  EntrySource source;
+  source.form = Form::Pinned;
+  source.holder = now;
+  return tensor_input(tensor, add_source(std::move(source)));
+}
+
 Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   if (is_for_the_interpreter(*tensor, modes_)) {
     plan_.sources.resize(source);  // it was added for this
@@ -215,15 +224,9 @@ Av Cells::find_attribute_cell(const Value& holder, StrObject* name, const Value&
   } else {
     assume_unchanged(holder.object(), Value(name));
     constant_cells_[key] = true;
-    if (TensorObject* tensor = as_tensor(tensor_state_, current)) {
-      source.form = Form::Pinned;
-      source.holder = current;
-      result = inputs_.tensor_input(tensor, inputs_.add_source(std::move(source)));
-    } else {
-      if (!current.is_object() || is_kind(current, Kind::Str))
-        note_fact(std::string(name->view()) + " == " + repr(vm_, current));
-      result = Av::constant(current);
-    }
+    if (!current.is_object() || is_kind(current, Kind::Str))
+      note_fact(std::string(name->view()) + " == " + repr(vm_, current));
+    result = inputs_.known_by_identity(current);
   }
   loaded_[key] = result;
   return result;
@@ -267,13 +270,7 @@ Av Cells::find_cell(const Av& cell) {
   } else {
     assume_unchanged(host, Value());
     constant_cells_[key] = true;
-    if (TensorObject* tensor = as_tensor(tensor_state_, now)) {
-      source.form = Form::Pinned;
-      source.holder = now;
-      result = inputs_.tensor_input(tensor, inputs_.add_source(std::move(source)));
-    } else {
-      result = Av::constant(now);
-    }
+    result = inputs_.known_by_identity(now);
   }
   loaded_[key] = result;
   return result;
@@ -296,13 +293,7 @@ Av Cells::find_element(ListObject* list, int64_t index) {
   } else {
     constant_cells_[key] = true;
     assume_unchanged(list, Value::integer(index));
-    if (TensorObject* tensor = as_tensor(tensor_state_, now)) {
-      source.form = Form::Pinned;
-      source.holder = now;
-      result = inputs_.tensor_input(tensor, inputs_.add_source(std::move(source)));
-    } else {
-      result = Av::constant(now);
-    }
+    result = inputs_.known_by_identity(now);
   }
   loaded_[key] = result;
   return result;
@@ -314,13 +305,7 @@ Av Cells::find_dict_entry(DictObject* dict, const Value& key) {
     Value now = dict_get(vm_, dict, key);
     assume_unchanged(dict, Value());
     if (now.is_undefined()) return Av();
-    if (as_tensor(tensor_state_, now)) {
-      EntrySource source;
-      source.form = Form::Pinned;
-      source.holder = now;
-      return inputs_.tensor_input(as_tensor(tensor_state_, now), inputs_.add_source(std::move(source)));
-    }
-    return Av::constant(now);
+    return inputs_.known_by_identity(now);
   }
   Local<StrObject> name = intern(vm_, cast<StrObject>(key));
   OverlayKey place{dict, name.get(), 0};

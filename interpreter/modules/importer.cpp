@@ -11,6 +11,7 @@
 #include "lang/bytecode/serialize.h"
 #include "lang/diagnostic.h"
 #include "stdlib/embedded.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -132,7 +133,8 @@ bool Importer::may_search(const std::string& folder) const {
   try {
     check_read(vm_, folder.empty() ? "." : folder);
     return true;
-  } catch (const ScriptException&) {
+  } catch (const ScriptException& refused) {
+    pass_on_stops(vm_, refused);
     return false;
   }
 }

@@ -3,6 +3,7 @@
 #include "interpreter/modules/partial.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -150,7 +151,9 @@ Value EntryChecks::fetch(const EntrySource& source, const Frame& frame,
       Value item;
       try {
         iterate_next(vm_, entry[source.parent], item);
-      } catch (const ScriptException&) {  // the region raises it, when it comes to this item
+      } catch (const ScriptException& raised) {
+        pass_on_stops(vm_, raised);
+        // The region raises it, when it comes to this item.
         item.reset();
       }
       return item;

@@ -9,6 +9,7 @@
 #include "interpreter/vm/frames.h"
 #include "jit/runner/kernel_cache.h"
 #include "runtime/kernels/run_op.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 namespace {
@@ -217,6 +218,7 @@ std::optional<Value> SecondOpinions::run_checked(const SiteKey& key, Frame& fram
     compiled = run_without_effects(sites_.find(key)->second, frame);
     if (!compiled) return std::nullopt;
   } catch (const ScriptException& raised) {
+    pass_on_stops(vm_, raised);
     raised_text = exception_line(vm_, raised.exception());
   }
   frame.pc = 0;

@@ -11,6 +11,7 @@
 #include "interpreter/capture/values/operators.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/written/effects.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -341,6 +342,7 @@ Av StandIns::run(std::span<const Av> arguments, const Native& native, const Repe
   try {
     result = native(values);
   } catch (const ScriptException& raised) {
+    pass_on_stops(capture_.vm(), raised);
     break_here(BreakReason::raises, type_name(capture_.vm(), Value(raised.exception())));
   } catch (const Error& error) {
     break_here(BreakReason::raises, error.message());

@@ -10,6 +10,7 @@
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/vm/vm.h"
 #include "lang/bytecode/liveness.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -56,6 +57,7 @@ class BreakFinder {
       note({BreakReason::raises, error.message()});
       pass_over();
     } catch (const ScriptException& raised) {
+      pass_on_stops(capture_.vm(), raised);
       note({BreakReason::raises, exception_line(capture_.vm(), raised.exception())});
       pass_over();
     } catch (const UnreadContainer& unread) {

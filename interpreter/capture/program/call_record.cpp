@@ -12,6 +12,7 @@
 #include "interpreter/capture/written/overlay.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -399,7 +400,8 @@ Av Repetition::run() {
     expect(false);
   } catch (const Error&) {
     expect(false);
-  } catch (const ScriptException&) {
+  } catch (const ScriptException& raised) {
+    pass_on_stops(capture.vm(), raised);
     expect(false);
   }
   // Those that do nothing when they are repeated; whoever repeats the outer call compares them as well.

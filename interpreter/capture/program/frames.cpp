@@ -13,6 +13,7 @@
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
 #include "jit/region/scalar_eval.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 namespace {
@@ -61,6 +62,7 @@ void Frames::run_to_the_end() {
     } catch (const Error& error) {
       leave_or_refuse({BreakReason::raises, error.message()});
     } catch (const ScriptException& raised) {
+      pass_on_stops(vm_, raised);
       leave_or_refuse({BreakReason::raises, exception_line(vm_, raised.exception())});
     }
   }

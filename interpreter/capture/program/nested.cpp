@@ -10,6 +10,7 @@
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/operators.h"
 #include "interpreter/capture/values/tensors.h"
+#include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
 
@@ -43,6 +44,7 @@ void Frames::run_above(size_t base, const std::function<void()>& start) {
     leave({BreakReason::raises, error.message()});
   } catch (const ScriptException& raised) {
     if (!outermost) throw;
+    pass_on_stops(vm_, raised);
     leave({BreakReason::raises, exception_line(vm_, raised.exception())});
   }
   --nested_;

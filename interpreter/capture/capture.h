@@ -420,6 +420,9 @@ class Capture {
   Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av emit_elementwise(Op op, std::span<const Av> operands);
+  Av number_like(const Av& number, std::span<const Av> tensors, DType dtype);
+  bool is_one_number(const Av& operand, DType dtype);
+  bool has_one_element(VTensor& tensor);
   Av emit_scalar(jit::ScalarOp op, std::vector<Av> operands);
   void write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history);
   Av find_gradient(VTensor& tensor);

@@ -343,6 +343,8 @@ class Capture {
   Av copied(const Av& av);
   std::optional<bool> is_row_major(const VTensor& tensor);
   bool is_row_major_now(const VTensor& tensor);
+  std::optional<Sizes> memory_order(const VTensor& tensor);
+  std::optional<Sizes> order_through_views(const VTensor& tensor);
   // A reshape of `of` that shares its memory, whatever the layout.
   bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);

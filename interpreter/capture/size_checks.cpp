@@ -122,7 +122,7 @@ std::optional<Sizes> Capture::memory_order(const VTensor& tensor) {
 std::optional<Sizes> Capture::order_through_views(const VTensor& tensor) {
   Sizes own;
   for (size_t axis = 0; axis < region_.type(tensor.id).sizes.size(); ++axis) own.push_back(static_cast<int64_t>(axis));
-  if (tensor.contiguous) return own;
+  if (tensor.contiguous || own.size() < 2) return own;
   if (!tensor.view) return std::nullopt;
   const VirtualView& view = *tensor.view;
   const std::optional<Sizes> before = order_through_views(*view.parent);

@@ -410,6 +410,54 @@ void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> ope
 
 }  // namespace
 
+namespace {
+
+Local<TensorObject> operand_in(Vm& vm, const Value& operand, DType dtype) {
+  TensorObject* t = as_tensor(tensor_state(vm), operand);
+  if (!t) return make_tensor(vm, number_tensor(operand, dtype));
+  if (dtype == DType::Bool && t->tensor.dtype() != DType::Bool)
+    throw Error(ErrorKind::RuntimeError,
+                "where expected condition to be a boolean tensor, but got a tensor with dtype " +
+                    std::string(dtype_name(t->tensor.dtype())));
+  return cast_to(vm, Local<TensorObject>(t), dtype);
+}
+
+// Operands of the dtypes that the op takes; `direct`: of one shape too.
+Local<TensorObject> run_together(Vm& vm, Op op, std::span<Local<TensorObject>> operands, bool direct) {
+  if (!direct && operands.size() > 1) {
+    const Sizes sizes = broadcast_shape(op, operands);
+    for (Local<TensorObject>& x : operands) x = broadcast_to(vm, x, sizes);
+  }
+  SmallVector<TensorObject*, 3> arguments;
+  for (const Local<TensorObject>& x : operands) arguments.push_back(x.get());
+  return run_eager(vm, op, arguments, {}, {}).first;
+}
+
+// Whether the operand is one number that the dtype would round.
+bool is_one_number(const TensorState& state, const Value& operand, DType dtype) {
+  Scalar number;
+  if (TensorObject* t = as_tensor(state, operand)) return t->tensor.numel() == 1;
+  return number_of(operand, &number) && !holds_exactly(dtype, number);
+}
+
+// In float32, with one operand that was not rounded to `dtype`; the result is.
+Value run_unrounded(Vm& vm, Op op, std::span<const Value> operands, DType dtype, size_t unrounded) {
+  Local<TensorObject> held[2];
+  for (size_t i = 0; i < 2; ++i) {
+    if (i != unrounded) held[i] = operand_in(vm, operands[i], dtype);
+    held[i] = i == unrounded ? operand_in(vm, operands[i], DType::F32) : cast_to(vm, held[i], DType::F32);
+  }
+  const Local<TensorObject> wide = run_together(vm, op, held, false);
+  Local<TensorObject> result = cast_to(vm, wide, dtype);
+  if (result->history.node) {
+    name_inputs(vm, op, result.get(), operands);
+    jit::notes_of(*result->history.node).name = jit::shown_name(*wide->history.node, 0);
+  }
+  return result.take();
+}
+
+}  // namespace
+
 Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   TensorState& state = tensor_state(vm);
   const ProfileScope event(state.profile, op_name(op), Profile::Kind::Operation);
@@ -431,25 +479,15 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     arguments.insert(arguments.end(), operands.begin(), operands.end());
     return call_library(vm, "_complex_function", arguments);
   }
-  SmallVector<TensorObject*, 3> arguments;
+  if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && is_one_number(state, operands[*unrounded], dtype))
+    return run_unrounded(vm, op, operands, dtype, *unrounded);
   Local<TensorObject> held[3];
-  bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
+  const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
     DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
-    TensorObject* t = as_tensor(state, operands[i]);
-    held[i] = t ? Local<TensorObject>(t) : make_tensor(vm, number_tensor(operands[i], wanted));
-    if (op == Op::select && i == 0 && held[i]->tensor.dtype() != DType::Bool)
-      throw Error(ErrorKind::RuntimeError,
-                  "where expected condition to be a boolean tensor, but got a tensor with dtype " +
-                      std::string(dtype_name(held[i]->tensor.dtype())));
-    if (!direct) held[i] = cast_to(vm, held[i], wanted);
+    held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted);
   }
-  if (!direct && operands.size() > 1) {
-    Sizes sizes = broadcast_shape(op, {held, operands.size()});
-    for (size_t i = 0; i < operands.size(); ++i) held[i] = broadcast_to(vm, held[i], sizes);
-  }
-  for (size_t i = 0; i < operands.size(); ++i) arguments.push_back(held[i].get());
-  Local<TensorObject> result = run_eager(vm, op, arguments, {}, {}).first;
+  Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);
   if (!direct && result->history.node) name_inputs(vm, op, result.get(), operands);
   return result.take();
 }

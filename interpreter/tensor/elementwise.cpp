@@ -1,7 +1,7 @@
 #include "interpreter/tensor/elementwise.h"
 
 #include <cstdint>
-#include <optional>
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::interp {
 namespace {
@@ -58,6 +58,18 @@ DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType d
   }
   *identity = op == Op::sign && dtype == DType::Bool;
   return dtype;
+}
+
+std::optional<size_t> unrounded_operand(Op op, std::span<const ElementwiseOperand> operands, DType dtype) {
+  if (!is_small_float(dtype) || (op != Op::mul && op != Op::div && op != Op::floor_div && op != Op::quot)) return std::nullopt;
+  if (op == Op::mul && operands[0].level == ElementwiseOperand::Level::Number) return 0;  // the same as the other way round
+  if (operands[1].level == ElementwiseOperand::Level::Number || operands[1].dtype != dtype) return 1;
+  return std::nullopt;
+}
+
+bool holds_exactly(DType dtype, const Scalar& number) {
+  const float value = static_cast<float>(number.as_float());
+  return (dtype == DType::BF16 ? widen(float_to_bf16(value)) : widen(float_to_f16(value))) == value;
 }
 
 bool fits_dtype(DType dtype, const Scalar& number) {

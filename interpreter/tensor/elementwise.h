@@ -2,6 +2,7 @@
 // What happens before an elementwise primitive: PyTorch's promotion of tensors and script numbers to one
 // dtype. Shared by the eager path and by capture, so that both refuse and convert the same things.
 // Knows dtypes and the op table only.
+#include <optional>
 #include <span>
 
 #include "interpreter/value/operators.h"
@@ -23,6 +24,15 @@ DType result_dtype(std::span<const ElementwiseOperand> operands);
 // `identity` is set when the op does nothing on that dtype (floor of integers).
 DType compute_dtype(Op op, std::span<const ElementwiseOperand> operands, DType default_dtype,
                     bool* identity);
+
+// Products and quotients of float16 and bfloat16 are computed in float32 and rounded once. An operand that is one number
+// (a script's, or the only element of a second operand of another dtype) takes part as it is, not rounded to the dtype
+// first, as in PyTorch's kernels for the CPU; sums, comparisons and all others round it. Gives that operand's number, or
+// nothing: the op and its operands' dtypes know none. That a tensor with dimensions has one element is for the caller to
+// find out.
+std::optional<size_t> unrounded_operand(Op op, std::span<const ElementwiseOperand> operands, DType dtype);
+// Whether float16 or bfloat16 holds the number exactly, so that rounding it changes nothing.
+bool holds_exactly(DType dtype, const Scalar& number);
 
 // Whether a script number can be written as an element of dtype: integers hold no nan and nothing beyond their
 // range; an unsigned one takes a negative int and wraps.

@@ -1,6 +1,10 @@
 #include "interpreter/tensor/storage_prims.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/transforms.h"
 
 namespace tsc::interp {
 namespace {
@@ -76,11 +80,43 @@ Value prim_become(Vm& vm, Args& args) {
   return args[0];
 }
 
+// The axes from the outermost to the innermost. Axes that a tensor repeats and those of one element have no place of
+// their own and stay where they are; of equal strides the axis with more elements is outside.
+Sizes order_of_axes(const Tensor& x) {
+  Sizes order(x.sizes());
+  std::iota(order.begin(), order.end(), 0);
+  const auto has_place = [&](int64_t axis) { return x.stride(axis) != 0 && x.size(axis) > 1; };
+  for (size_t next = order.size(); next-- > 0;)  // inserted from the innermost on
+    for (size_t at = next, below = next + 1; below < order.size(); ++below) {
+      const int64_t outer = x.stride(order[at]), inner = x.stride(order[below]);
+      if (!has_place(order[at]) || !has_place(order[below])) continue;
+      if (outer > inner || (outer == inner && x.size(order[at]) >= x.size(order[below]))) {
+        if (outer > inner) break;
+        continue;
+      }
+      std::swap(order[at], order[below]);
+      at = below;
+    }
+  return order;
+}
+
+// memory_order(x): the axes of x from the outermost to the innermost, None where they are in this order already.
+Value prim_memory_order(Vm& vm, Args& args) {
+  TensorObject* x = expect_tensor(vm, args[0], "x");
+  if (is_batched(x) || x->tensor.is_contiguous()) return Value::none();
+  const Sizes order = order_of_axes(x->tensor);
+  if (std::is_sorted(order.begin(), order.end())) return Value::none();
+  std::vector<Value> axes;
+  for (int64_t axis : order) axes.push_back(Value::integer(axis));
+  return make_tuple(vm, axes).take();
+}
+
 constexpr StoragePrim kStoragePrims[] = {
     {"strided", "x, sizes, strides, offset", prim_strided},
     {"storage_bytes", "x", prim_storage_bytes},
     {"of_bytes", "bytes, dtype, sizes, strides, offset", prim_of_bytes},
     {"resized", "x, sizes", prim_resized},
+    {"memory_order", "x", prim_memory_order},
     {"former", "x", prim_former},
     {"become", "x, y", prim_become},
 };

@@ -230,6 +230,17 @@ Av tensor_is_contiguous(Capture& capture, Arguments& arguments) {
   break_here(BreakReason::unknown_call, "is_contiguous() of a view");
 }
 
+// memory_order(x): of some views only running can tell.
+Av prim_memory_order(Capture& capture, Arguments& arguments) {
+  std::shared_ptr<VTensor> tensor = capture.tensors().share_tensor(at(arguments, 0));
+  const std::optional<Sizes> order = capture.shapes().memory_order(*tensor);
+  if (!order) break_here(BreakReason::unknown_call, "the order of a view's axes in memory");
+  if (std::is_sorted(order->begin(), order->end())) return Av::constant(Value::none());
+  auto axes = capture.make<VTuple>();
+  for (int64_t axis : *order) axes->items.push_back(Av::integer(axis));
+  return Av::of(axes);
+}
+
 // shares_storage(x, a reshape of x)
 Av prim_shares_storage(Capture& capture, Arguments& arguments) {
   std::shared_ptr<VTensor> x = capture.tensors().share_tensor(at(arguments, 0)),
@@ -252,6 +263,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.set_autocast", prim_set_autocast},
     {"_prims.autocast", prim_autocast},
     {"_prims.contiguous", prim_contiguous},
+    {"_prims.memory_order", prim_memory_order},
     {"_prims.shares_storage", prim_shares_storage},
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},

@@ -167,6 +167,46 @@ std::optional<bool> Shapes::is_row_major(const VTensor& tensor) {
   }
 }
 
+// The axes from the outermost to the innermost, as the interpreter finds them at every entry: it looks at the strides,
+// which say nothing of an order where an axis has one element or none. Nothing where only running can tell.
+std::optional<Sizes> Shapes::memory_order(const VTensor& tensor) {
+  const jit::ValueList sizes = region_.type(tensor.id).sizes;
+  const std::optional<Sizes> order = order_through_views(tensor);
+  if (!order || std::is_sorted(order->begin(), order->end())) return order;
+  for (const VTensor* at = &tensor; at->view; at = at->view->parent.get())
+    if (at->view->op == Op::broadcast) return std::nullopt;  // axes that are repeated have no place
+  const ValueId two = builder_.constant(int64_t{2});
+  for (ValueId size : sizes) {
+    const std::optional<Scalar> now = conditions_.hint(size);
+    if (!now || now->i < 2 || !conditions_.assume_below(two, size)) return std::nullopt;
+  }
+  return order;
+}
+
+std::optional<Sizes> Shapes::order_through_views(const VTensor& tensor) {
+  Sizes own;
+  for (size_t axis = 0; axis < region_.type(tensor.id).sizes.size(); ++axis) own.push_back(static_cast<int64_t>(axis));
+  if (tensor.contiguous || own.size() < 2) return own;
+  if (!tensor.view) return std::nullopt;
+  const VirtualView& view = *tensor.view;
+  const std::optional<Sizes> before = order_through_views(*view.parent);
+  if (!before) return std::nullopt;
+  const bool is_plain = std::is_sorted(before->begin(), before->end());
+  switch (view.op) {
+    case Op::detach:
+    case Op::save_for_backward: return before;
+    case Op::slice: return builder_.known_int(view.scalars[2]).value_or(0) > 0 ? before : std::nullopt;
+    case Op::broadcast: return is_plain ? std::optional<Sizes>(own) : std::nullopt;
+    case Op::permute: {
+      const Sizes& axes = view.attributes.axes;
+      for (size_t i = 0; i < own.size(); ++i)
+        own[i] = std::find(axes.begin(), axes.end(), (*before)[i]) - axes.begin();
+      return own;
+    }
+    default: return std::nullopt;
+  }
+}
+
 // Whether a view of a tensor from outside is in row-major order in this call.
 bool Shapes::is_row_major_now(const VTensor& tensor) {
   repeats_.spoil_record();

@@ -20,12 +20,15 @@ class Shapes : private Room {
   std::optional<bool> is_row_major(const VTensor& tensor);
   // In this call, assumed of every other.
   bool is_row_major_now(const VTensor& tensor);
+  // The axes from the outermost to the innermost in memory, at every entry; nothing: it depends.
+  std::optional<Sizes> memory_order(const VTensor& tensor);
   // A reshape of `of` that shares its memory, whatever the layout.
   bool is_reshaped_view(const VTensor& view, const VTensor& of);
   void assume_size_one(ValueId size, ValueId other);
 
  private:
   std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);
+  std::optional<Sizes> order_through_views(const VTensor& tensor);
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
 };
 

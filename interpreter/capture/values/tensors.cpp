@@ -201,33 +201,65 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
   bool identity = false;
   DType dtype = compute_dtype(op, kinds, modes_.default_dtype, &identity);
   if (identity) return operands[0];
-  const auto wanted = [&](size_t i) { return op == Op::select && i == 0 ? DType::Bool : dtype; };
+  // One number that is not rounded makes the whole operation one in float32, whose result is.
+  const std::optional<size_t> number = unrounded_operand(op, kinds, dtype);
+  const bool is_wide = number && is_one_number(operands[*number], dtype);
+  const auto wanted = [&](size_t i) {
+    return op == Op::select && i == 0 ? DType::Bool : is_wide ? DType::F32 : dtype;
+  };
   std::vector<Av> tensors;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (kinds[i].level == Level::Number) continue;
     if (op == Op::select && i == 0 && kinds[i].dtype != DType::Bool)
       break_here(BreakReason::raises, "where: condition is no bool tensor");
-    tensors.push_back(cast_to(operands[i], wanted(i)));
+    const bool rounds = is_wide && i != *number;
+    tensors.push_back(cast_to(rounds ? cast_to(operands[i], dtype) : operands[i], wanted(i)));
   }
   if (tensors.size() > 1) shapes_.broadcast_together(tensors);
-  if (tensors.size() == operands.size()) return emit(op, tensors, {}, {});
   // A number becomes a tensor of the others' sizes.
   std::vector<Av> arguments;
-  for (size_t i = 0, next = 0; i < operands.size(); ++i) {
-    if (kinds[i].level != Level::Number) {
-      arguments.push_back(tensors[next++]);
-      continue;
-    }
-    std::vector<ValueId> scalars = {numbers_.number_id(operands[i])};
-    if (!tensors.empty()) {
-      const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
-      scalars.insert(scalars.end(), sizes.begin(), sizes.end());
-    }
-    OpAttributes attributes;
-    attributes.dtype = wanted(i);
-    arguments.push_back(emit(Op::full, {}, scalars, attributes));
+  for (size_t i = 0, next = 0; i < operands.size(); ++i)
+    arguments.push_back(kinds[i].level == Level::Number ? number_like(operands[i], tensors, wanted(i)) : tensors[next++]);
+  const Av result = emit(op, arguments, {}, {});
+  return is_wide ? cast_to(result, dtype) : result;
+}
+
+Av Tensors::number_like(const Av& number, std::span<const Av> tensors, DType dtype) {
+  std::vector<ValueId> scalars = {numbers_.number_id(number)};
+  if (!tensors.empty()) {
+    const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
+    scalars.insert(scalars.end(), sizes.begin(), sizes.end());
   }
-  return emit(op, arguments, {}, {});
+  OpAttributes attributes;
+  attributes.dtype = dtype;
+  return emit(Op::full, {}, scalars, attributes);
+}
+
+// Whether the operand is one number that the dtype would round, or may do so.
+bool Tensors::is_one_number(const Av& operand, DType dtype) {
+  if (VTensor* tensor = tensor_of(operand)) return has_one_element(*tensor);
+  Scalar known;
+  return !operand.is_constant() || !number_of(operand.value, &known) || !holds_exactly(dtype, known);
+}
+
+// It has as many at every entry: one, or an axis that is not 1.
+bool Tensors::has_one_element(VTensor& tensor) {
+  const jit::ValueList sizes = region_.type(current(tensor)).sizes;
+  const auto now = [&](ValueId size) {
+    const std::optional<Scalar> found = conditions_.hint(size);
+    if (!found) break_here(BreakReason::unknown_number, "the number of a tensor's elements");
+    return found->i;
+  };
+  for (ValueId size : sizes) {
+    if (now(size) == 1) continue;
+    const ValueId operands[] = {size, builder_.constant(int64_t{1})};
+    if (!builder_.known_int(size) && !conditions_.assume_at_entry(builder_.scalar(jit::ScalarOp::ne, operands)))
+      break_here(BreakReason::unknown_number, "the number of a tensor's elements");
+    return false;
+  }
+  for (ValueId size : sizes)
+    if (builder_.known_int(size) != 1) shapes_.assume_size_one(size, kNoValue);
+  return true;
 }
 
 Av Tensors::cast_to(const Av& tensor, DType dtype) {

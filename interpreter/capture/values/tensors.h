@@ -42,6 +42,9 @@ class Tensors : private Room {
   Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av emit_elementwise(Op op, std::span<const Av> operands);
+  Av number_like(const Av& number, std::span<const Av> tensors, DType dtype);
+  bool is_one_number(const Av& operand, DType dtype);
+  bool has_one_element(VTensor& tensor);
   std::pair<ValueId, ValueId> advance_rng();
 };
 

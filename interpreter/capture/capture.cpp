@@ -220,6 +220,12 @@ void Capture::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallAr
     std::vector<Av> rest;
     for (size_t i = list.positional; i < arguments.positional.size(); ++i)
       rest.push_back(arguments.positional[i]);
+    const Av* row = list.has_varkwargs ? nullptr : find_keyword(arguments, list.names[reg]);
+    Local<StrObject> row_name = row ? intern(vm_, list.names[reg]) : Local<StrObject>();
+    if (row && rest.empty() && names_the_row(vm_, frame.module.get(), list, row_name.get())) {
+      rest.push_back(*row);
+      ++used_keywords;
+    }
     frame.registers[reg++] = make_tuple_av(std::move(rest));
   } else if (arguments.positional.size() > list.positional) {
     fail();

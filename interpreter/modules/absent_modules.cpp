@@ -14,6 +14,8 @@ namespace {
 #define TSC_NO_PROCESSES "scripts start no processes; run the program from the shell or the host"
 #define TSC_NO_FRAMES \
   "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
+#define TSC_NO_QUANTIZATION \
+  "there are no quantized tensors; use bfloat16 or float16 for smaller weights"
 #define TSC_NO_ARCHIVES "archives are not read; unpack the file first"
 
 constexpr AbsentModule kRows[] = {
@@ -107,6 +109,16 @@ constexpr AbsentModule kRows[] = {
     {"sklearn", "use torch"},
     {"tensorboard", "write csv or json, and plot that elsewhere"},
     {"tensorflow", "use torch"},
+    {"torch.ao", TSC_NO_QUANTIZATION},
+    {"torch.fx", "torch.compile gives a callable backend the region as an object and as text"},
+    {"torch.masked", "use torch.where, masked_fill and sums of masked values"},
+    {"torch.nested", "pad the rows and give attention a mask; torch.nn.utils.rnn pads and packs sequences"},
+    {"torch.onnx", "programs are not exported; save the weights with torch.save or safetensors"},
+    {"torch.package", "programs are not packed; run the script itself"},
+    {"torch.quantization", TSC_NO_QUANTIZATION},
+    {"torch.utils.benchmark", "use timeit with a function"},
+    {"torch.utils.cpp_extension", "scripts load no C++; a host defines functions and ops for them (docs/embedding.md)"},
+    {"torch.utils.tensorboard", "write csv or json, and plot that elsewhere"},
     {"torchaudio", "use torch, and store tensors with torch.save"},
     {"torchvision", "use torch.nn, and store data with torch.save or as .npy"},
     {"transformers", "write the model with torch.nn; safetensors reads its weights"},

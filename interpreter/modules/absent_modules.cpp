@@ -38,7 +38,6 @@ constexpr AbsentModule kRows[] = {
     {"fractions", "int has 64 bits; keep numerator and denominator in a tuple and use math.gcd"},
     {"ftplib", TSC_NO_NETWORK},
     {"getopt", "use argparse"},
-    {"gzip", TSC_NO_ARCHIVES},
     {"http", TSC_NO_NETWORK},
     {"imp", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
     {"importlib.abc", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
@@ -82,9 +81,6 @@ constexpr AbsentModule kRows[] = {
     {"tomllib", "use json"},
     {"tracemalloc", "the prompt's %time tells the peak memory"},
     {"tty", "the host owns the terminal"},
-    {"unicodedata",
-     "its tables are larger than the rest of the program; use the str methods isalpha, isdigit, "
-     "casefold and their like"},
     {"urllib.error", TSC_NO_NETWORK},
     {"urllib.request", TSC_NO_NETWORK},
     {"urllib.response", TSC_NO_NETWORK},
@@ -94,8 +90,6 @@ constexpr AbsentModule kRows[] = {
      "objects are freed when their last name goes; hold the owner in one place and pass an index or "
      "a key to the others"},
     {"xml", "use json or csv"},
-    {"zipfile", TSC_NO_ARCHIVES},
-    {"zlib", TSC_NO_ARCHIVES},
     {"zoneinfo", "use datetime.timezone with a fixed offset"},
     // Not Python's, but of many model files.
     {"PIL", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},

@@ -29,6 +29,8 @@ constexpr Row kRows[] = {
     {"_re", make_re_module},
     {"_json", make_json_module},
     {"_binary", make_binary_module},
+    {"_unicode", make_unicode_module},
+    {"_deflate", make_deflate_module},
 };
 
 }  // namespace

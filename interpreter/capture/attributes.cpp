@@ -104,6 +104,7 @@ Av Capture::read_class_attribute(const Value& attribute, const Av& self) {
     CallArguments arguments;
     arguments.positional.push_back(self);
     pending_getter_ = {Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments)};
+    pending_is_property_ = true;
     return Av();
   }
   if (is_kind(attribute, Kind::NativeProperty))
@@ -114,7 +115,12 @@ Av Capture::read_class_attribute(const Value& attribute, const Av& self) {
 Av Capture::find_attribute(const Av& object, StrObject* name) {
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   switch (site.found) {
-    case Found::Absent: break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+    case Found::Absent:
+    case Found::MissingHook:
+      if (const auto stored = overlay_.find({object.value.object(), name, 0}); stored != overlay_.end()) return stored->second;
+      assume_absent(object.value, name, site);
+      if (site.found == Found::MissingHook) return ask_missing(object, name);
+      break_raising(vm_.exceptions().AttributeError, std::string(name->view()));
     case Found::InstanceSlot: {
       class_attribute(object.value.object()->type, name, nullptr);
       return load_attribute_cell(object.value, name, site.value);
@@ -152,7 +158,8 @@ Av Capture::get_attribute(const Av& object, StrObject* name) {
       if (const Av* field = find_field(*instance, name)) return *field;
     if (found) return read_class_attribute(*found, object);
     if (name == vm_.names().class_.get()) return Av::constant(instance->type.value());
-    break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+    if (instance->type->slots.get_missing_attribute) return ask_missing(object, name);
+    break_raising(vm_.exceptions().AttributeError, std::string(name->view()));
   }
   if (VSuper* super = as<VSuper>(object)) return super_attribute(*super, name);
   if (object.is_constant() && object.value.is_object()) return host_attribute(object, name);
@@ -165,8 +172,35 @@ Av Capture::get_attribute(const Av& object, StrObject* name) {
   // Its attributes are its type's to find: a function's `__doc__` is not that of the class of functions.
   if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()) + " of a " + type->name);
   const Value* found = lookup_in_type(type, name);
-  if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+  if (!found) break_raising(vm_.exceptions().AttributeError, std::string(name->view()));
   return read_class_attribute(*found, object);
+}
+
+// That there is no such attribute, and what the class says to that: the pending getter.
+void Capture::assume_absent(const Value& object, StrObject* name, const AttributeSite& site) {
+  assume_unchanged(object.object(), Value(name));
+  watch_attribute(vm_, object, name, site);
+  for (Type* t : type_of(vm_, object)->mro)
+    if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
+}
+
+Av Capture::ask_missing(const Av& object, StrObject* name) {
+  StrObject* hook = vm_.names().getattr.get();
+  CallArguments arguments;
+  Av function;
+  if (ModuleObject* module = object.is_constant() ? try_cast<ModuleObject>(object.value) : nullptr) {
+    const Value globals(module->globals.get());
+    function = load_attribute_cell(globals, hook, dict_get(vm_, module->globals.get(), Value(hook)));
+  } else {
+    const Value* method = class_attribute(type_of_av(object), hook, nullptr);
+    if (method && is_kind(*method, Kind::Function)) function = Av::constant(*method);
+    arguments.positional.push_back(object);
+  }
+  if (function.is_undefined()) break_here(BreakReason::unknown_call, "__getattr__");
+  arguments.positional.push_back(Av::constant(Value(name)));
+  pending_getter_ = {function, std::move(arguments)};
+  pending_is_property_ = false;
+  return Av();
 }
 
 Av Capture::super_attribute(VSuper& super, StrObject* name) {
@@ -187,6 +221,11 @@ Av Capture::super_attribute(VSuper& super, StrObject* name) {
 
 std::pair<Av, Av> Capture::load_method(const Av& object, StrObject* name) {
   Av attribute = get_attribute(object, name);
+  if (attribute.is_undefined()) {
+    const std::optional<Av> found = ask_getter(object, name);
+    if (!found) break_raising(vm_.exceptions().AttributeError, std::string(name->view()));
+    attribute = *found;
+  }
   if (VBoundMethod* bound = as<VBoundMethod>(attribute)) return {bound->function, bound->self};
   return {attribute, Av()};
 }

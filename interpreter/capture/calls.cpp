@@ -5,6 +5,7 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/exits.h"
 #include "interpreter/capture/native_table.h"
+#include "interpreter/capture/raising.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/tensor/data.h"
@@ -277,6 +278,8 @@ void Capture::construct(Type* type, CallArguments& arguments, uint16_t destinati
     if (!result.is_undefined()) write(destination, result);
     return;
   }
+  if (type->is_subtype_of(vm_.exceptions().BaseException) && raising().is_handled())
+    if (Av made = raising().make(type, arguments); !made.is_undefined()) return write(destination, made);
   if (is_partial_type(type)) return write(destination, make_partial(type, arguments));
   if (is_tuple_class(type) && arguments.keywords.empty() && arguments.positional.size() == 1) {
     Av tuple = make_tuple_av(items_of(arguments.positional[0]));

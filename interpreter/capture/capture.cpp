@@ -2,6 +2,7 @@
 
 #include "interpreter/capture/call_record.h"
 #include "interpreter/capture/exits.h"
+#include "interpreter/capture/raising.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/inspect.h"
@@ -32,6 +33,7 @@ Capture::Capture(Vm& vm, const Frame& frame, CaptureMemory& memory)
       tensors_(tensor_state(vm)),
       memory_(memory),
       builder_(region_, *this) {
+  raising_ = std::make_unique<Raising>(*this);
   modes = tensors_.modes;
   plan_.modes = modes;
   set_grad_enabled_ = modes.grad_enabled;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "interpreter/capture/capture_memory.h"
 #include "interpreter/capture/plan.h"
 #include "interpreter/tensor/eager.h"
 #include "jit/region/builder.h"
@@ -20,6 +21,7 @@
 namespace tsc::interp {
 
 class CallRecorder;
+class Raising;
 enum class Question : uint8_t;
 struct TensorForm;
 
@@ -29,44 +31,13 @@ struct BreakHere {
   std::string detail;
 };
 
+// The same, because the instruction raises an exception of this class.
+struct RaisesHere : BreakHere {
+  Type* type;
+};
+
 // The capture has to start again because a cell it took for constant is written by the region itself.
 struct CaptureRestart {};
-
-// Remembered between captures of one function: cells that changed and are read at every entry instead of
-// being assumed, and places where virtual objects must not be created.
-struct CaptureMemory {
-  struct Cell {
-    Object* holder;
-    Object* name;  // interned str; null: cell content; or element index below
-    int64_t index;
-    bool operator==(const Cell&) const = default;
-  };
-  std::vector<Cell> dynamic;
-  // Instructions at which the region is left: one ran script code that had to leave, or made an iterator
-  // that outlived the region.
-  struct Refusal {
-    const CodeObject* code;
-    uint32_t pc;
-    BreakReason reason;
-    std::string detail;
-  };
-  std::vector<Refusal> refused;
-  const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
-  // Places (source_place) of lists and dicts whose items something reads; of objects that must be taken by
-  // identity; of instances that differ from call to call and are taken apart; of strings that do and are
-  // only carried along.
-  std::unordered_set<std::string> read, whole, apart, text;
-  std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
-  // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
-  std::unordered_set<const Object*> followed;
-  bool follows_calls = false;
-  bool specialises = false;  // sizes and ints are facts
-  bool only_call = false;    // the region ends behind its first instruction, a call
-  bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
-  std::vector<Value> keep_alive;
-  bool is_dynamic(const Cell& cell) const;
-  void make_dynamic(const Cell& cell, const Value& holder);
-};
 
 // Names an entry source across captures.
 std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source);
@@ -99,6 +70,8 @@ struct AFrame {
   Av constructed;
   uint32_t call_origin = 0;       // origin of the caller's call instruction
   VIterator* generator = nullptr; // whose body this is
+  Av handled;                     // the exception of the region that it handles, in `handlers` handlers
+  uint32_t handlers = 0;
   SeenCall* seen = nullptr;       // of the call; null: it is not to be repeated
   uint32_t begun = 0;             // when, in steps of the capture
   bool recorded = false;
@@ -187,6 +160,8 @@ class Capture {
   // The function and self of object.name(...) without making a bound method; self Undefined: none.
   std::pair<Av, Av> load_method(const Av& object, StrObject* name);
   std::pair<Av, CallArguments> take_pending_getter() { return std::move(pending_getter_); }
+  uint16_t call_destination() const { return call_destination_; }  // of the native that is being called
+  void call_getter(const Av& object, StrObject* name, uint16_t destination);  // the pending one
   Type* type_of_av(const Av& av);
   const Value* class_attribute(Type* type, StrObject* name, Type** owner);
   void set_plain_attribute(const Av& object, StrObject* name, const Av& value);
@@ -226,12 +201,16 @@ class Capture {
   std::shared_ptr<VIterator> make_lazy(VIterator::Form form);
   void yield_value(uint16_t sent, Av value);
 
+  Raising& raising() { return *raising_; }
+  [[noreturn]] void break_raising(Type* type, std::string detail);
+
   // Calls made behind the scenes (script_calls.cpp).
   void call_library(const char* name, std::vector<Av> arguments, uint16_t destination);
   bool is_script_instance(const Av& av) const;
   Av binary_dunder(BinaryOp op, bool in_place, const Av& left, const Av& right);
-  Av call_pending_getter();
+  // What hasattr() and getattr() with a default ask: an AttributeError of a property or of __getattr__ says that there is none.
   bool has_attribute(const Av& object, StrObject* name);
+  std::optional<Av> attribute_if_there(const Av& object, StrObject* name);
   Av class_cell();
   Av first_argument();
   void forbid_reads(const Value& holder);
@@ -392,6 +371,7 @@ class Capture {
  private:
   friend class BreakFinder;
   friend class CallRecorder;
+  friend class Raising;
   friend class StandIns;
   friend class CaptureBuilder;
   friend class ExitBuilder;
@@ -430,7 +410,12 @@ class Capture {
   Av find_cell(const Av& cell);
   Av find_element(ListObject* list, int64_t index);
   Av find_dict_entry(DictObject* dict, const Value& key);
-  bool finds_attribute(const Av& object, StrObject* name);
+  enum class Presence : uint8_t { Absent, Present, Asks };  // Asks: script code says it
+  Presence find_presence(const Av& object, StrObject* name);
+  Presence presence(const Av& object, StrObject* name);
+  void assume_absent(const Value& object, StrObject* name, const AttributeSite& site);
+  Av ask_missing(const Av& object, StrObject* name);
+  std::optional<Av> ask_getter(const Av& object, StrObject* name);
   void watch(Object* holder, const Value& key);
   bool condition_holds(ValueId condition);
   bool is_nonnegative_at_entry(ValueId size);
@@ -523,6 +508,8 @@ class Capture {
   RegionPlan plan_;
   std::vector<AFrame> frames_;
   std::pair<Av, CallArguments> pending_getter_;
+  bool pending_is_property_ = false;
+  std::unique_ptr<Raising> raising_;
   uint16_t call_destination_ = 0;
   bool declined_ = false;  // a symbolic form has just said so
   std::vector<Value> forbidden_;

@@ -4,6 +4,7 @@
 // program order, and into what capture knows of it.
 #include "interpreter/capture/call_record.h"
 #include "interpreter/modules/partial.h"
+#include "interpreter/capture/raising.h"
 
 namespace tsc::interp {
 

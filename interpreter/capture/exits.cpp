@@ -1,5 +1,6 @@
 #include "interpreter/capture/exits.h"
 
+#include "interpreter/capture/raising.h"
 #include "jit/autodiff/split.h"
 #include "jit/region/equal_sizes.h"
 #include "jit/region/liveness.h"
@@ -166,6 +167,7 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
       const VSlice& slice = static_cast<const VSlice&>(object);
       return write_all({slice.start, slice.stop, slice.step}, recipe);
     }
+    case VirtualKind::Exception: capture_.raising().refuse(static_cast<const VException&>(object));
     case VirtualKind::Super:
       recipe.type = static_cast<const VSuper&>(object).start;
       return write_all({static_cast<const VSuper&>(object).self}, recipe);
@@ -286,6 +288,7 @@ void ExitBuilder::leave_returning(const Av& result) {
 }
 
 void ExitBuilder::leave_resuming(const BreakHere& reason) {
+  capture_.raising().refuse_handling();
   ExitPlan plan;
   plan.form = ExitPlan::Form::Resume;
   plan.reason = reason.reason;

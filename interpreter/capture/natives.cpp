@@ -252,10 +252,9 @@ Av call_getattr(Capture& capture, Arguments& arguments) {
   Local<StrObject> held;
   expect_at_most(capture, arguments, 3, "getattr");
   StrObject* name = name_argument(capture, at(arguments, 1), &held);
-  if (arguments.positional.size() > 2 && !capture.has_attribute(at(arguments, 0), name))
-    return at(arguments, 2);
+  if (arguments.positional.size() > 2) return capture.attribute_if_there(at(arguments, 0), name).value_or(at(arguments, 2));
   Av result = capture.get_attribute(at(arguments, 0), name);
-  if (result.is_undefined()) return capture.call_pending_getter();
+  if (result.is_undefined()) capture.call_getter(at(arguments, 0), name, capture.call_destination());
   return result;
 }
 

@@ -2,7 +2,7 @@
 // between two items, an operator's method. Their frames stand on top of the instruction's frame until the
 // result is there. A region cannot be left in the middle of an instruction, so when that code has to leave,
 // the whole capture starts again and leaves in front of the instruction.
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/raising.h"
 
 namespace tsc::interp {
 
@@ -20,8 +20,20 @@ void Capture::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
 
 // Runs until no frame stands above the first `base` ones.
 void Capture::run_above(size_t base, const std::function<void()>& start) {
-  const bool outermost = nested_++ == 0;
-  const uint32_t origin = builder_.known_origin();
+  struct Above {
+    Above(Capture& c, size_t base) : c(c), floor(std::exchange(c.raising().floor, Raising::Floor{base})) { ++c.nested_; }
+    ~Above() {
+      --c.nested_;
+      c.raising().floor = floor;
+      c.advanced_ = true;  // what the code has done, the instruction cannot be left as if it had not begun
+      c.builder_.origin = origin;
+      c.origin_pc_ = ~0u;
+    }
+    Capture& c;
+    const Raising::Floor floor;
+    const uint32_t origin = c.builder_.known_origin();
+  } const above(*this, base);
+  const bool outermost = nested_ == 1;
   const auto leave = [&](const BreakHere& reason) {
     refuse(frames_[base - 1].code.get(), frames_[base - 1].pc, reason);
   };
@@ -38,10 +50,6 @@ void Capture::run_above(size_t base, const std::function<void()>& start) {
     if (!outermost) throw;
     leave({BreakReason::raises, exception_line(vm_, raised.exception())});
   }
-  --nested_;
-  advanced_ = true;  // what the code has done, the instruction cannot be left as if it had not begun
-  builder_.origin = origin;
-  origin_pc_ = ~0u;
 }
 
 Av Capture::call_now(const Av& callee, CallArguments arguments) {

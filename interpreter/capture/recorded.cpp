@@ -80,13 +80,13 @@ Av Capture::host_attribute(const Av& object, StrObject* name) {
   });
 }
 
-bool Capture::has_attribute(const Av& object, StrObject* name) {
-  return recorded([&] { return finds_attribute(object, name); }, [&](CallRecorder& r, bool found) {
+Capture::Presence Capture::presence(const Av& object, StrObject* name) {
+  return recorded([&] { return find_presence(object, name); }, [&](CallRecorder& r, Presence found) {
     if (!object.is_constant() || !object.value.is_object()) return;
     if (!note_read(object.value, Value(name), Question::HasAttribute)) return;
     r.add([=, holder = object.value, name = Local<StrObject>(name)](Repetition& again) {
       if (again.must_read(holder))
-        again.expect(again.capture.has_attribute(Av::constant(again.object(holder)), name.get()) == found);
+        again.expect(again.capture.presence(Av::constant(again.object(holder)), name.get()) == found);
     });
   });
 }

@@ -1,6 +1,6 @@
 // Calls that an instruction makes behind the scenes (dunder methods, library functions of Tensor, property
 // getters) and gradients.
-#include "interpreter/capture/capture.h"
+#include "interpreter/capture/raising.h"
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/rules.h"
 #include "jit/region/liveness.h"
@@ -18,10 +18,25 @@ void Capture::call_library(const char* name, std::vector<Av> arguments, uint16_t
        destination == kNoDestination);
 }
 
-Av Capture::call_pending_getter() {
+// The __getattr__ of a class answers what its properties raise: a getter runs to its end there.
+void Capture::call_getter(const Av& object, StrObject* name, uint16_t destination) {
+  if (pending_is_property_ && type_of_av(object)->slots.get_missing_attribute) {
+    auto [getter, self] = take_pending_getter();
+    if (const std::optional<Av> found = raising().call_unless_absent(getter, std::move(self))) return write(destination, *found);
+    ask_missing(object, name);
+  }
   auto [getter, arguments] = take_pending_getter();
-  call(getter, std::move(arguments), call_destination_);
-  return Av();
+  call(getter, std::move(arguments), destination);
+}
+
+// Nothing: an AttributeError says that there is no such attribute.
+std::optional<Av> Capture::ask_getter(const Av& object, StrObject* name) {
+  const bool is_property = pending_is_property_;
+  auto [getter, arguments] = take_pending_getter();
+  std::optional<Av> answer = raising().call_unless_absent(getter, std::move(arguments));
+  if (answer || !is_property || !type_of_av(object)->slots.get_missing_attribute) return answer;
+  ask_missing(object, name);
+  return ask_getter(object, name);
 }
 
 // Whether the attribute's own code says if it is there: a property may raise, a slot may be empty.
@@ -33,37 +48,47 @@ static bool finds_by_code(const Value* attribute) {
                         is_kind(*attribute, Kind::NativeProperty));
 }
 
-bool Capture::finds_attribute(const Av& object, StrObject* name) {
+Capture::Presence Capture::find_presence(const Av& object, StrObject* name) {
   if (VInstance* instance = as<VInstance>(object)) {
     Type* type = instance->type.get();
     const Value* found = class_attribute(type, name, nullptr);
+    if (found && is_kind(*found, Kind::Property) && !type->slots.get_attribute) return Presence::Asks;
     if (type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
-    if (found || find_field(*instance, name)) return true;
-    if (class_attribute(type, intern(vm_, "__getattr__").get(), nullptr)) break_here(BreakReason::unknown_call, "__getattr__");
-    return false;
+    if (found || find_field(*instance, name)) return Presence::Present;
+    return type->slots.get_missing_attribute ? Presence::Asks : Presence::Absent;
   }
   if (tensor_of(object)) {
-    if (lookup_in_type(type_of_av(object), name)) return true;
+    if (lookup_in_type(type_of_av(object), name)) return Presence::Present;
     break_here(BreakReason::unknown_object, "hasattr of a tensor");
   }
   if (object.is_constant() && object.value.is_object()) {
     AttributeSite site = inspect_attribute(vm_, object.value, name);
-    if (site.found == Found::MissingHook || site.found == Found::Custom)
-      break_here(BreakReason::unknown_call, "__getattr__");
+    if (site.found == Found::Custom) break_here(BreakReason::unknown_call, "__getattribute__");
     if (site.found == Found::NativeSlot)
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
-    if (site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type) && finds_by_code(&site.value))
+    const bool of_class = site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type);
+    const bool is_property = of_class && is_kind(site.value, Kind::Property);
+    if (of_class && !is_property && finds_by_code(&site.value))
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
-    OverlayKey place{object.value.object(), name, 0};
-    assume_unchanged(object.value.object(), Value(name));
-    watch_attribute(vm_, object.value, name, site);
-    for (Type* t : type_of(vm_, object.value)->mro)
-      if (t->type_flags & kScriptClass) assume_unchanged(t, Value(name));
-    return overlay_.count(place) || site.found != Found::Absent;
+    assume_absent(object.value, name, site);
+    if (overlay_.count({object.value.object(), name, 0})) return Presence::Present;
+    if (is_property || site.found == Found::MissingHook) return Presence::Asks;
+    return site.found == Found::Absent ? Presence::Absent : Presence::Present;
   }
   Type* type = type_of_av(object);
   if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
-  return lookup_in_type(type, name) != nullptr;
+  return lookup_in_type(type, name) ? Presence::Present : Presence::Absent;
+}
+
+bool Capture::has_attribute(const Av& object, StrObject* name) {
+  const Presence found = presence(object, name);
+  return found == Presence::Asks ? attribute_if_there(object, name).has_value() : found == Presence::Present;
+}
+
+std::optional<Av> Capture::attribute_if_there(const Av& object, StrObject* name) {
+  if (presence(object, name) == Presence::Absent) return std::nullopt;
+  const Av found = get_attribute(object, name);
+  return found.is_undefined() ? ask_getter(object, name) : found;
 }
 
 // The cell `__class__` that super() without arguments reads, and the method's self.

@@ -1,6 +1,7 @@
 // Handlers of the instructions on objects: iteration, attributes, items, building, calls, functions, with.
 #include <utility>
 
+#include "interpreter/capture/raising.h"
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/capture/steps.h"
 
@@ -50,15 +51,13 @@ void step_for_iter(Capture& c, const Instruction& i) {
 
 // ---- attributes and items ----
 
-void write_or_call_getter(Capture& c, uint16_t destination, Av value) {
-  if (!value.is_undefined()) return c.write(destination, value);
-  auto [getter, arguments] = c.take_pending_getter();
-  c.call(getter, std::move(arguments), destination);
-}
-
 void step_load_attr(Capture& c, const Instruction& i) {
-  Av object = c.read(i.b);
-  write_or_call_getter(c, i.a, c.get_attribute(object, site_name(c, i.c)));
+  const Av object = c.read(i.b);
+  c.raising().run([&] {
+    const Av value = c.get_attribute(object, site_name(c, i.c));
+    if (value.is_undefined()) c.call_getter(object, site_name(c, i.c), i.a);
+    else c.write(i.a, value);
+  });
 }
 
 void step_store_attr(Capture& c, const Instruction& i) {
@@ -305,11 +304,12 @@ void step_call_ex(Capture& c, const Instruction& i) {
 }
 
 void step_load_method(Capture& c, const Instruction& i) {
-  Av object = c.read(i.b);
-  auto [function, self] = c.load_method(object, site_name(c, i.c));
-  if (function.is_undefined()) c.break_here(BreakReason::unknown_call, "call of a property's value");
-  c.write(i.a, function);
-  c.write(static_cast<uint16_t>(i.a + 1), self);
+  const Av object = c.read(i.b);
+  c.raising().run([&] {
+    auto [function, self] = c.load_method(object, site_name(c, i.c));
+    c.write(i.a, function);
+    c.write(static_cast<uint16_t>(i.a + 1), self);
+  });
 }
 
 void call_method(Capture& c, const Instruction& i, const lang::CallShape& shape) {
@@ -371,8 +371,16 @@ void step_length(Capture& c, const Instruction& i) {
   c.write(i.a, Av::integer(static_cast<int64_t>(c.items_of(c.read(i.b)).size())));
 }
 
-void step_exception(Capture& c, const Instruction&) { c.break_here(BreakReason::exception_state); }
-void step_raise(Capture& c, const Instruction&) { c.break_here(BreakReason::raises, "raise"); }
+void step_push_handled(Capture& c, const Instruction& i) { c.raising().push_handled(i.a, c.read(i.b)); }
+void step_pop_handled(Capture& c, const Instruction& i) { c.raising().pop_handled(i.a); }
+void step_exception_info(Capture& c, const Instruction& i) { c.raising().info(i.a, c.read(i.b)); }
+void step_raise(Capture& c, const Instruction& i) { c.raising().raise(c.read(i.a)); }
+void step_raise_handled(Capture& c, const Instruction&) { c.raising().raise(c.raising().handled()); }
+
+void step_match_exception(Capture& c, const Instruction& i) {
+  const Av exception = c.read(i.b);
+  c.write(i.a, Av::boolean(c.raising().matches(exception, c.read(i.c))));
+}
 
 constexpr StepRow kRows[] = {
     {lang::Op::GetIter, step_get_iter},
@@ -411,13 +419,13 @@ constexpr StepRow kRows[] = {
     {lang::Op::MakeFunction, step_make_function},
     {lang::Op::LoadContext, step_load_context},
     {lang::Op::Length, step_length},
-    {lang::Op::PushHandled, step_exception},
-    {lang::Op::PopHandled, step_exception},
-    {lang::Op::MatchException, step_exception},
-    {lang::Op::ExceptionInfo, step_exception},
+    {lang::Op::PushHandled, step_push_handled},
+    {lang::Op::PopHandled, step_pop_handled},
+    {lang::Op::MatchException, step_match_exception},
+    {lang::Op::ExceptionInfo, step_exception_info},
     {lang::Op::Raise, step_raise},
-    {lang::Op::RaiseFrom, step_raise},
-    {lang::Op::RaiseHandled, step_raise},
+    {lang::Op::RaiseFrom, step_raise},  // the cause is what only the exception knows
+    {lang::Op::RaiseHandled, step_raise_handled},
     {lang::Op::Reraise, step_raise},
 };
 

@@ -278,6 +278,17 @@ Av object_setattr(Capture& capture, Arguments& arguments) {
   return Av::none();
 }
 
+Av object_new(Capture& capture, Arguments& arguments) {
+  Type* type = arguments.positional.size() == 1 && at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
+  const auto is_native = [&](const Type* t) { return !(t->type_flags & kScriptClass) && t != capture.vm().types().object; };
+  if (!type || !arguments.keywords.empty() || type->layout != Kind::Instance || (type->type_flags & kAbstractClass) ||
+      !(type->type_flags & kScriptClass) || std::any_of(type->mro.begin(), type->mro.end(), is_native))
+    return capture.decline();
+  auto instance = capture.make<VInstance>();
+  instance->type = Local<Type>(type);
+  return Av::of(instance);
+}
+
 Av call_callable(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
   if (as<VFunction>(av) || as<VBoundMethod>(av)) return Av::boolean(true);
@@ -373,6 +384,7 @@ constexpr NativeRow kBuiltins[] = {
     {"setattr", call_setattr},
     {"callable", call_callable},
     {"object.__setattr__", object_setattr},
+    {"object.__new__", object_new, Runs::Never, true},
     {"range", call_range},
     {"enumerate", call_enumerate},
     {"zip", call_zip},

@@ -1,6 +1,7 @@
 // One handler per instruction: moves, cells, names, arithmetic, jumps. The rest is in steps_objects.cpp.
 #include "interpreter/capture/stand_ins.h"
 #include "interpreter/capture/steps.h"
+#include "interpreter/modules/importer.h"
 
 namespace tsc::interp {
 namespace {
@@ -152,6 +153,28 @@ void step_jump_compare(Capture& c, const Instruction& i) {
   if (result == (i.mode() != 0)) jump(c, i);
 }
 
+// ---- imports of what is loaded already ----
+
+void step_import_name(Capture& c, const Instruction& i) {
+  ModuleObject* from = c.frame().module.get();
+  const std::string_view name = c.frame().code->names[i.b]->view();
+  const std::vector<std::string> names = c.vm().importer().loaded(from, name, i.c);
+  if (names.empty()) c.break_here(BreakReason::instruction, "ImportName of " + std::string(name));
+  for (const std::string& one : names) c.assume_unchanged(c.vm().modules(), intern(c.vm(), one).value());
+  if (i.c) c.assume_unchanged(from->globals.get(), intern(c.vm(), "__package__").value());
+  c.write(i.a, Av::constant(c.vm().importer().import_statement(from, name, i.c, i.mode() == 1)));
+}
+
+// A name that the module lacks may be that of a module.
+void step_import_from(Capture& c, const Instruction& i) {
+  const Av module = c.read(i.b);
+  StrObject* name = c.frame().code->names[i.c].get();
+  const bool is_module = module.is_constant() && is_kind(module.value, Kind::Module);
+  if (!is_module || inspect_attribute(c.vm(), module.value, name).found != Found::ModuleGlobal)
+    c.break_here(BreakReason::instruction, "ImportFrom of " + std::string(name->view()));
+  c.write(i.a, c.get_attribute(module, name));
+}
+
 constexpr StepRow kRows[] = {
     {lang::Op::Nop, step_nop},
     {lang::Op::Move, step_move},
@@ -164,6 +187,8 @@ constexpr StepRow kRows[] = {
     {lang::Op::LoadFree, step_load_free},
     {lang::Op::StoreFree, step_store_free},
     {lang::Op::LoadFreeCell, step_load_free_cell},
+    {lang::Op::ImportName, step_import_name},
+    {lang::Op::ImportFrom, step_import_from},
     {lang::Op::LoadGlobal, step_load_global},
     {lang::Op::StoreGlobal, step_store_global},
 #define ROW(name, op) {lang::Op::name, step_binary<BinaryOp::op, false, false>}
@@ -215,8 +240,7 @@ constexpr lang::Op kRefused[] = {
     lang::Op::LoadNameOrFree, lang::Op::StoreName, lang::Op::DeleteName, lang::Op::LoadNamespace,
     lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::CallClassBody, lang::Op::MakeClass,
     lang::Op::MakeClassEx, lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter,
-    lang::Op::YieldFrom, lang::Op::ImportName, lang::Op::ImportFrom, lang::Op::ImportStar,
-    lang::Op::PrintExpr,
+    lang::Op::YieldFrom, lang::Op::ImportStar, lang::Op::PrintExpr,
 };
 static_assert(std::size(kRows) + kObjectSteps + kMatchSteps + std::size(kRefused) == lang::kOpCount,
               "each instruction is captured by a row of one of the tables, or refused here");

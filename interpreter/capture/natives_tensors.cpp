@@ -138,10 +138,24 @@ Value sample_of_data(Capture& capture, const Av& data, std::vector<Av>& numbers,
   return list.take();
 }
 
+// Of an object that lies in a tensor's memory (an array of numpy) the elements are copied. Undefined: it is none, or its
+// numbers may not fit the dtype, which the interpreter looks at one by one.
+Av copy_of_array(Capture& capture, const Av& data, const Av& dtype) {
+  const std::optional<Av> tensor = capture.call_own("__tensor__", {data});
+  if (!tensor || !capture.tensor_of(*tensor) || capture.tensor_of(*tensor)->requires_grad) return Av();
+  const DType own = capture.builder().dtype(capture.share_tensor(*tensor)->id);
+  const bool is_given = !dtype.is_none() && !dtype.is_undefined();
+  const DType wanted = is_given ? expect_dtype(capture.vm(), dtype.value, "dtype") : own;
+  if (wanted != own && (!is_floating(wanted) || is_complex(own))) return Av();
+  const Av copy = capture.emit(Op::copy, {&*tensor, 1}, {}, {});
+  return capture.cast_to(copy, wanted);
+}
+
 // The tensor that the interpreter makes of these numbers, or its elements one by one.
 Av tensor_of_data(Capture& capture, const Av& data, const Av& dtype) {
   if (capture.modes.default_dtype != tensor_state(capture.vm()).modes.default_dtype)
     capture.break_here(BreakReason::unknown_call, "torch.tensor with another default dtype");
+  if (const Av copy = copy_of_array(capture, data, dtype); !copy.is_undefined()) return copy;
   std::vector<Av> numbers;
   bool known = true;
   const Value sample = sample_of_data(capture, data, numbers, known);

@@ -269,6 +269,28 @@ void Capture::call_partial(const Av& callee, CallArguments arguments, uint16_t d
   call(partial->function, std::move(all), destination, discard_result);
 }
 
+// By a __new__ of the script. Where it gives an object of the class and there is an __init__ too, that is called as type's
+// call does; what it raises or leaves there, the whole call leaves.
+static void construct_by_new(Capture& capture, Type* type, Capture::CallArguments arguments, uint16_t destination) {
+  const auto method = [&](const char* name) -> Value {
+    const Value* found = capture.class_attribute(type, intern(capture.vm(), name).get(), nullptr);
+    if (!found) return Value();
+    return is_kind(*found, Kind::StaticMethod) ? static_cast<WrappedMethod*>(found->object())->function : *found;
+  };
+  const Value make = method("__new__"), init = method("__init__");
+  if (!is_kind(make, Kind::Function)) capture.break_here(BreakReason::unknown_call, type->name + "()");
+  Capture::CallArguments given = arguments;
+  given.positional.insert(given.positional.begin(), Av::constant(Value(type)));
+  const Av made = capture.call_now(Av::constant(make), std::move(given));
+  if (is_kind(init, Kind::Function) && capture.type_of_av(made)->is_subtype_of(type)) {
+    if (capture.type_of_av(made) != type) capture.break_here(BreakReason::unknown_call, type->name + "()");
+    arguments.positional.insert(arguments.positional.begin(), made);
+    if (!capture.call_now(Av::constant(init), std::move(arguments)).is_none())
+      capture.break_here(BreakReason::raises, "TypeError: __init__()");
+  }
+  capture.write(destination, made);
+}
+
 void Capture::construct(Type* type, CallArguments& arguments, uint16_t destination) {
   if (const NativeRow* row = native_row(vm_, type)) {
     call_destination_ = destination;
@@ -286,10 +308,10 @@ void Capture::construct(Type* type, CallArguments& arguments, uint16_t destinati
     as<VTuple>(tuple)->type = Local<Type>(type);
     return write(destination, tuple);
   }
-  bool plain = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
-               !type->slots.construct && !(type->type_flags & kAbstractClass) &&
-               type->type->slots.call == vm_.types().type->slots.call;
-  if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
+  const bool by_script = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
+                         type->type->slots.call == vm_.types().type->slots.call;
+  if (by_script && type->slots.construct) return construct_by_new(*this, type, std::move(arguments), destination);
+  if (!by_script || (type->type_flags & kAbstractClass)) break_here(BreakReason::unknown_call, type->name + "()");
   const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();
   instance->type = Local<Type>(type);

@@ -127,6 +127,15 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, Capture::CallArgumen
   return run_on_stand_ins(capture, all, native, repeat, sees);
 }
 
+// Where the script has put an object of its own in the place of standard output, print runs that object's code.
+void refuse_own_output(Capture& capture) {
+  const Value sys = dict_get(capture.vm(), capture.vm().modules(), std::string("sys"));
+  if (!is_kind(sys, Kind::Module)) return;
+  const Av output = capture.get_attribute(Av::constant(sys), intern(capture.vm(), "stdout").get());
+  if (capture.type_of_av(output)->type_flags & kScriptClass)
+    capture.break_here(BreakReason::unknown_call, "print() into an object of the script");
+}
+
 // Which may do anything: write what the region holds, raise, print.
 Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
                 Capture::CallArguments& arguments) {
@@ -135,6 +144,7 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
       capture.break_here(BreakReason::unknown_call, name + "() with an object as " + std::string(keyword->view()));
   for (const Av& av : arguments.positional)
     if (capture.text_is_script_code(av)) capture.break_here(BreakReason::unknown_call, name + "() of an object whose text script code makes");
+  if (row.reason == BreakReason::print_call) refuse_own_output(capture);
   capture.effect_may_raise();
   HostAction action;
   action.reason = row.reason;

@@ -158,10 +158,11 @@ void step_jump_compare(Capture& c, const Instruction& i) {
 void step_import_name(Capture& c, const Instruction& i) {
   ModuleObject* from = c.frame().module.get();
   const std::string_view name = c.frame().code->names[i.b]->view();
-  const std::vector<std::string> names = c.vm().importer().loaded(from, name, i.c);
-  if (names.empty()) c.break_here(BreakReason::instruction, "ImportName of " + std::string(name));
+  const std::vector<std::string> names = c.vm().importer().looked_up(from, name, i.c);
   for (const std::string& one : names) c.assume_unchanged(c.vm().modules(), intern(c.vm(), one).value());
   if (i.c) c.assume_unchanged(from->globals.get(), intern(c.vm(), "__package__").value());
+  const Value last = dict_get(c.vm(), c.vm().modules(), names.back());
+  if (last.is_undefined() || last.is_none()) c.break_here(BreakReason::instruction, "ImportName of " + std::string(name));
   c.write(i.a, Av::constant(c.vm().importer().import_statement(from, name, i.c, i.mode() == 1)));
 }
 

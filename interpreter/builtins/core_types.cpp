@@ -396,7 +396,9 @@ void init_object_methods(Vm& vm) {
       .getter("__dict__", object_dict, object_set_dict)
       .attribute("__doc__", Value::none())
       .attribute("__module__", str_value(vm, "builtins"));
-  object.attribute("__new__", make_raw_native(vm, "__new__", object_new).take());
+  Local<NativeFunction> make_object = make_raw_native(vm, "__new__", object_new);
+  make_object->owner = "object";
+  object.attribute("__new__", make_object.take());
   Local<WrappedMethod> hook =
       vm.heap().make<WrappedMethod>(vm.types().class_method, Kind::ClassMethod);
   hook->function = make_raw_native(vm, "__init_subclass__", object_init_subclass).take();

@@ -75,7 +75,7 @@ struct Av {
 
 // What kind of thing a virtual object is; one struct each below.
 enum class VirtualKind : uint8_t {
-  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text, Partial
+  Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text, Partial, Exception
 };
 
 struct Virtual {
@@ -287,6 +287,16 @@ struct VSuper : Virtual {
   VSuper() : Virtual(kKind) {}
   Local<Type> start;
   Av self;
+};
+
+// An exception that the program made and handles in the region, or its traceback. It cannot be made anywhere else: what
+// asks it for more than its class leaves the region in front of the instruction that made it.
+struct VException : Virtual {
+  static constexpr VirtualKind kKind = VirtualKind::Exception;
+  VException() : Virtual(kKind) {}
+  Local<Type> type;  // null: a traceback
+  Local<CodeObject> made_in;
+  uint32_t made_at = 0;
 };
 
 // Text put together from parts that only running can format.

@@ -10,6 +10,7 @@
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
@@ -39,6 +40,7 @@ struct House {
   Rooms rooms;
   Frames frames;
   Calls calls;
+  Raising raising;
   RepeatedCalls repeats;
   Cells cells;
   Inputs inputs;

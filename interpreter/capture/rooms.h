@@ -4,6 +4,7 @@
 //
 //   the program     frames      where the program stands: frames, registers, the step loop
 //                   calls       from a callee to a frame, an object or a native's row
+//                   raising     exceptions that the program raises and handles inside the region
 //                   repeats     calls that are recorded once and then repeated
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
@@ -47,6 +48,7 @@ class Iterators;
 class Numbers;
 class Operators;
 class Overlay;
+class Raising;
 class RepeatedCalls;
 class Shapes;
 class SizeChecks;
@@ -92,6 +94,7 @@ struct Rooms {
 
   Frames& frames_;
   Calls& calls_;
+  Raising& raising_;
   RepeatedCalls& repeats_;
   Cells& cells_;
   Inputs& inputs_;

@@ -319,6 +319,19 @@ Value Importer::import_statement(ModuleObject* from, std::string_view name, uint
   return dot == std::string::npos ? module : dict_get(vm_, vm_.modules(), full.substr(0, dot));
 }
 
+std::vector<std::string> Importer::looked_up(ModuleObject* from, std::string_view name, uint32_t level) {
+  const std::string full = level ? resolve_relative(from, name, level) : std::string(name);
+  std::vector<std::string> names;
+  size_t dot = 0;
+  do {
+    dot = full.find('.', dot + 1);
+    names.push_back(full.substr(0, dot));
+    const Value known = dict_get(vm_, vm_.modules(), names.back());
+    if (known.is_undefined() || known.is_none()) break;
+  } while (dot != std::string::npos);
+  return names;
+}
+
 Value Importer::import_from(const Value& module, StrObject* name) {
   if (Value v = find_attribute(vm_, module, name)) return v;
   auto* m = try_cast<ModuleObject>(module);

@@ -21,6 +21,8 @@ class Importer {
   // The statements. `level` counts leading dots; `last`: the module itself, not its first package.
   Value import_statement(ModuleObject* from, std::string_view name, uint32_t level, bool last);
   Value import_from(const Value& module, StrObject* name);
+  // The names that import_statement looks up in sys.modules, up to the first that is not there.
+  std::vector<std::string> looked_up(ModuleObject* from, std::string_view name, uint32_t level);
   void import_star(const Value& module, DictObject* target);
   // Imports a dotted absolute name with all its packages; the last module.
   Local<ModuleObject> import_absolute(const std::string& name);

@@ -191,6 +191,7 @@ bool fill_attribute_cache(const Value& object, StrObject* name, InlineCache& cac
   if (data) {
     auto* property = try_cast<PropertyObject>(*found);
     if (!property || !is_kind(property->getter, Kind::Function)) return false;
+    if (type->slots.get_missing_attribute) return false;  // which is asked when the property raises AttributeError
     cache.kind = kCacheProperty;
     cache.target = property;
     return true;

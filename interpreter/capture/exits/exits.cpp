@@ -5,6 +5,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/tensors.h"
@@ -174,6 +175,7 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
       const VSlice& slice = static_cast<const VSlice&>(object);
       return write_all({slice.start, slice.stop, slice.step}, recipe);
     }
+    case VirtualKind::Exception: capture_.raising().refuse(static_cast<const VException&>(object));
     case VirtualKind::Super:
       recipe.type = static_cast<const VSuper&>(object).start;
       return write_all({static_cast<const VSuper&>(object).self}, recipe);
@@ -294,6 +296,7 @@ void Exits::leave_returning(const Av& result) {
 }
 
 void Exits::leave_resuming(const BreakHere& reason) {
+  raising_.refuse_handling();
   ExitPlan plan;
   plan.form = ExitPlan::Form::Resume;
   plan.reason = reason.reason;

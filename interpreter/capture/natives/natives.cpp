@@ -263,10 +263,10 @@ Av call_getattr(Capture& capture, Arguments& arguments) {
   Local<StrObject> held;
   expect_at_most(arguments, 3, "getattr");
   StrObject* name = name_argument(capture, at(arguments, 1), &held);
-  if (arguments.positional.size() > 2 && !capture.attributes().has_attribute(at(arguments, 0), name))
-    return at(arguments, 2);
+  if (arguments.positional.size() > 2)
+    return capture.attributes().attribute_if_there(at(arguments, 0), name).value_or(at(arguments, 2));
   Av result = capture.attributes().get_attribute(at(arguments, 0), name);
-  if (result.is_undefined()) return capture.calls().call_pending_getter();
+  if (result.is_undefined()) capture.attributes().call_getter(at(arguments, 0), name, capture.calls().destination());
   return result;
 }
 
@@ -288,6 +288,17 @@ Av object_setattr(Capture& capture, Arguments& arguments) {
   StrObject* name = name_argument(capture, at(arguments, 1), &held);
   capture.attributes().set_plain_attribute(at(arguments, 0), name, at(arguments, 2));
   return Av::none();
+}
+
+Av object_new(Capture& capture, Arguments& arguments) {
+  Type* type = arguments.positional.size() == 1 && at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
+  const auto is_native = [&](const Type* t) { return !(t->type_flags & kScriptClass) && t != capture.vm().types().object; };
+  if (!type || !arguments.keywords.empty() || type->layout != Kind::Instance || (type->type_flags & kAbstractClass) ||
+      !(type->type_flags & kScriptClass) || std::any_of(type->mro.begin(), type->mro.end(), is_native))
+    return capture.calls().decline();
+  auto instance = capture.make<VInstance>();
+  instance->type = Local<Type>(type);
+  return Av::of(instance);
 }
 
 Av call_callable(Capture& capture, Arguments& arguments) {
@@ -387,6 +398,7 @@ constexpr NativeRow kBuiltins[] = {
     {"setattr", call_setattr},
     {"callable", call_callable},
     {"object.__setattr__", object_setattr},
+    {"object.__new__", object_new, Runs::Never, true},
     {"range", call_range},
     {"enumerate", call_enumerate},
     {"zip", call_zip},

@@ -4,6 +4,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
@@ -149,10 +150,24 @@ Value sample_of_data(Capture& capture, const Av& data, std::vector<Av>& numbers,
   return list.take();
 }
 
+// Of an object that lies in a tensor's memory (an array of numpy) the elements are copied. Undefined: it is none, or its
+// numbers may not fit the dtype, which the interpreter looks at one by one.
+Av copy_of_array(Capture& capture, const Av& data, const Av& dtype) {
+  const std::optional<Av> tensor = capture.calls().call_own("__tensor__", {data});
+  if (!tensor || !capture.tensors().tensor_of(*tensor) || capture.tensors().tensor_of(*tensor)->requires_grad) return Av();
+  const DType own = capture.builder().dtype(capture.tensors().share_tensor(*tensor)->id);
+  const bool is_given = !dtype.is_none() && !dtype.is_undefined();
+  const DType wanted = is_given ? expect_dtype(capture.vm(), dtype.value, "dtype") : own;
+  if (wanted != own && (!is_floating(wanted) || is_complex(own))) return Av();
+  const Av copy = capture.tensors().emit(Op::copy, {&*tensor, 1}, {}, {});
+  return capture.tensors().cast_to(copy, wanted);
+}
+
 // The tensor that the interpreter makes of these numbers, or its elements one by one.
 Av tensor_of_data(Capture& capture, const Av& data, const Av& dtype) {
   if (capture.modes().default_dtype != tensor_state(capture.vm()).modes.default_dtype)
     break_here(BreakReason::unknown_call, "torch.tensor with another default dtype");
+  if (const Av copy = copy_of_array(capture, data, dtype); !copy.is_undefined()) return copy;
   std::vector<Av> numbers;
   bool known = true;
   const Value sample = sample_of_data(capture, data, numbers, known);

@@ -164,7 +164,7 @@ Value token_attribute(Vm& vm, const Value& self, StrObject* name) {
   StandIns& run = run_of(self);
   const Av& av = token_of(self).av;
   const bool is_iterator = is_virtual(av, VirtualKind::Iterator) && name->view() == "keys";
-  if (is_iterator || !run.capture().attributes().has_attribute(av, name)) return Value();
+  if (is_iterator || !run.follow([&] { return run.capture().attributes().has_attribute(av, name); })) return Value();
   (void)vm;
   refuse(self, "an attribute of a value the compiler does not know");
 }

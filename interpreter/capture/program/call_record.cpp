@@ -457,6 +457,12 @@ std::unique_ptr<CallRecorder> RepeatedCalls::recorder_for(const SeenCall& seen, 
   return std::make_unique<CallRecorder>(capture_, function, arguments.positional);
 }
 
+void RepeatedCalls::end_unfinished(const AFrame& frame) {
+  if (!frame.recorded) return;
+  recorder_.reset();
+  frame.seen->spoiled = true;
+}
+
 void RepeatedCalls::end_call(const AFrame& finished, const Av& result) {
   finished.seen->steps = frames_.steps_taken() - finished.begun;
   if (!finished.recorded) return;

@@ -10,6 +10,7 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
@@ -134,6 +135,15 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& argum
   return run_on_stand_ins(capture, all, native, repeat, sees);
 }
 
+// Where the script has put an object of its own in the place of standard output, print runs that object's code.
+void refuse_own_output(Capture& capture) {
+  const Value sys = dict_get(capture.vm(), capture.vm().modules(), std::string("sys"));
+  if (!is_kind(sys, Kind::Module)) return;
+  const Av output = capture.attributes().get_attribute(Av::constant(sys), intern(capture.vm(), "stdout").get());
+  if (capture.attributes().type_of_av(output)->type_flags & kScriptClass)
+    break_here(BreakReason::unknown_call, "print() into an object of the script");
+}
+
 // Which may do anything: write what the region holds, raise, print.
 Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
                 CallArguments& arguments) {
@@ -143,6 +153,7 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
   for (const Av& av : arguments.positional)
     if (capture.texts().text_is_script_code(av))
       break_here(BreakReason::unknown_call, name + "() of an object whose text script code makes");
+  if (row.reason == BreakReason::print_call) refuse_own_output(capture);
   capture.effects().effect_may_raise();
   HostAction action;
   action.reason = row.reason;
@@ -259,6 +270,28 @@ void Calls::call_partial(const Av& callee, CallArguments arguments, uint16_t des
   call(partial->function, std::move(all), destination, discard_result);
 }
 
+// By a __new__ of the script. Where it gives an object of the class and there is an __init__ too, that is called as type's
+// call does; what it raises or leaves there, the whole call leaves.
+void Calls::construct_by_new(Type* type, CallArguments arguments, uint16_t destination) {
+  const auto method = [&](const char* name) -> Value {
+    const Value* found = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
+    if (!found) return Value();
+    return is_kind(*found, Kind::StaticMethod) ? static_cast<WrappedMethod*>(found->object())->function : *found;
+  };
+  const Value make = method("__new__"), init = method("__init__");
+  if (!is_kind(make, Kind::Function)) break_here(BreakReason::unknown_call, type->name + "()");
+  CallArguments given = arguments;
+  given.positional.insert(given.positional.begin(), Av::constant(Value(type)));
+  const Av made = frames_.call_now(Av::constant(make), std::move(given));
+  if (is_kind(init, Kind::Function) && attributes_.type_of_av(made)->is_subtype_of(type)) {
+    if (attributes_.type_of_av(made) != type) break_here(BreakReason::unknown_call, type->name + "()");
+    arguments.positional.insert(arguments.positional.begin(), made);
+    if (!frames_.call_now(Av::constant(init), std::move(arguments)).is_none())
+      break_here(BreakReason::raises, "TypeError: __init__()");
+  }
+  frames_.write(destination, made);
+}
+
 void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination) {
   if (const NativeRow* row = native_row(vm_, type)) {
     call_destination_ = destination;
@@ -268,16 +301,18 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     if (!result.is_undefined()) frames_.write(destination, result);
     return;
   }
+  if (type->is_subtype_of(vm_.exceptions().BaseException) && raising_.is_handled())
+    if (Av made = raising_.make_exception(type, arguments); !made.is_undefined()) return frames_.write(destination, made);
   if (is_partial_type(type)) return frames_.write(destination, make_partial(type, arguments));
   if (is_tuple_class(type) && arguments.keywords.empty() && arguments.positional.size() == 1) {
     Av tuple = containers_.make_tuple_av(iterators_.items_of(arguments.positional[0]));
     as<VTuple>(tuple)->type = Local<Type>(type);
     return frames_.write(destination, tuple);
   }
-  bool plain = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
-               !type->slots.construct && !(type->type_flags & kAbstractClass) &&
-               type->type->slots.call == vm_.types().type->slots.call;
-  if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
+  const bool by_script = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
+                         type->type->slots.call == vm_.types().type->slots.call;
+  if (by_script && type->slots.construct) return construct_by_new(type, std::move(arguments), destination);
+  if (!by_script || (type->type_flags & kAbstractClass)) break_here(BreakReason::unknown_call, type->name + "()");
   const Value* init = attributes_.class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();
   instance->type = Local<Type>(type);
@@ -485,12 +520,6 @@ void Calls::call_library(const char* name, std::vector<Av> arguments, uint16_t d
   call_arguments.positional = std::move(arguments);
   call(Av::constant(*method), std::move(call_arguments), destination,
        destination == kNoDestination);
-}
-
-Av Calls::call_pending_getter() {
-  auto [getter, arguments] = take_pending_getter();
-  call(getter, std::move(arguments), call_destination_);
-  return Av();
 }
 
 }  // namespace tsc::interp

@@ -10,7 +10,10 @@ namespace tsc::interp {
 class Calls : private Room {
  public:
   explicit Calls(const Rooms& rooms) : Room(rooms) {}
+  // The getter that waits, and whether it is a property's; the other is the __getattr__ of a class.
   std::pair<Av, CallArguments> take_pending_getter() { return std::move(pending_getter_); }
+  bool is_property_pending() const { return is_property_pending_; }
+  uint16_t destination() const { return call_destination_; }  // of the native that is being called
   // The method of that name of the script's class that the value is of, and the result of calling it with the value and
   // others; null and nothing: the class has none, or a native one.
   const Value* own_method(const Av& av, const char* name);
@@ -26,14 +29,17 @@ class Calls : private Room {
     declined_ = true;
     return Av();
   }
-  // Calls behind the scenes: a function of the library by its name, the getter that waits.
+  // Behind the scenes: a function of the library by its name.
   void call_library(const char* name, std::vector<Av> arguments, uint16_t destination);
-  Av call_pending_getter();
-  void set_pending_getter(Av getter, CallArguments arguments) { pending_getter_ = {std::move(getter), std::move(arguments)}; }
+  void set_pending_getter(Av getter, CallArguments arguments, bool is_property) {
+    pending_getter_ = {std::move(getter), std::move(arguments)};
+    is_property_pending_ = is_property;
+  }
 
  private:
   Av call_native(NativeFunction* function, CallArguments& arguments, uint16_t destination);
   void construct(Type* type, CallArguments& arguments, uint16_t destination);
+  void construct_by_new(Type* type, CallArguments arguments, uint16_t destination);
   Av make_partial(Type* type, CallArguments& arguments);
   void call_partial(const Av& partial, CallArguments arguments, uint16_t destination, bool discard_result);
   bool is_tuple_class(Type* type);
@@ -45,6 +51,7 @@ class Calls : private Room {
                       const std::string& name);
 
   std::pair<Av, CallArguments> pending_getter_;
+  bool is_property_pending_ = false;
   uint16_t call_destination_ = 0;
   bool declined_ = false;  // a symbolic form has just said so
 };

@@ -30,6 +30,8 @@ struct AFrame {
   SeenCall* seen = nullptr;       // of the call; null: it is not to be repeated
   uint32_t begun = 0;             // when, in steps of the capture
   bool recorded = false;
+  Av handled;                     // the exception of the region that it handles, in `handlers` handlers
+  uint32_t handlers = 0;
 };
 
 class Frames : private Room {
@@ -39,8 +41,8 @@ class Frames : private Room {
   // Registers of the current frame.
   const Av& read(uint16_t reg);
   void write(uint16_t reg, Av value);
-  // Runs a call to its end and gives the result (nested.cpp).
-  Av call_now(const Av& callee, CallArguments arguments);
+  // Runs a call to its end and gives the result (nested.cpp). An AttributeError may be its answer (raising.h).
+  Av call_now(const Av& callee, CallArguments arguments, bool tells_absence = false);
   // Of a generator: its frame leaves the stack until the next item is asked for.
   void yield_value(uint16_t sent, Av value);
   // What super() without arguments asks of the frame.
@@ -77,6 +79,13 @@ class Frames : private Room {
   [[noreturn]] void refuse(CodeObject* code, uint32_t pc, const BreakHere& reason);
   // The next item of a generator; false: it has ended.
   bool resume(VIterator& generator, Av* out);
+  // The frames above the first `depth` ones end by an exception of the region.
+  void drop_frames(size_t depth);
+  // Jumps of the innermost frame: the next origin is another one.
+  void jump_to(uint32_t pc) {
+    frame().pc = pc;
+    origin_pc_ = ~0u;
+  }
   // Pops a frame and gives its result to the caller.
   void return_from(const Av& result);
   uint32_t current_origin() { return origin_at(stack_.back().pc); }

@@ -5,6 +5,8 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/raising.h"
+#include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/numbers.h"
@@ -28,8 +30,20 @@ void Frames::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
 
 // Runs until no frame stands above the first `base` ones.
 void Frames::run_above(size_t base, const std::function<void()>& start) {
-  const bool outermost = nested_++ == 0;
-  const uint32_t origin = builder_.known_origin();
+  struct Above {
+    Above(Frames& frames, size_t base) : frames(frames), floor(frames.raising_.set_floor({base})) { ++frames.nested_; }
+    ~Above() {
+      --frames.nested_;
+      frames.raising_.set_floor(floor);
+      frames.advanced_ = true;  // what the code has done, the instruction cannot be left as if it had not begun
+      frames.builder_.origin = origin;
+      frames.origin_pc_ = ~0u;
+    }
+    Frames& frames;
+    const Raising::Floor floor;
+    const uint32_t origin = frames.builder_.known_origin();
+  } const above(*this, base);
+  const bool outermost = nested_ == 1;
   const auto leave = [&](const BreakHere& reason) {
     refuse(stack_[base - 1].code.get(), stack_[base - 1].pc, reason);
   };
@@ -47,16 +61,21 @@ void Frames::run_above(size_t base, const std::function<void()>& start) {
     pass_on_stops(vm_, raised);
     leave({BreakReason::raises, exception_line(vm_, raised.exception())});
   }
-  --nested_;
-  advanced_ = true;  // what the code has done, the instruction cannot be left as if it had not begun
-  builder_.origin = origin;
-  origin_pc_ = ~0u;
 }
 
-Av Frames::call_now(const Av& callee, CallArguments arguments) {
+Av Frames::call_now(const Av& callee, CallArguments arguments, bool tells_absence) {
   nested_result_ = Av();
-  run_above(stack_.size(), [&] { calls_.call(callee, std::move(arguments), kNestedDestination); });
+  const size_t base = stack_.size();
+  run_above(base, [&] {
+    if (tells_absence) raising_.set_floor({base, true});
+    calls_.call(callee, std::move(arguments), kNestedDestination);
+  });
   return std::move(nested_result_);
+}
+
+void Frames::drop_frames(size_t depth) {
+  for (; stack_.size() > depth; stack_.pop_back()) repeats_.end_unfinished(stack_.back());
+  origin_pc_ = ~0u;
 }
 
 // ---- generators and other lazy iterators ----

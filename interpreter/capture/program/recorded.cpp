@@ -94,13 +94,13 @@ Av Attributes::host_attribute(const Av& object, StrObject* name) {
   });
 }
 
-bool Attributes::has_attribute(const Av& object, StrObject* name) {
-  return repeats_.recorded([&] { return finds_attribute(object, name); }, [&](CallRecorder& r, bool found) {
+Attributes::Presence Attributes::presence(const Av& object, StrObject* name) {
+  return repeats_.recorded([&] { return find_presence(object, name); }, [&](CallRecorder& r, Presence found) {
     if (!object.is_constant() || !object.value.is_object()) return;
     if (!repeats_.note_read(object.value, Value(name), Question::HasAttribute)) return;
     r.add([=, holder = object.value, name = Local<StrObject>(name)](Repetition& again) {
       if (again.must_read(holder))
-        again.expect(again.capture.attributes().has_attribute(Av::constant(again.object(holder)), name.get()) == found);
+        again.expect(again.capture.attributes().presence(Av::constant(again.object(holder)), name.get()) == found);
     });
   });
 }

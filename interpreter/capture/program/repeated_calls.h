@@ -45,6 +45,8 @@ class RepeatedCalls : private Room {
   std::unique_ptr<CallRecorder> recorder_for(const SeenCall& seen, FunctionObject* function, const CallArguments& arguments);
   void begin_call(SeenCall& seen, std::unique_ptr<CallRecorder> recorder);
   void end_call(const AFrame& finished, const Av& result);
+  // By an exception: such a call is not repeated.
+  void end_unfinished(const AFrame& frame);
   // False: it has been read before.
   bool note_read(const Value& holder, const Value& key, Question question);
   TensorForm form_of_host(const Value& host) const;

@@ -6,6 +6,7 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/iterators.h"
@@ -15,6 +16,7 @@
 #include "interpreter/capture/written/effects.h"
 #include "interpreter/capture/written/overlay.h"
 #include "interpreter/capture/written/writes.h"
+#include "interpreter/modules/importer.h"
 
 namespace tsc::interp {
 namespace {
@@ -170,6 +172,29 @@ void step_jump_compare(Capture& c, const Instruction& i) {
   if (result == (i.mode() != 0)) jump(c, i);
 }
 
+// ---- imports of what is loaded already ----
+
+void step_import_name(Capture& c, const Instruction& i) {
+  ModuleObject* from = c.frames().frame().module.get();
+  const std::string_view name = c.frames().frame().code->names[i.b]->view();
+  const std::vector<std::string> names = c.vm().importer().looked_up(from, name, i.c);
+  for (const std::string& one : names) c.cells().assume_unchanged(c.vm().modules(), intern(c.vm(), one).value());
+  if (i.c) c.cells().assume_unchanged(from->globals.get(), intern(c.vm(), "__package__").value());
+  const Value last = dict_get(c.vm(), c.vm().modules(), names.back());
+  if (last.is_undefined() || last.is_none()) break_here(BreakReason::instruction, "ImportName of " + std::string(name));
+  c.frames().write(i.a, Av::constant(c.vm().importer().import_statement(from, name, i.c, i.mode() == 1)));
+}
+
+// A name that the module lacks may be that of a module.
+void step_import_from(Capture& c, const Instruction& i) {
+  const Av module = c.frames().read(i.b);
+  StrObject* name = c.frames().frame().code->names[i.c].get();
+  const bool is_module = module.is_constant() && is_kind(module.value, Kind::Module);
+  if (!is_module || inspect_attribute(c.vm(), module.value, name).found != Found::ModuleGlobal)
+    break_here(BreakReason::instruction, "ImportFrom of " + std::string(name->view()));
+  c.frames().write(i.a, c.attributes().get_attribute(module, name));
+}
+
 constexpr StepRow kRows[] = {
     {lang::Op::Nop, step_nop},
     {lang::Op::Move, step_move},
@@ -182,6 +207,8 @@ constexpr StepRow kRows[] = {
     {lang::Op::LoadFree, step_load_free},
     {lang::Op::StoreFree, step_store_free},
     {lang::Op::LoadFreeCell, step_load_free_cell},
+    {lang::Op::ImportName, step_import_name},
+    {lang::Op::ImportFrom, step_import_from},
     {lang::Op::LoadGlobal, step_load_global},
     {lang::Op::StoreGlobal, step_store_global},
 #define ROW(name, op) {lang::Op::name, step_binary<BinaryOp::op, false, false>}
@@ -233,8 +260,7 @@ constexpr lang::Op kRefused[] = {
     lang::Op::LoadNameOrFree, lang::Op::StoreName, lang::Op::DeleteName, lang::Op::LoadNamespace,
     lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::CallClassBody, lang::Op::MakeClass,
     lang::Op::MakeClassEx, lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter,
-    lang::Op::YieldFrom, lang::Op::ImportName, lang::Op::ImportFrom, lang::Op::ImportStar,
-    lang::Op::PrintExpr,
+    lang::Op::YieldFrom, lang::Op::ImportStar, lang::Op::PrintExpr,
 };
 static_assert(std::size(kRows) + kObjectSteps + kMatchSteps + std::size(kRefused) == lang::kOpCount,
               "each instruction is captured by a row of one of the tables, or refused here");

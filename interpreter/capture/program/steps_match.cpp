@@ -46,14 +46,9 @@ bool matches_itself(const Types& t, Type* type) {
 
 // False: the subject has no such attribute.
 bool take_attribute(Capture& c, const Av& subject, StrObject* name, std::vector<Av>& out) {
-  if (!c.attributes().has_attribute(subject, name)) return false;
-  Av value = c.attributes().get_attribute(subject, name);
-  if (value.is_undefined()) {
-    auto [getter, arguments] = c.calls().take_pending_getter();
-    value = c.frames().call_now(getter, std::move(arguments));
-  }
-  out.push_back(std::move(value));
-  return true;
+  std::optional<Av> value = c.attributes().attribute_if_there(subject, name);
+  if (value) out.push_back(std::move(*value));
+  return value.has_value();
 }
 
 bool take_positional(Capture& c, const Av& subject, const Av& type, uint32_t count, std::vector<Av>& out) {

@@ -5,6 +5,7 @@
 #include "interpreter/capture/natives/stand_ins.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/steps.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
@@ -59,15 +60,13 @@ void step_for_iter(Capture& c, const Instruction& i) {
 
 // ---- attributes and items ----
 
-void write_or_call_getter(Capture& c, uint16_t destination, Av value) {
-  if (!value.is_undefined()) return c.frames().write(destination, value);
-  auto [getter, arguments] = c.calls().take_pending_getter();
-  c.calls().call(getter, std::move(arguments), destination);
-}
-
 void step_load_attr(Capture& c, const Instruction& i) {
-  Av object = c.frames().read(i.b);
-  write_or_call_getter(c, i.a, c.attributes().get_attribute(object, site_name(c, i.c)));
+  const Av object = c.frames().read(i.b);
+  c.raising().run([&] {
+    const Av value = c.attributes().get_attribute(object, site_name(c, i.c));
+    if (value.is_undefined()) c.attributes().call_getter(object, site_name(c, i.c), i.a);
+    else c.frames().write(i.a, value);
+  });
 }
 
 void step_store_attr(Capture& c, const Instruction& i) {
@@ -318,11 +317,12 @@ void step_call_ex(Capture& c, const Instruction& i) {
 }
 
 void step_load_method(Capture& c, const Instruction& i) {
-  Av object = c.frames().read(i.b);
-  auto [function, self] = c.attributes().load_method(object, site_name(c, i.c));
-  if (function.is_undefined()) break_here(BreakReason::unknown_call, "call of a property's value");
-  c.frames().write(i.a, function);
-  c.frames().write(static_cast<uint16_t>(i.a + 1), self);
+  const Av object = c.frames().read(i.b);
+  c.raising().run([&] {
+    auto [function, self] = c.attributes().load_method(object, site_name(c, i.c));
+    c.frames().write(i.a, function);
+    c.frames().write(static_cast<uint16_t>(i.a + 1), self);
+  });
 }
 
 void call_method(Capture& c, const Instruction& i, const lang::CallShape& shape) {
@@ -384,8 +384,16 @@ void step_length(Capture& c, const Instruction& i) {
   c.frames().write(i.a, Av::integer(static_cast<int64_t>(c.iterators().items_of(c.frames().read(i.b)).size())));
 }
 
-void step_exception(Capture&, const Instruction&) { break_here(BreakReason::exception_state); }
-void step_raise(Capture&, const Instruction&) { break_here(BreakReason::raises, "raise"); }
+void step_push_handled(Capture& c, const Instruction& i) { c.raising().push_handled(i.a, c.frames().read(i.b)); }
+void step_pop_handled(Capture& c, const Instruction& i) { c.raising().pop_handled(i.a); }
+void step_exception_info(Capture& c, const Instruction& i) { c.raising().info(i.a, c.frames().read(i.b)); }
+void step_raise(Capture& c, const Instruction& i) { c.raising().raise(c.frames().read(i.a)); }
+void step_raise_handled(Capture& c, const Instruction&) { c.raising().raise(c.raising().handled()); }
+
+void step_match_exception(Capture& c, const Instruction& i) {
+  const Av exception = c.frames().read(i.b);
+  c.frames().write(i.a, Av::boolean(c.raising().matches(exception, c.frames().read(i.c))));
+}
 
 constexpr StepRow kRows[] = {
     {lang::Op::GetIter, step_get_iter},
@@ -424,13 +432,13 @@ constexpr StepRow kRows[] = {
     {lang::Op::MakeFunction, step_make_function},
     {lang::Op::LoadContext, step_load_context},
     {lang::Op::Length, step_length},
-    {lang::Op::PushHandled, step_exception},
-    {lang::Op::PopHandled, step_exception},
-    {lang::Op::MatchException, step_exception},
-    {lang::Op::ExceptionInfo, step_exception},
+    {lang::Op::PushHandled, step_push_handled},
+    {lang::Op::PopHandled, step_pop_handled},
+    {lang::Op::MatchException, step_match_exception},
+    {lang::Op::ExceptionInfo, step_exception_info},
     {lang::Op::Raise, step_raise},
-    {lang::Op::RaiseFrom, step_raise},
-    {lang::Op::RaiseHandled, step_raise},
+    {lang::Op::RaiseFrom, step_raise},  // the cause is what only the exception knows
+    {lang::Op::RaiseHandled, step_raise_handled},
     {lang::Op::Reraise, step_raise},
 };
 

@@ -6,6 +6,8 @@
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/calls.h"
+#include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/shapes.h"
@@ -115,7 +117,7 @@ Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
   if (is_kind(attribute, Kind::Property)) {
     CallArguments arguments;
     arguments.positional.push_back(self);
-    calls_.set_pending_getter(Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments));
+    calls_.set_pending_getter(Av::constant(cast<PropertyObject>(attribute)->getter), std::move(arguments), true);
     return Av();
   }
   if (is_kind(attribute, Kind::NativeProperty))
@@ -126,7 +128,12 @@ Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
 Av Attributes::find_attribute(const Av& object, StrObject* name) {
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   switch (site.found) {
-    case Found::Absent: break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+    case Found::Absent:
+    case Found::MissingHook:
+      if (const Av* stored = overlay_.stored_at({object.value.object(), name, 0})) return *stored;
+      assume_absent(object.value, name, site);
+      if (site.found == Found::MissingHook) return ask_missing(object, name);
+      raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
     case Found::InstanceSlot: {
       class_attribute(object.value.object()->type, name, nullptr);
       return cells_.load_attribute_cell(object.value, name, site.value);
@@ -164,7 +171,8 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
       if (const Av* field = find_field(*instance, name)) return *field;
     if (found) return read_class_attribute(*found, object);
     if (name == vm_.names().class_.get()) return Av::constant(instance->type.value());
-    break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+    if (instance->type->slots.get_missing_attribute) return ask_missing(object, name);
+    raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
   }
   if (VSuper* super = as<VSuper>(object)) return super_attribute(*super, name);
   if (object.is_constant() && object.value.is_object()) return host_attribute(object, name);
@@ -177,8 +185,34 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
   // Its attributes are its type's to find: a function's `__doc__` is not that of the class of functions.
   if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()) + " of a " + type->name);
   const Value* found = lookup_in_type(type, name);
-  if (!found) break_here(BreakReason::raises, "AttributeError: " + std::string(name->view()));
+  if (!found) raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
   return read_class_attribute(*found, object);
+}
+
+// That there is no such attribute, and what the class says to that: the pending getter.
+void Attributes::assume_absent(const Value& object, StrObject* name, const AttributeSite& site) {
+  cells_.assume_unchanged(object.object(), Value(name));
+  watch_attribute(vm_, object, name, site);
+  for (Type* t : type_of(vm_, object)->mro)
+    if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
+}
+
+Av Attributes::ask_missing(const Av& object, StrObject* name) {
+  StrObject* hook = vm_.names().getattr.get();
+  CallArguments arguments;
+  Av function;
+  if (ModuleObject* module = object.is_constant() ? try_cast<ModuleObject>(object.value) : nullptr) {
+    const Value globals(module->globals.get());
+    function = cells_.load_attribute_cell(globals, hook, dict_get(vm_, module->globals.get(), Value(hook)));
+  } else {
+    const Value* method = class_attribute(type_of_av(object), hook, nullptr);
+    if (method && is_kind(*method, Kind::Function)) function = Av::constant(*method);
+    arguments.positional.push_back(object);
+  }
+  if (function.is_undefined()) break_here(BreakReason::unknown_call, "__getattr__");
+  arguments.positional.push_back(Av::constant(Value(name)));
+  calls_.set_pending_getter(function, std::move(arguments), false);
+  return Av();
 }
 
 Av Attributes::super_attribute(VSuper& super, StrObject* name) {
@@ -199,6 +233,11 @@ Av Attributes::super_attribute(VSuper& super, StrObject* name) {
 
 std::pair<Av, Av> Attributes::load_method(const Av& object, StrObject* name) {
   Av attribute = get_attribute(object, name);
+  if (attribute.is_undefined()) {
+    const std::optional<Av> found = ask_getter(object, name);
+    if (!found) raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
+    attribute = *found;
+  }
   if (VBoundMethod* bound = as<VBoundMethod>(attribute)) return {bound->function, bound->self};
   return {attribute, Av()};
 }
@@ -289,37 +328,68 @@ static bool finds_by_code(const Value* attribute) {
                         is_kind(*attribute, Kind::NativeProperty));
 }
 
-bool Attributes::finds_attribute(const Av& object, StrObject* name) {
+Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name) {
   if (VInstance* instance = as<VInstance>(object)) {
     Type* type = instance->type.get();
     const Value* found = class_attribute(type, name, nullptr);
+    if (found && is_kind(*found, Kind::Property) && !type->slots.get_attribute) return Presence::Asks;
     if (type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
-    if (found || find_field(*instance, name)) return true;
-    if (class_attribute(type, intern(vm_, "__getattr__").get(), nullptr)) break_here(BreakReason::unknown_call, "__getattr__");
-    return false;
+    if (found || find_field(*instance, name)) return Presence::Present;
+    return type->slots.get_missing_attribute ? Presence::Asks : Presence::Absent;
   }
   if (tensors_.tensor_of(object)) {
-    if (lookup_in_type(type_of_av(object), name)) return true;
+    if (lookup_in_type(type_of_av(object), name)) return Presence::Present;
     break_here(BreakReason::unknown_object, "hasattr of a tensor");
   }
   if (object.is_constant() && object.value.is_object()) {
     AttributeSite site = inspect_attribute(vm_, object.value, name);
-    if (site.found == Found::MissingHook || site.found == Found::Custom)
-      break_here(BreakReason::unknown_call, "__getattr__");
+    if (site.found == Found::Custom) break_here(BreakReason::unknown_call, "__getattribute__");
     if (site.found == Found::NativeSlot)
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
-    if (site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type) && finds_by_code(&site.value))
+    const bool of_class = site.found == Found::ClassAttribute && !is_kind(object.value, Kind::Type);
+    const bool is_property = of_class && is_kind(site.value, Kind::Property);
+    if (of_class && !is_property && finds_by_code(&site.value))
       break_here(BreakReason::unknown_call, "hasattr of a " + type_name(vm_, object.value));
-    OverlayKey place{object.value.object(), name, 0};
-    cells_.assume_unchanged(object.value.object(), Value(name));
-    watch_attribute(vm_, object.value, name, site);
-    for (Type* t : type_of(vm_, object.value)->mro)
-      if (t->type_flags & kScriptClass) cells_.assume_unchanged(t, Value(name));
-    return overlay_.stored_at(place) || site.found != Found::Absent;
+    assume_absent(object.value, name, site);
+    if (overlay_.stored_at({object.value.object(), name, 0})) return Presence::Present;
+    if (is_property || site.found == Found::MissingHook) return Presence::Asks;
+    return site.found == Found::Absent ? Presence::Absent : Presence::Present;
   }
   Type* type = type_of_av(object);
   if (type->slots.get_attribute) break_here(BreakReason::unknown_call, "hasattr of a " + type->name);
-  return lookup_in_type(type, name) != nullptr;
+  return lookup_in_type(type, name) ? Presence::Present : Presence::Absent;
+}
+
+bool Attributes::has_attribute(const Av& object, StrObject* name) {
+  const Presence found = presence(object, name);
+  return found == Presence::Asks ? attribute_if_there(object, name).has_value() : found == Presence::Present;
+}
+
+std::optional<Av> Attributes::attribute_if_there(const Av& object, StrObject* name) {
+  if (presence(object, name) == Presence::Absent) return std::nullopt;
+  const Av found = get_attribute(object, name);
+  return found.is_undefined() ? ask_getter(object, name) : found;
+}
+
+// The __getattr__ of a class answers what its properties raise: a getter runs to its end there.
+void Attributes::call_getter(const Av& object, StrObject* name, uint16_t destination) {
+  if (calls_.is_property_pending() && type_of_av(object)->slots.get_missing_attribute) {
+    auto [getter, self] = calls_.take_pending_getter();
+    if (const std::optional<Av> found = raising_.call_unless_absent(getter, std::move(self))) return frames_.write(destination, *found);
+    ask_missing(object, name);
+  }
+  auto [getter, arguments] = calls_.take_pending_getter();
+  calls_.call(getter, std::move(arguments), destination);
+}
+
+// Nothing: an AttributeError says that there is no such attribute.
+std::optional<Av> Attributes::ask_getter(const Av& object, StrObject* name) {
+  const bool is_property = calls_.is_property_pending();
+  auto [getter, arguments] = calls_.take_pending_getter();
+  std::optional<Av> answer = raising_.call_unless_absent(getter, std::move(arguments));
+  if (answer || !is_property || !type_of_av(object)->slots.get_missing_attribute) return answer;
+  ask_missing(object, name);
+  return ask_getter(object, name);
 }
 
 const Av* Attributes::find_field(VInstance& instance, StrObject* name) {

@@ -1,6 +1,7 @@
 #pragma once
 // Attributes of abstract values: of virtual objects, tensors, and objects from outside, whose attributes are facts (cells.h).
-// A property is called by the instruction that reads it: its getter waits in calls.h, and the attribute is Undefined.
+// A property is called by the instruction that reads it: its getter waits in calls.h, and the attribute is Undefined. So is one
+// that the class's __getattr__ is asked for.
 // Defined in attributes.cpp, program/recorded.cpp.
 #include "interpreter/capture/rooms.h"
 
@@ -21,14 +22,23 @@ class Attributes : private Room {
   void set_plain_attribute(const Av& object, StrObject* name, const Av& value);
   // An own attribute; null: there is none.
   const Av* find_field(VInstance& instance, StrObject* name);
+  // What hasattr() and getattr() with a default ask: an AttributeError of a property or of __getattr__ says that there is none.
   bool has_attribute(const Av& object, StrObject* name);
+  std::optional<Av> attribute_if_there(const Av& object, StrObject* name);
+  // The getter that waits, of that attribute.
+  void call_getter(const Av& object, StrObject* name, uint16_t destination);
   // Of an object from outside.
   Av host_attribute(const Av& object, StrObject* name);
 
  private:
   void set_field(const Av& object, StrObject* name, const Av& value);
   Av find_attribute(const Av& object, StrObject* name);
-  bool finds_attribute(const Av& object, StrObject* name);
+  enum class Presence : uint8_t { Absent, Present, Asks };  // Asks: script code says it
+  Presence find_presence(const Av& object, StrObject* name);
+  Presence presence(const Av& object, StrObject* name);
+  void assume_absent(const Value& object, StrObject* name, const AttributeSite& site);
+  Av ask_missing(const Av& object, StrObject* name);
+  std::optional<Av> ask_getter(const Av& object, StrObject* name);
   Av bind(const Value& attribute, const Av& self, bool through_class);
   Av tensor_attribute(const Av& object, VTensor& tensor, StrObject* name);
   Av read_class_attribute(const Value& attribute, const Av& self);

@@ -299,6 +299,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   CaptureMemory memory = std::move(site.memory);
   memory.specialises = settings.specialise;
   memory.only_call = settings.only_calls;
+  memory.lacks_memory = runs_.lacked_memory(frame.code);
   const auto began = std::chrono::steady_clock::now();
   std::optional<CaptureResult> captured;
   try {
@@ -354,6 +355,15 @@ std::string region_name(const RegionPlan& plan) {
   return std::string(code.name) + ", line " + std::to_string(code.line_of(plan.entry_pc));
 }
 
+// Whether a handler in the frames that the region runs would take what an operation raises there.
+bool is_protected(const RegionPlan& plan, uint32_t origin) {
+  for (; origin; origin = plan.origins[origin].caller) {
+    const Origin& place = plan.origins[origin];
+    if (!place.skips_handlers && lang::find_handler(*place.code->code, place.pc)) return true;
+  }
+  return false;
+}
+
 struct RunningScope {
   Variant& variant;
   explicit RunningScope(Variant& v) : variant(v) { variant.running = true; }
@@ -389,7 +399,10 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
     try {
       exit = variant->executable->run(inputs, context);
     } catch (const jit::RunError& error) {
-      if (plan.run_again) {  // the handler may be here: the interpreter raises it at its place
+      // The handler may be here, and has no registers then: the interpreter raises it at its place.
+      const bool is_unforeseen = !plan.run_again && is_protected(plan, error.origin);
+      if (is_unforeseen) note_lack(plan, error.origin);
+      if (plan.run_again || (is_unforeseen && !host.performed() && plan.written_sources.empty())) {
         state.rng = random;
         *outcome = EnterResult::Interpret;
         return true;
@@ -462,7 +475,26 @@ void RegionRuns::raise_from_region(const Variant& variant, Frame& frame, const j
   Local<ExceptionObject> exception = make_exception(vm_, type, error.error.message());
   exception->is_limit = error.error.kind() == ErrorKind::LimitError;
   place_error(variant.plan, frame, error.origin, *exception);
+  // Unforeseen, after an effect: the frame's registers are those of the entry.
+  if (is_protected(variant.plan, error.origin)) frame.skip_handlers = true;
   throw ScriptException(exception);
+}
+
+// Capture takes memory to be there. Where it was not, inside try or with, regions of these functions are captured anew.
+void RegionRuns::note_lack(const RegionPlan& plan, uint32_t origin) {
+  for (; origin; origin = plan.origins[origin].caller) {
+    const Local<CodeObject>& code = plan.origins[origin].code;
+    if (lacked_memory(code.get())) continue;
+    lacked_memory_.push_back(code);
+    for (auto& [key, site] : sites_)
+      for (const std::shared_ptr<Variant>& variant : site.variants)
+        if (key.code == code.get()) watches_.drop(*variant, "memory that was not there");
+  }
+}
+
+bool RegionRuns::lacked_memory(const CodeObject* code) const {
+  const auto is_it = [&](const Local<CodeObject>& one) { return one.get() == code; };
+  return std::any_of(lacked_memory_.begin(), lacked_memory_.end(), is_it);
 }
 
 // The frames that the region has none of, the line of the one that it runs in, and the gradient mode.

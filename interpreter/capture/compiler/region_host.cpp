@@ -68,6 +68,7 @@ void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
                       std::span<jit::RunValue> results) {
   const HostAction& action = variant_.plan.actions[id];
   origin_ = action.origin;
+  ++performed_;
   std::vector<Value> values;
   values.reserve(action.values.size());
   for (const Recipe& recipe : action.values)

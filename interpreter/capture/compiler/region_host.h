@@ -16,12 +16,15 @@ class RegionHost : public jit::Host {
   void poll() override;
   // Of the host instruction that is running or has raised; 0: none.
   uint32_t origin() const { return origin_; }
+  // How many host instructions have run, or begun to.
+  uint32_t performed() const { return performed_; }
 
  private:
   Vm& vm_;
   const Variant& variant_;
   Materializer& materializer_;
   uint32_t origin_ = 0;
+  uint32_t performed_ = 0;
   std::vector<Value> held_;  // objects that the region's object registers refer to
 };
 

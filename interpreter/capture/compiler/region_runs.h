@@ -30,6 +30,8 @@ class RegionRuns : private CompilerPart {
   void forget_dead_backwards() {
     std::erase_if(backwards_, [](const auto& entry) { return entry.second.of.expired(); });
   }
+  // Whether an operation inside try or with, in a region of this function, did not find its memory.
+  bool lacked_memory(const CodeObject* code) const;
   void forget_frames() { eager_frames_.clear(); }
   void forget_frame(const Frame* frame) {
     std::erase_if(eager_frames_, [&](const EagerFrame& one) { return one.frame == frame; });
@@ -49,10 +51,12 @@ class RegionRuns : private CompilerPart {
                        std::span<const jit::RunValue> live, const std::vector<Value>& entry);
   // After the results are built: gradients reach the leaves among them.
   void connect_leaves(const ExitPlan& exit, Materializer& materializer);
+  void note_lack(const RegionPlan& plan, uint32_t origin);
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);
 
   std::vector<EagerFrame> eager_frames_;
+  std::vector<Local<CodeObject>> lacked_memory_;  // few: functions that failed so
   std::unordered_map<const jit::SplitBackward*, CompiledBackward> backwards_;
   Type* region_type_ = nullptr;  // of what a script's backend gets; made for the first one
 };

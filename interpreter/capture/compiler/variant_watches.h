@@ -18,6 +18,12 @@ class VariantWatches : private CompilerPart {
   void on_store(Object* holder, const Value& key);
   void watch(const std::shared_ptr<Variant>& variant);
   void unwatch(const Variant& variant);
+  // It is entered no more.
+  void drop(Variant& variant, const char* why) {
+    variant.valid = false;
+    variant.invalidated_by = why;
+    has_invalid_ = true;
+  }
   // Drops the variants that became invalid.
   void sweep();
   bool has_invalid() const { return has_invalid_; }

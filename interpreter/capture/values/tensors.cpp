@@ -106,7 +106,8 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   const bool makes_complex = op_row(op).dtype_rule == DTypeRule::Attribute && is_complex(attributes.dtype);
   const bool takes_complex = std::any_of(ids.begin(), ids.end(), [&](ValueId id) { return is_complex(region_.type(id).dtype); });
   if (makes_complex || takes_complex || op == Op::view_as_complex) break_here(BreakReason::complex_numbers, std::string(op_name(op)));
-  if (may_raise(op, ids)) effects_.operation_may_raise();
+  const bool lacks_memory = memory_.lacks_memory && !makes_view(op) && frames_.is_protected();
+  if (lacks_memory || may_raise(op, ids)) effects_.operation_may_raise();
   else if (op_row(op).domain == Domain::NonEmpty) reduction_may_raise(ids[0], attributes);
   if (op_row(op).flags & kDynamicSize) break_here(BreakReason::data_size, std::string(op_name(op)));
   size_checks_.check_sizes(op, ids, scalars, attributes);

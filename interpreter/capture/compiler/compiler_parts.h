@@ -20,6 +20,7 @@ namespace tsc::interp {
 class Compiler;
 class CompilerReports;
 class EntryChecks;
+class RegionHost;
 class RegionRuns;
 class Requests;
 class SecondOpinions;

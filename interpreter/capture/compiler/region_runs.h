@@ -51,6 +51,7 @@ class RegionRuns : private CompilerPart {
                        std::span<const jit::RunValue> live, const std::vector<Value>& entry);
   // After the results are built: gradients reach the leaves among them.
   void connect_leaves(const ExitPlan& exit, Materializer& materializer);
+  bool raises_in_interpreter(const RegionPlan& plan, const RegionHost& host, uint32_t origin);
   void note_lack(const RegionPlan& plan, uint32_t origin);
   [[noreturn]] void raise_from_region(const Variant& variant, Frame& frame, const jit::RunError& error);
   void place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception);

@@ -9,6 +9,7 @@
 #include "interpreter/capture/compiler/compile_settings.h"
 #include "interpreter/capture/compiler/entry.h"
 #include "interpreter/capture/plan.h"
+#include "runtime/base/hash.h"
 
 namespace tsc::interp {
 

@@ -1,4 +1,5 @@
 // Arithmetic slow paths, building and taking apart containers, formatting.
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp::ops {
@@ -108,10 +109,21 @@ void BuildSlice(Vm& vm, Frame& f, Instruction i) {
 }
 
 void BuildString(Vm& vm, Frame& f, Instruction i) {
-  std::string text;
-  for (uint32_t k = 0; k < i.c; ++k) text += text_of(vm, f.registers[i.b + k]);
-  for (uint32_t k = 0; k < i.c; ++k) f.registers[i.b + k].reset();
-  f.registers[i.a] = str_value(vm, text);
+  Value* pieces = f.registers + i.b;
+  size_t size = 0;
+  for (uint32_t k = 0; k < i.c; ++k) size += text_of(vm, pieces[k]).size();
+  char* text;
+  Local<StrObject> whole = make_blank_str(vm, size, text);
+  whole->length = 0;
+  for (uint32_t k = 0; k < i.c; ++k) {
+    const StrObject* piece = cast<StrObject>(pieces[k]);
+    copy_bytes(text, piece->text, piece->size);
+    text += piece->size;
+    whole->length += piece->length;
+    whole->ascii = whole->ascii && piece->ascii;
+    pieces[k].reset();
+  }
+  f.registers[i.a] = whole.take();
 }
 
 void FormatValue(Vm& vm, Frame& f, Instruction i) {

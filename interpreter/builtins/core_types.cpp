@@ -311,6 +311,8 @@ void list_of_keys(Vm& vm, DictObject* dict, SetObject* names) {
 Value dir_of(Vm& vm, const Value& v) {
   Local<SetObject> names = make_set(vm);
   if (auto* module = try_cast<ModuleObject>(v)) {
+    // PEP 562: a module that reads some of its names later may list them.
+    if (Value own = dict_get(vm, module->globals, "__dir__")) return call(vm, own, {});
     list_of_keys(vm, module->globals, names);
   } else {
     if (v.is_object())

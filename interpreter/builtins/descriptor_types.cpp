@@ -58,10 +58,8 @@ Value property_construct(Vm& vm, Type* type, Args& args) {
   p->setter = v[1];
   p->deleter = v[2];
   p->doc = v[3];
-  if (p->doc.is_none() && is_kind(p->getter, Kind::Function)) {
-    const Value& doc = cast<FunctionObject>(p->getter)->doc;
-    if (doc) p->doc = doc;
-  }
+  // That of the getter's code is made when somebody asks for it.
+  if (p->doc.is_none() && is_kind(p->getter, Kind::Function)) p->doc = cast<FunctionObject>(p->getter)->doc;
   return p.take();
 }
 Local<PropertyObject> copy_property(Vm& vm, const Value& self) {
@@ -97,8 +95,12 @@ Value or_none(const Value& v) { return v ? v : Value::none(); }
 Value property_fget(Vm&, const Value& v) { return or_none(property_of(v)->getter); }
 Value property_fset(Vm&, const Value& v) { return or_none(property_of(v)->setter); }
 Value property_fdel(Vm&, const Value& v) { return or_none(property_of(v)->deleter); }
-Value property_doc(Vm&, const Value& v) { return or_none(property_of(v)->doc); }
-void property_set_doc(Vm&, const Value& v, const Value& doc) { property_of(v)->doc = doc; }
+Value property_doc(Vm& vm, const Value& v) {
+  const PropertyObject* p = property_of(v);
+  if (p->doc || !is_kind(p->getter, Kind::Function)) return or_none(p->doc);
+  return doc_of(vm, cast<FunctionObject>(p->getter)->code.get());
+}
+void property_set_doc(Vm&, const Value& v, const Value& doc) { property_of(v)->doc = or_none(doc); }
 
 // --- getters of native types ---------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ void add_fill(std::string& out, const std::string& fill, int64_t count) {
   for (; count > 0; --count) patience.step(), out += fill;
 }
 
-std::string pad_text(const std::string& body, int64_t body_width, const FormatSpec& spec, char default_align) {
+std::string pad_text(std::string body, int64_t body_width, const FormatSpec& spec, char default_align) {
   int64_t total = spec.width - body_width;
   if (total <= 0) return body;
   char align = spec.align ? spec.align : default_align;
@@ -120,8 +120,8 @@ std::string pad_text(const std::string& body, int64_t body_width, const FormatSp
 
 // sign + prefix + digits + rest, with '=' padding behind the prefix. `rest` begins at the point or the
 // exponent: separators go into the digits only.
-std::string finish_number(bool negative, const std::string& prefix, std::string digits,
-                          const std::string& rest, const FormatSpec& spec, size_t group_every) {
+std::string finish_number(bool negative, std::string_view prefix, std::string digits,
+                          std::string_view rest, const FormatSpec& spec, size_t group_every) {
   std::string head;
   if (negative) head = "-";
   else if (spec.sign == '+' || spec.sign == ' ') head = std::string(1, spec.sign);
@@ -131,7 +131,7 @@ std::string finish_number(bool negative, const std::string& prefix, std::string 
   if (grouped && spec.align == '=' && spec.fill == "0") {
     // Zero padding takes part in the grouping.
     for (;; digits = "0" + digits) {
-      std::string body = group_digits(digits, spec.grouping, group_every) + rest;
+      std::string body = group_digits(digits, spec.grouping, group_every).append(rest);
       if (static_cast<int64_t>(head.size() + body.size()) >= spec.width) return head + body;
     }
   }
@@ -145,11 +145,15 @@ std::string finish_number(bool negative, const std::string& prefix, std::string 
       patience.step(), padding += spec.fill;
     return head + padding + digits;
   }
-  std::string body = head + digits;
-  return pad_text(body, static_cast<int64_t>(body.size()), spec, '>');
+  head += digits;
+  const auto width = static_cast<int64_t>(head.size());
+  return pad_text(std::move(head), width, spec, '>');
 }
 
 std::string to_chars_text(double d, std::chars_format format, int precision) {
+  char few[64];
+  if (const auto written = std::to_chars(few, few + sizeof few, d, format, precision); written.ec == std::errc())
+    return std::string(few, written.ptr);
   std::string buffer(static_cast<size_t>(precision) + 400, '\0');
   auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), d, format, precision).ptr;
   buffer.resize(static_cast<size_t>(end - buffer.data()));
@@ -226,9 +230,12 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   if (spec.no_negative_zero && std::isfinite(value) && digits.find_first_of("123456789") == std::string::npos) negative = false;
   if (upper)
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const size_t end = std::isfinite(value) ? digits.find_first_of(".eE%") : 0;
-  const std::string rest = end == std::string::npos ? "" : digits.substr(end);
-  return finish_number(negative, "", digits.substr(0, end), rest, spec, 3);
+  size_t end = 0;
+  if (std::isfinite(value))
+    while (end < digits.size() && digits[end] != '.' && digits[end] != '%' && (digits[end] | 0x20) != 'e') ++end;
+  const std::string rest = digits.substr(end);
+  digits.resize(end);
+  return finish_number(negative, "", std::move(digits), rest, spec, 3);
 }
 
 std::string format_int(Vm& vm, int64_t value, std::string_view text, const char* type_name) {
@@ -251,13 +258,13 @@ std::string format_int(Vm& vm, int64_t value, std::string_view text, const char*
   uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
   char buffer[72];
   std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
-  std::string prefix;
+  std::string_view prefix;
   if (spec.alternate && base != 10) prefix = type == 'b' ? "0b" : type == 'o' ? "0o" : "0x";
   if (type == 'X') {
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     if (!prefix.empty()) prefix = "0X";
   }
-  return finish_number(value < 0, prefix, digits, "", spec, base == 10 ? 3 : 4);
+  return finish_number(value < 0, prefix, std::move(digits), "", spec, base == 10 ? 3 : 4);
 }
 
 std::string format_text(std::string_view value, std::string_view text) {
@@ -280,7 +287,7 @@ std::string format_text(std::string_view value, std::string_view text) {
     body = std::string(value.substr(0, at));
     length = spec.precision;
   }
-  return pad_text(body, length, spec, '<');
+  return pad_text(std::move(body), length, spec, '<');
 }
 
 std::string format(Vm& vm, const Value& v, std::string_view spec) {

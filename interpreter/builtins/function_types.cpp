@@ -95,11 +95,12 @@ void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
   text_of(vm, name, "__qualname__");
   cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
 }
-Value function_doc(Vm&, const Value& v) {
-  const Value& doc = cast<FunctionObject>(v)->doc;
-  return doc ? doc : Value::none();
+Value function_doc(Vm& vm, const Value& v) {
+  return doc_of(vm, cast<FunctionObject>(v));
 }
-void function_set_doc(Vm&, const Value& v, const Value& doc) { cast<FunctionObject>(v)->doc = doc; }
+void function_set_doc(Vm&, const Value& v, const Value& doc) {
+  cast<FunctionObject>(v)->doc = doc ? doc : Value::none();
+}
 Value function_module(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
   if (f->attributes)

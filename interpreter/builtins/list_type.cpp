@@ -72,12 +72,18 @@ void list_clear_slot(Vm& vm, Object* o) {
 Value list_construct(Vm& vm, Type* type, Args&) { return vm.heap().make<ListObject>(type).take(); }
 void list_initialize(Vm& vm, const Value& self, Args& args) {
   static const Signature kSignature("iterable=?, /");
-  std::vector<Value> v;
-  kSignature.bind(vm, "list", args, v);
+  Value source;
+  if (args.count == 1 && args.keyword_count == 0) {
+    source = args.positional[0];
+  } else {
+    std::vector<Value> v;
+    kSignature.bind(vm, "list", args, v);
+    source = v[0];
+  }
   ListObject* list = list_of(self);
   note_store(vm, list, Value());
   Values items;
-  if (v[0]) items = std::move(to_list(vm, v[0])->items);
+  if (source) items = std::move(to_list(vm, source)->items);
   list->items.swap(items);
 }
 Value list_repr(Vm& vm, const Value& self) {

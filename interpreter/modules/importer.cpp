@@ -45,34 +45,48 @@ bool Importer::locate_on_disk(const std::string& folder, const std::string& tail
   for (std::string_view ending : endings) {
     std::string file = base + "/__init__" + std::string(ending);
     if (auto text = read_file(file)) {
-      out = {true, true, std::move(file), std::move(*text), base, {}};
+      out = {true, true, std::move(file), std::move(*text), base, {}, {}};
       return true;
     }
     file = base + std::string(ending);
     if (auto text = read_file(file)) {
-      out = {true, false, std::move(file), std::move(*text), "", {}};
+      out = {true, false, std::move(file), std::move(*text), "", {}, {}};
       return true;
     }
   }
   return false;
 }
 
+// A host's list is in any order, and the first of two counts; that of the library is sorted.
+const EmbeddedFile* Importer::find_embedded(std::string_view path) {
+  const EmbeddedFile* begin = vm_.config().embedded;
+  const EmbeddedFile* end = begin + vm_.config().embedded_count;
+  const auto before = [](const EmbeddedFile& a, const EmbeddedFile& b) { return a.name < b.name; };
+  if (!embedded_is_sorted_) embedded_is_sorted_ = std::is_sorted(begin, end, before);
+  const EmbeddedFile* found =
+      *embedded_is_sorted_ ? std::lower_bound(begin, end, EmbeddedFile{path, {}}, before)
+                           : std::find_if(begin, end, [path](const EmbeddedFile& file) { return file.name == path; });
+  return found != end && found->name == path ? found : nullptr;
+}
+
 bool Importer::locate_embedded(const std::string& name, Location& out) {
   std::string path = name;
   for (char& c : path)
     if (c == '.') c = '/';
-  const Config& config = vm_.config();
   for (const char* ending : {"/__init__.tsc", ".tsc"}) {
-    std::string wanted = path + ending;
-    for (size_t i = 0; i < config.embedded_count; ++i)
-      if (config.embedded[i].name == wanted) {
-        out = {true, ending[0] == '/', "<stdlib>/" + wanted, std::string(config.embedded[i].text),
-               "<stdlib>/" + path, {}};
-        // A host may bring a text of its own in the place of the library's.
-        const stdlib::EmbeddedFile* file = stdlib::find(wanted);
-        if (file && same_text(file->text, config.embedded[i].text)) out.bytecode = file->bytecode;
-        return true;
-      }
+    const std::string wanted = path + ending;
+    const EmbeddedFile* found = find_embedded(wanted);
+    if (!found) continue;
+    out = {true, ending[0] == '/', "<stdlib>/" + wanted, {}, "<stdlib>/" + path, {}, {}};
+    // A host may bring a text of its own in the place of the library's.
+    const stdlib::EmbeddedFile* file = stdlib::find(wanted);
+    if (file && same_text(file->text, found->text)) {
+      out.bytecode = file->bytecode;
+      out.library_text = file->text;
+    } else {
+      out.text = std::string(found->text);
+    }
+    return true;
   }
   return false;
 }
@@ -94,11 +108,11 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   bool package = false;
   for (auto& [other, source] : sources_) package |= other.compare(0, name.size() + 1, name + ".") == 0;
   if (auto it = sources_.find(name); it != sources_.end())
-    return {true, package || it->second.is_package, name + ".tsc", it->second.text, "", {}};
+    return {true, package || it->second.is_package, name + ".tsc", it->second.text, "", {}, {}};
   if (vm_.config().find_module)
     if (std::optional<ModuleSource> source = vm_.config().find_module(name)) {
       if (source->file.empty()) source->file = name + ".tsc";
-      return {true, source->is_package, std::move(source->file), std::move(source->text), "", {}};
+      return {true, source->is_package, std::move(source->file), std::move(source->text), "", {}, {}};
     }
   std::string tail = name.substr(name.rfind('.') + 1);
   // A name is one part of a path there, never more.
@@ -108,7 +122,7 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
           locate_on_disk(folder, tail, out))
         return out;
   // What only lies above a module of the host is an empty package.
-  if (!locate_embedded(name, out) && package) return {true, true, name + ".tsc", "", "", {}};
+  if (!locate_embedded(name, out) && package) return {true, true, name + ".tsc", "", "", {}, {}};
   return out;
 }
 
@@ -193,7 +207,7 @@ void Importer::not_found(const std::string& name, ModuleObject* parent) {
 
 Local<CodeObject> Importer::code_of(Location& found) {
   if (found.bytecode.empty()) return compile_source(vm_, found.text, found.file);
-  auto source = std::make_shared<const lang::Source>(found.file, std::move(found.text));
+  std::shared_ptr<const lang::Source> source = lang::Source::of_lasting(found.file, found.library_text);
   lang::DeserializeResult stored = lang::deserialize_own(found.bytecode, std::move(source));
   TSC_CHECK(stored.code, "the library's bytecode is not of this build");
   return make_code(vm_, std::move(stored.code));
@@ -214,7 +228,7 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
   if (found.is_package) module->path.push_back(found.folder);
   module->initializing = true;
   dict_set(vm_, module->globals, "__file__", str_value(vm_, found.file));
-  dict_set(vm_, module->globals, "__doc__", code->doc);
+  dict_set(vm_, module->globals, "__doc__", doc_of(vm_, code));
   size_t dot = name.rfind('.');
   std::string package = found.is_package ? name : dot == std::string::npos ? "" : name.substr(0, dot);
   dict_set(vm_, module->globals, "__package__", str_value(vm_, package));

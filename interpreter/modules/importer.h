@@ -51,9 +51,10 @@ class Importer {
     bool found = false;
     bool is_package = false;
     std::string file;   // for tracebacks
-    std::string text;
+    std::string text;  // empty where there is bytecode
     std::string folder;  // of a package: where submodules are searched
     std::string_view bytecode;  // of a library file, as the build stored it
+    std::string_view library_text;  // what it was made from
   };
   Value import_one(const std::string& name, ModuleObject* parent);
   // What stands in sys.modules in the end, which a module may have replaced by any object.
@@ -67,6 +68,7 @@ class Importer {
   bool locate_on_disk(const std::string& folder, const std::string& tail, Location& out);
   // Why there is no such module, and what to use.
   std::string absence(const std::string& name, ModuleObject* parent);
+  const EmbeddedFile* find_embedded(std::string_view path);
   bool locate_embedded(const std::string& name, Location& out);
   // From the bytecode when there is one, else compiled.
   Local<CodeObject> code_of(Location& found);
@@ -79,6 +81,7 @@ class Importer {
   bool import_python_ = false;
   std::map<std::string, NativeMaker> natives_;
   std::map<std::string, ModuleSource> sources_;
+  std::optional<bool> embedded_is_sorted_;
   std::vector<std::string> loading_;  // the chain, for the message about a cycle
 };
 

@@ -68,7 +68,7 @@ bool any_needs_grad(std::span<TensorObject* const> tensors) {
 void remember_view(TensorObject* result, Op op, TensorObject* parent,
                    std::span<const Scalar> scalars, const OpAttributes& attributes) {
   if (result->tensor.storage() != parent->tensor.storage()) return;
-  result->view = std::make_unique<ViewOrigin>();
+  result->view = std::make_unique_for_overwrite<ViewOrigin>();
   result->view->parent = Local<TensorObject>(parent);
   result->view->op = op;
   for (const Scalar& s : scalars) result->view->scalars.push_back(s);
@@ -211,11 +211,15 @@ void check_assignable(Vm& vm, TensorObject* x, bool recording) {
 
 EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                             std::span<const Scalar> scalars, const OpAttributes& attributes) {
-  SmallVector<TensorObject*, 4> objects(tensors);
-  std::vector<Tensor> inputs;
-  inputs.reserve(tensors.size());
-  for (TensorObject* t : tensors) inputs.push_back(t->tensor);
-  OpResults results = run_op(op, inputs, scalars, attributes);
+  OpResults results;
+  if (tensors.size() == 1) {
+    results = run_op(op, {&tensors[0]->tensor, 1}, scalars, attributes);
+  } else {
+    std::vector<Tensor> inputs;
+    inputs.reserve(tensors.size());
+    for (TensorObject* t : tensors) inputs.push_back(t->tensor);
+    results = run_op(op, inputs, scalars, attributes);
+  }
   EagerResults out;
   out.first = make_tensor(vm, std::move(results.first));
   if (results.second.defined()) out.second = make_tensor(vm, std::move(results.second));

@@ -13,12 +13,12 @@ namespace tsc::interp {
 namespace {
 
 struct PrimArguments {
-  std::vector<TensorObject*> tensors;
-  std::vector<Scalar> scalars;
+  SmallVector<TensorObject*, 4> tensors;
+  SmallVector<Scalar, 6> scalars;
   OpAttributes attributes;
 };
 
-void take_tensors(Vm& vm, const Value& v, std::vector<TensorObject*>* out) {
+void take_tensors(Vm& vm, const Value& v, SmallVector<TensorObject*, 4>* out) {
   std::span<const Value> items;
   if (ListObject* list = try_cast<ListObject>(v)) items = list->items;
   else if (TupleObject* tuple = try_cast<TupleObject>(v)) items = tuple->span();

@@ -95,13 +95,16 @@ struct TensorState {
 
 // Registers module `_prims` and the types. Called once per Vm, before scripts run.
 void install_tensors(Vm& vm);
-TensorState& tensor_state(Vm& vm);
+inline TensorState& tensor_state(Vm& vm) { return vm.tensors(); }
 
 inline bool is_tensor(const TensorState& state, const Value& v) {
   return v.is_object() && v.object()->kind == Kind::Native &&
          v.object()->type->is_subtype_of(state.tensor_type);
 }
-TensorObject* as_tensor(const TensorState& state, const Value& v);  // null: not a tensor
+// Null: not a tensor.
+inline TensorObject* as_tensor(const TensorState& state, const Value& v) {
+  return is_tensor(state, v) ? cast<TensorObject>(v) : nullptr;
+}
 TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what);
 DType expect_dtype(Vm& vm, const Value& v, const char* what);
 Value dtype_value(const TensorState& state, DType dtype);

@@ -457,6 +457,7 @@ Type* make_size_type(Vm& vm) {
 void install_tensors(Vm& vm) {
   auto state = std::make_shared<TensorState>();
   vm.extension(&kStateKey) = state;
+  vm.set_tensors(state.get());
   state->tensor_type = make_tensor_type(vm);
   state->dtype_type = make_dtype_type(vm);
   state->size_type = make_size_type(vm);
@@ -467,14 +468,6 @@ void install_tensors(Vm& vm) {
   register_draws(vm);
   register_linalg(vm);
   register_fft(vm);
-}
-
-TensorState& tensor_state(Vm& vm) {
-  return *static_cast<TensorState*>(vm.extension(&kStateKey).get());
-}
-
-TensorObject* as_tensor(const TensorState& state, const Value& v) {
-  return is_tensor(state, v) ? cast<TensorObject>(v) : nullptr;
 }
 
 TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what) {

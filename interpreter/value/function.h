@@ -51,13 +51,12 @@ class LangCode {
   std::shared_ptr<const lang::CodeObject> code_;
 };
 
-// `code`, `name`, `qualified_name` and `doc` are there from the beginning, the rest after prepare_code:
+// `code`, `name` and `qualified_name` are there from the beginning, the rest after prepare_code:
 // most functions of a module are never called. The code of a frame is prepared.
 struct CodeObject : Object {
   static constexpr Kind kKind = Kind::Code;
   LangCode code;
   Local<StrObject> name, qualified_name;
-  Value doc;
   std::vector<Value> constants;
   std::vector<Local<StrObject>> names;
   std::vector<Local<StrObject>> parameter_names;
@@ -87,7 +86,8 @@ struct FunctionObject : Object {
   std::vector<Value> keyword_defaults;  // one per keyword-only parameter, Undefined: none
   std::vector<Local<CellObject>> closure;
   Local<StrObject> name, qualified_name;
-  Value doc, annotations;
+  Value doc;  // Undefined: the docstring of its code, which few ask for (doc_of)
+  Value annotations;
   Local<DictObject> attributes;  // made on the first store
   // Set by the compiler (torch.compile): calls go to CompilerHooks::enter_function first.
   std::shared_ptr<CompiledEntry> compiled;
@@ -158,6 +158,9 @@ struct SuperObject : Object {
 
 Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> code);
 void fill_code(Vm& vm, CodeObject* code);
+// The docstring, or None.
+Value doc_of(Vm& vm, const CodeObject* code);
+Value doc_of(Vm& vm, FunctionObject* function);
 inline void prepare_code(Vm& vm, CodeObject* code) {
   if (!code->instructions) [[unlikely]] fill_code(vm, code);
 }

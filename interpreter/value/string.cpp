@@ -44,7 +44,32 @@ uint64_t sip_hash(uint64_t key0, uint64_t key1, std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+// Whether no byte has its highest bit: eight at a time, the last ones together with some before.
+bool is_ascii(const char* text, size_t size) {
+  const auto word = [text](size_t at) {
+    uint64_t bytes;
+    std::memcpy(&bytes, text + at, 8);
+    return bytes;
+  };
+  uint64_t all = 0;
+  if (size < 8) {
+    for (size_t i = 0; i < size; ++i) all |= static_cast<uint8_t>(text[i]);
+    return !(all & 0x80);
+  }
+  for (size_t i = 0; i + 8 < size; i += 8) all |= word(i);
+  return !((all | word(size - 8)) & 0x8080808080808080u);
+}
+
+}  // namespace
+
 int64_t count_code_points(std::string_view utf8, bool& ascii) {
+  // What is longer takes the loop that hears a stop.
+  if (utf8.size() <= size_t{1} << 20 && is_ascii(utf8.data(), utf8.size())) {
+    ascii = true;
+    return static_cast<int64_t>(utf8.size());
+  }
   int64_t count = 0;
   bool high = false;
   in_pieces(utf8.size(), [&](size_t begin, size_t end) {

@@ -85,8 +85,9 @@ struct Binder {
   void bind_keyword(StrObject* name, const Value& value, DictObject* rest,
                     std::vector<std::string>& wrong_positional) {
     const auto& interned = function->code->parameter_names;
+    const bool is_name = name->interned();  // two such are equal only where they are one
     for (uint32_t i = parameters.positional_only; i < rest_register(); ++i) {
-      if (interned[i].get() != name && !str_equal(interned[i], name)) continue;
+      if (interned[i].get() != name && (is_name || !str_equal(interned[i], name))) continue;
       if (registers[i])
         raise_type_error(vm, called() + " got multiple values for argument '" +
                                  std::string(name->view()) + "'");
@@ -163,6 +164,11 @@ bool names_the_row(Vm& vm, ModuleObject* module, const lang::ParameterList& para
 }
 
 void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {
+  if (args.keyword_count == 0 && lacks_defaults_only(function, args.count)) {
+    for (uint32_t i = 0; i < args.count; ++i) registers[i] = args.positional[i];
+    fill_last_defaults(function, args.count, registers);
+    return;
+  }
   const lang::ParameterList& parameters = function->code->code.signature().parameters;
   Binder binder{vm, function, parameters, registers};
   uint32_t positional = parameters.positional;

@@ -43,9 +43,18 @@ Local<CodeObject> make_code(Vm& vm, std::shared_ptr<const lang::CodeObject> sour
   Local<CodeObject> code = vm.heap().make<CodeObject>(vm.types().code);
   code->name = intern(vm, source->name);
   code->qualified_name = make_str(vm, source->qualname);
-  code->doc = source->has_docstring ? str_value(vm, source->docstring) : Value::none();
   code->code = std::move(source);
   return code;
+}
+
+Value doc_of(Vm& vm, const CodeObject* code) {
+  const lang::CodeObject& source = code->code.signature();
+  return source.has_docstring ? str_value(vm, source.docstring) : Value::none();
+}
+
+Value doc_of(Vm& vm, FunctionObject* function) {
+  if (!function->doc) function->doc = doc_of(vm, function->code.get());
+  return function->doc;
 }
 
 void fill_code(Vm& vm, CodeObject* code) {

@@ -7,6 +7,7 @@
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/slow_ops.h"
 #include "runtime/base/error.h"
+#include "runtime/base/small_vector.h"
 
 namespace tsc::interp {
 
@@ -121,10 +122,11 @@ bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, 
                                  FrameReturn on_return, Value extra, Value& result) {
   CodeObject* code = function->code;
   prepare_code(vm, code);
-  if (count == code->plain_arguments) [[likely]] {
+  if (lacks_defaults_only(function, count)) [[likely]] {
     if (vm.depth_ >= vm.config_.recursion_limit) enter_recursion(vm);
     Frame* frame = new_frame(vm, function);
     for (uint32_t k = 0; k < count; ++k) new (&frame->registers[k]) Value(std::move(args[k]));
+    if (count != code->plain_arguments) fill_last_defaults(function, count, frame->registers);
     frame->extra = std::move(extra);
     link_frame(vm, frame, on_return);
   } else {
@@ -337,8 +339,8 @@ bool Interpreter::enter_keywords(Vm& vm, Frame& frame, Instruction i, bool metho
   Value* r = frame.registers + i.b;
   bool bound = method && r[1];
   Value* first = method ? r + 2 : r + 1;
-  std::vector<StrObject*> names(shape.keywords.size());
-  for (size_t k = 0; k < names.size(); ++k) names[k] = frame.code->names[shape.keywords[k]];
+  SmallVector<StrObject*, 8> names;
+  for (uint32_t name : shape.keywords) names.push_back(frame.code->names[name]);
   Args args;
   args.positional = bound ? first - 1 : first;
   args.count = shape.positional + bound;
@@ -356,7 +358,7 @@ bool Interpreter::enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& res
   Value callee = std::move(r[0]);
   Local<TupleObject> positional = ops::unpacked_arguments(vm, callee, std::move(r[1]));
   std::vector<Local<StrObject>> names;
-  std::vector<StrObject*> name_pointers;
+  SmallVector<StrObject*, 8> name_pointers;
   std::vector<Value> values;
   if (i.c) ops::unpacked_keywords(vm, callee, std::move(r[2]), names, values);
   for (const auto& name : names) name_pointers.push_back(name.get());

@@ -105,6 +105,8 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
 void hint_attribute(Vm& vm, ExceptionObject* e) {
   const StrObject* name = try_cast<StrObject>(e->name);
   if (!name || e->subject.is_undefined()) return;
+  // A module that is being read has few of its names yet, and its imports ask for those of its submodules.
+  if (is_kind(e->subject, Kind::Module) && cast<ModuleObject>(e->subject)->initializing) return;
   std::vector<std::string_view> names;
   if (e->subject.is_object()) collect_names(e->subject.object(), names);
   else collect_names(type_of(vm, e->subject), names);

@@ -65,6 +65,16 @@ StrObject* other_spelling(Vm& vm, ModuleObject* module, const lang::ParameterLis
 // Whether the keyword names the items that such a module's function takes in a row, as in zeros(size=(2, 3)): then its
 // value is their one item.
 bool names_the_row(Vm& vm, ModuleObject* module, const lang::ParameterList& parameters, StrObject* name);
+// Whether a call with so many arguments by position, and no others, gives all parameters but some that have defaults.
+inline bool lacks_defaults_only(const FunctionObject* function, uint32_t count) {
+  // Wraps around where there are too many; a code that is not plain has more parameters than anyone has defaults.
+  return function->code->plain_arguments - count <= function->defaults.size();
+}
+inline void fill_last_defaults(const FunctionObject* function, uint32_t count, Value* registers) {
+  const uint32_t all = function->code->plain_arguments;
+  const Value* defaults = function->defaults.data() + function->defaults.size();
+  for (uint32_t i = count; i < all; ++i) registers[i] = *(defaults - (all - i));
+}
 // Looks for a handler from the current frame outwards. True: the current frame stands at the handler.
 // False: a Leave frame was left; the exception belongs to the C++ caller.
 bool unwind(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);

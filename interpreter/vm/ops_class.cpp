@@ -23,7 +23,6 @@ Local<FunctionObject> make_function(Vm& vm, CodeObject* code, ModuleObject* modu
   function->module = Local<ModuleObject>(module);
   function->name = code->name;
   function->qualified_name = code->qualified_name;
-  function->doc = code->doc;
   return function;
 }
 

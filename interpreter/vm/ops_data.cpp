@@ -1,4 +1,5 @@
 // Arithmetic slow paths, building and taking apart containers, formatting.
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp::ops {
@@ -108,10 +109,21 @@ void BuildSlice(Vm& vm, Frame& f, Instruction i) {
 }
 
 void BuildString(Vm& vm, Frame& f, Instruction i) {
-  std::string text;
-  for (uint32_t k = 0; k < i.c; ++k) text += text_of(vm, f.registers[i.b + k]);
-  for (uint32_t k = 0; k < i.c; ++k) f.registers[i.b + k].reset();
-  f.registers[i.a] = str_value(vm, text);
+  Value* pieces = f.registers + i.b;
+  size_t size = 0;
+  for (uint32_t k = 0; k < i.c; ++k) size += text_of(vm, pieces[k]).size();
+  char* text;
+  Local<StrObject> whole = make_blank_str(vm, size, text);
+  whole->length = 0;
+  for (uint32_t k = 0; k < i.c; ++k) {
+    const StrObject* piece = cast<StrObject>(pieces[k]);
+    copy_bytes(text, piece->text, piece->size);
+    text += piece->size;
+    whole->length += piece->length;
+    whole->ascii = whole->ascii && piece->ascii;
+    pieces[k].reset();
+  }
+  f.registers[i.a] = whole.take();
 }
 
 void FormatValue(Vm& vm, Frame& f, Instruction i) {
@@ -164,8 +176,9 @@ void MapAdd(Vm& vm, Frame& f, Instruction i) {
 namespace {
 
 // The pairs of a mapping: a dict, or anything with keys() and [].
-void for_each_pair(Vm& vm, const Value& mapping, const char* error_text,
-                   const std::function<void(const Value&, const Value&)>& f) {
+// `error_text` makes the message for what is no mapping.
+template <class ErrorText, class F>
+void for_each_pair(Vm& vm, const Value& mapping, ErrorText error_text, F f) {
   if (auto* dict = try_cast<DictObject>(mapping)) {
     for (uint32_t i = 0; i < dict->table.used(); ++i) {
       const Table::Entry& e = dict->table.entry(i);
@@ -176,7 +189,7 @@ void for_each_pair(Vm& vm, const Value& mapping, const char* error_text,
     return;
   }
   Value keys = find_attribute(vm, mapping, intern(vm, "keys").get());
-  if (!keys) raise_type_error(vm, error_text);
+  if (!keys) raise_type_error(vm, error_text());
   for_each(vm, call(vm, keys), [&](const Value& key) {
     f(key, get_item(vm, mapping, key));
     return true;
@@ -187,9 +200,8 @@ void for_each_pair(Vm& vm, const Value& mapping, const char* error_text,
 
 void MapUpdate(Vm& vm, Frame& f, Instruction i) {
   DictObject* dict = cast<DictObject>(f.registers[i.a]);
-  std::string error = "'" + type_name(vm, f.registers[i.b]) + "' object is not a mapping";
-  for_each_pair(vm, f.registers[i.b], error.c_str(),
-                [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); });
+  const auto error = [&] { return "'" + type_name(vm, f.registers[i.b]) + "' object is not a mapping"; };
+  for_each_pair(vm, f.registers[i.b], error, [&](const Value& k, const Value& v) { dict_set(vm, dict, k, v); });
 }
 
 namespace {
@@ -212,9 +224,10 @@ Local<TupleObject> unpacked_arguments(Vm& vm, const Value& callee, Value items) 
 
 void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,
                        std::vector<Local<StrObject>>& names, std::vector<Value>& values) {
-  std::string called = qualified_callable(vm, callee);
-  std::string error = called + " argument after ** must be a mapping, not " + type_name(vm, mapping);
-  for_each_pair(vm, mapping, error.c_str(), [&](const Value& key, const Value& value) {
+  const auto error = [&] {
+    return qualified_callable(vm, callee) + " argument after ** must be a mapping, not " + type_name(vm, mapping);
+  };
+  for_each_pair(vm, mapping, error, [&](const Value& key, const Value& value) {
     if (!is_kind(key, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     names.push_back(intern(vm, cast<StrObject>(key)));
     values.push_back(value);
@@ -223,13 +236,14 @@ void unpacked_keywords(Vm& vm, const Value& callee, Value mapping,
 
 void MapMerge(Vm& vm, Frame& f, Instruction i) {
   DictObject* dict = cast<DictObject>(f.registers[i.a]);
-  std::string called = qualified_callable(vm, f.registers[i.c]);
-  std::string error =
-      called + " argument after ** must be a mapping, not " + type_name(vm, f.registers[i.b]);
-  for_each_pair(vm, f.registers[i.b], error.c_str(), [&](const Value& k, const Value& v) {
+  const auto called = [&] { return qualified_callable(vm, f.registers[i.c]); };
+  const auto error = [&] {
+    return called() + " argument after ** must be a mapping, not " + type_name(vm, f.registers[i.b]);
+  };
+  for_each_pair(vm, f.registers[i.b], error, [&](const Value& k, const Value& v) {
     if (!is_kind(k, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     if (dict->table.find(vm, k) >= 0)
-      raise_type_error(vm, called + " got multiple values for keyword argument '" +
+      raise_type_error(vm, called() + " got multiple values for keyword argument '" +
                                std::string(cast<StrObject>(k)->view()) + "'");
     dict_set(vm, dict, k, v);
   });

@@ -225,6 +225,19 @@ bool fill_module_cache(Vm& vm, const Value& object, StrObject* name, InlineCache
   return true;
 }
 
+// A property in C++, which stands in front of the object's own attributes: it is the same for all objects of the type.
+bool fill_getter_cache(Vm& vm, const Value& object, StrObject* name, InlineCache& cache) {
+  if (!object.is_object() || object.object()->type->slots.get_attribute) return false;
+  Type* type = object.object()->type;
+  const Value* found = lookup_in_type(type, name);
+  if (!found || !found->is_object() || found->object()->type != vm.types().native_property) return false;
+  cache.kind = kCacheNativeGetter;
+  cache.key = type;
+  cache.version = type->version;
+  cache.target = found->object();
+  return true;
+}
+
 // Two answers a site: the latest first, so that code over two classes finds both.
 void remember(InlineCache* site, const InlineCache& filled) {
   if (site[0].key != filled.key && site[0].kind == filled.kind) site[1] = site[0];
@@ -239,7 +252,8 @@ void load_attr_slow(Vm& vm, Frame& frame, Instruction i) {
   InlineCache* site = &frame.code->caches[2 * i.c];
   Value result = get_attribute(vm, object, name);
   InlineCache filled;
-  if (fill_module_cache(vm, object, name, filled) || fill_attribute_cache(object, name, filled))
+  if (fill_module_cache(vm, object, name, filled) || fill_getter_cache(vm, object, name, filled) ||
+      fill_attribute_cache(object, name, filled))
     remember(site, filled);
   frame.registers[i.a] = std::move(result);
 }

@@ -62,6 +62,7 @@ enum CacheKind : uint32_t {
   kCacheClassValue,     // key: shape; target: const Value* in the class; version of the type
   kCacheClassMethod,    // as kCacheClassValue, a function to be bound
   kCacheProperty,       // as kCacheClassValue, a property whose getter is a script function
+  kCacheNativeGetter,   // key: type of an object; target: a property of it that C++ reads; version of the type
   kCacheTypeMethod,     // key: type of an object without own attributes; target, version as above
 };
 

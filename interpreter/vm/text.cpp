@@ -1,4 +1,7 @@
 // repr, str and the iteration protocol over the slots.
+#include <algorithm>
+
+#include "interpreter/heap/patience.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/vm.h"
@@ -116,6 +119,17 @@ void for_each(Vm& vm, const Value& iterable, const std::function<bool(const Valu
 Local<ListObject> to_list(Vm& vm, const Value& iterable) {
   if (is_kind(iterable, Kind::Tuple) && iterable.object()->type == vm.types().tuple)
     return make_list(vm, cast<TupleObject>(iterable)->span());
+  if (is_kind(iterable, Kind::Range)) {
+    const RangeObject* range = cast<RangeObject>(iterable);
+    Local<ListObject> list = make_list(vm, static_cast<size_t>(std::min<int64_t>(range->length, 4096)));
+    Patience patience;
+    auto next = static_cast<uint64_t>(range->start);
+    for (int64_t left = range->length; left > 0; --left, next += static_cast<uint64_t>(range->step)) {
+      patience.step();
+      list->items.push_back(Value::integer(static_cast<int64_t>(next)));
+    }
+    return list;
+  }
   Local<ListObject> list = make_list(vm);
   for_each(vm, iterable, [&](const Value& v) {
     list->items.push_back(v);

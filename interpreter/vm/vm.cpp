@@ -263,7 +263,7 @@ Local<ModuleObject> Vm::run_module(std::string_view text, std::string_view file,
   Local<ModuleObject> module = make_module(*this, module_name);
   module->file = std::string(file);
   dict_set(*this, module->globals, "__file__", str_value(*this, file));
-  dict_set(*this, module->globals, "__doc__", code->doc);
+  dict_set(*this, module->globals, "__doc__", doc_of(*this, code));
   dict_set(*this, module->globals, "__builtins__", builtins_.value());
   dict_set(*this, modules_, module_name, module.value());
   run_code(code, module);

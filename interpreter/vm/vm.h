@@ -141,6 +141,8 @@ struct Types {
       *generic_alias, *union_type, *mapping_proxy;
 };
 
+struct TensorState;
+
 class Vm {
  public:
   explicit Vm(Config config = {});
@@ -169,6 +171,9 @@ class Vm {
   void pop_frame();
   // Owned data of other rooms (the compiler's state, the tensor binding's types), by key.
   std::shared_ptr<void>& extension(const void* key) { return extensions_[key]; }
+  // The extension that every operation on tensors looks at, without the search; see tensor_state().
+  void set_tensors(TensorState* tensors) { tensors_ = tensors; }
+  TensorState& tensors() const { return *tensors_; }
 
   // --- interrupts: safe from other threads and from signal handlers --------------------------------
   void interrupt(InterruptReason reason) { interrupts_.fetch_or(reason); }
@@ -239,6 +244,7 @@ class Vm {
   CompilerHooks* hooks_ = nullptr;
   Watchers* watchers_ = nullptr;
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
+  TensorState* tensors_ = nullptr;
   std::atomic<uint32_t> interrupts_{0};
   void relieve_pressure();
   void write_piece(Stream stream, std::string_view text);

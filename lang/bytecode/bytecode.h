@@ -187,7 +187,14 @@ struct CodeObject {
   Span span;  // of the whole definition
   uint32_t first_line = 1;
   bool has_docstring = false;
-  std::string docstring;
+  // In `docstring_text`, or, of the program's own library, in bytes that outlive the code.
+  std::string_view docstring;
+  std::string docstring_text;
+  void set_docstring(std::string_view text) {
+    has_docstring = true;
+    docstring_text = text;
+    docstring = docstring_text;
+  }
 
   ParameterList parameters;
 

@@ -94,7 +94,7 @@ class Writer {
                                    code.parameters.has_varkwargs << 3));
     text(code.name);
     text(code.qualname);
-    if (code.has_docstring) text(code.docstring);
+    if (code.has_docstring) text(std::string(code.docstring));
     span(code.span);
     out_.number(code.first_line);
     out_.number(code.parameters.positional_only);
@@ -317,7 +317,8 @@ class Reader {
     code.has_docstring = flags & 2;
     code.name = text();
     code.qualname = text();
-    if (code.has_docstring) code.docstring = text();
+    if (code.has_docstring && module_->own) code.docstring = text();
+    else if (code.has_docstring) code.set_docstring(text());
     code.span = span();
     code.first_line = in_.number_as<uint32_t>();
     ParameterList& parameters = code.parameters;

@@ -50,8 +50,7 @@ void Emitter::emit_module_body(const Module& module) {
   prologue();
   const Constant* text = context_.options.interactive ? nullptr : docstring(module.body);
   if (text) {
-    b_.code().has_docstring = true;
-    b_.code().docstring = text->text;
+    b_.code().set_docstring(text->text);
     Operand value = constant(str_literal(text->text), {}, at(text));
     store_binding({Access::Global, 0}, "__doc__", value, at(text));
     b_.reset(value.reg);
@@ -71,10 +70,7 @@ void Emitter::emit_expression_body(const Expr* value) {
 }
 
 void Emitter::emit_function_body(const FunctionDef& node) {
-  if (const Constant* text = docstring(node.body)) {
-    b_.code().has_docstring = true;
-    b_.code().docstring = text->text;
-  }
+  if (const Constant* text = docstring(node.body)) b_.code().set_docstring(text->text);
   check_shape_arguments(node);
   prologue();
   statements(node.body);

@@ -233,8 +233,7 @@ void Emitter::class_namespace(const ClassDef& node, CodeRef body, Reg to) {
 Operand Emitter::class_value(const ClassDef& node) {
   CodeRef body =
       nested_code(*node.scope, CodeKind::ClassBody, node.span, nullptr, [&](Emitter& inner) {
-        inner.b_.code().has_docstring = docstring(node.body) != nullptr;
-        if (auto* text = docstring(node.body)) inner.b_.code().docstring = text->text;
+        if (auto* text = docstring(node.body)) inner.b_.code().set_docstring(text->text);
         inner.emit_class_body(node);
       });
   bool is_plain = true;

@@ -195,8 +195,6 @@ Value Materializer::build_function(const ObjectRecipe& recipe, const std::vector
   function->module = recipe.module;
   function->name = intern(vm_, recipe.code->code->name);
   function->qualified_name = intern(vm_, recipe.code->code->qualname);
-  function->doc = recipe.code->code->has_docstring ? str_value(vm_, recipe.code->code->docstring)
-                                                   : Value::none();
   size_t i = 0;
   for (uint32_t k = 0; k < recipe.counts[0]; ++k) function->defaults.push_back(parts[i++]);
   for (uint32_t k = 0; k < recipe.counts[1]; ++k) function->keyword_defaults.push_back(parts[i++]);

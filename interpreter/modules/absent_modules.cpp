@@ -14,6 +14,8 @@ namespace {
 #define TSC_NO_PROCESSES "scripts start no processes; run the program from the shell or the host"
 #define TSC_NO_FRAMES \
   "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
+#define TSC_NO_QUANTIZATION \
+  "there are no quantized tensors; use bfloat16 or float16 for smaller weights"
 #define TSC_NO_ARCHIVES "archives are not read; unpack the file first"
 
 constexpr AbsentModule kRows[] = {
@@ -36,7 +38,6 @@ constexpr AbsentModule kRows[] = {
     {"fractions", "int has 64 bits; keep numerator and denominator in a tuple and use math.gcd"},
     {"ftplib", TSC_NO_NETWORK},
     {"getopt", "use argparse"},
-    {"gzip", TSC_NO_ARCHIVES},
     {"http", TSC_NO_NETWORK},
     {"imp", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
     {"importlib.abc", "use import; modules are .tsc files beside the script or in TENSCRIPT_PATH"},
@@ -80,9 +81,6 @@ constexpr AbsentModule kRows[] = {
     {"tomllib", "use json"},
     {"tracemalloc", "the prompt's %time tells the peak memory"},
     {"tty", "the host owns the terminal"},
-    {"unicodedata",
-     "its tables are larger than the rest of the program; use the str methods isalpha, isdigit, "
-     "casefold and their like"},
     {"urllib.error", TSC_NO_NETWORK},
     {"urllib.request", TSC_NO_NETWORK},
     {"urllib.response", TSC_NO_NETWORK},
@@ -92,8 +90,6 @@ constexpr AbsentModule kRows[] = {
      "objects are freed when their last name goes; hold the owner in one place and pass an index or "
      "a key to the others"},
     {"xml", "use json or csv"},
-    {"zipfile", TSC_NO_ARCHIVES},
-    {"zlib", TSC_NO_ARCHIVES},
     {"zoneinfo", "use datetime.timezone with a fixed offset"},
     // Not Python's, but of many model files.
     {"PIL", "images are read by the host or ahead of time; store tensors with torch.save or as .npy"},
@@ -107,11 +103,20 @@ constexpr AbsentModule kRows[] = {
     {"sklearn", "use torch"},
     {"tensorboard", "write csv or json, and plot that elsewhere"},
     {"tensorflow", "use torch"},
+    {"torch.ao", TSC_NO_QUANTIZATION},
+    {"torch.fx", "torch.compile gives a callable backend the region as an object and as text"},
+    {"torch.masked", "use torch.where, masked_fill and sums of masked values"},
+    {"torch.nested", "pad the rows and give attention a mask; torch.nn.utils.rnn pads and packs sequences"},
+    {"torch.onnx", "programs are not exported; save the weights with torch.save or safetensors"},
+    {"torch.package", "programs are not packed; run the script itself"},
+    {"torch.quantization", TSC_NO_QUANTIZATION},
+    {"torch.utils.benchmark", "use timeit with a function"},
+    {"torch.utils.cpp_extension", "scripts load no C++; a host defines functions and ops for them (docs/embedding.md)"},
+    {"torch.utils.tensorboard", "write csv or json, and plot that elsewhere"},
     {"torchaudio", "use torch, and store tensors with torch.save"},
     {"torchvision", "use torch.nn, and store data with torch.save or as .npy"},
     {"transformers", "write the model with torch.nn; safetensors reads its weights"},
     {"wandb", "there is no network module; write csv or json"},
-    {"yaml", "use json"},
 };
 
 constexpr AbsentModule kAttributes[] = {

@@ -29,6 +29,9 @@ constexpr Row kRows[] = {
     {"_re", make_re_module},
     {"_json", make_json_module},
     {"_binary", make_binary_module},
+    {"_unicode", make_unicode_module},
+    {"_deflate", make_deflate_module},
+    {"_yaml", make_yaml_module},
 };
 
 }  // namespace

@@ -104,7 +104,11 @@ struct Binder {
       }
     if (StrObject* parameter = other_spelling(vm, function->module.get(), parameters, name))
       return bind_keyword(intern(vm, parameter->view()).get(), value, rest, wrong_positional);
-    unexpected_keyword(name);
+    if (!names_the_row(vm, function->module.get(), parameters, name)) unexpected_keyword(name);
+    Value& row = registers[rest_register()];
+    if (!cast<TupleObject>(row)->span().empty())
+      raise_type_error(vm, called() + " got multiple values for argument '" + std::string(name->view()) + "'");
+    row = make_tuple(vm, std::span<const Value>(&value, 1)).take();
   }
 
   void fill_positional_defaults() {
@@ -151,6 +155,11 @@ StrObject* other_spelling(Vm& vm, ModuleObject* module, const lang::ParameterLis
   for (uint32_t i = parameters.positional_only; i < parameters.positional + parameters.keyword_only; ++i)
     if (wanted.empty() ? i == 0 : names[i] == wanted) return intern(vm, names[i]).get();
   return nullptr;
+}
+
+bool names_the_row(Vm& vm, ModuleObject* module, const lang::ParameterList& parameters, StrObject* name) {
+  return parameters.has_varargs && parameters.names[parameters.positional + parameters.keyword_only] == name->view() &&
+         is_kind(dict_get(vm, module->globals.get(), "__keyword_aliases__"), Kind::Dict);
 }
 
 void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {

@@ -62,6 +62,9 @@ void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* r
 // A module of the library may let its functions take keywords by other names: its dict `__keyword_aliases__` maps them
 // to a parameter's name, or to "", the first parameter. The parameter that a name stands for, or null.
 StrObject* other_spelling(Vm& vm, ModuleObject* module, const lang::ParameterList& parameters, StrObject* name);
+// Whether the keyword names the items that such a module's function takes in a row, as in zeros(size=(2, 3)): then its
+// value is their one item.
+bool names_the_row(Vm& vm, ModuleObject* module, const lang::ParameterList& parameters, StrObject* name);
 // Looks for a handler from the current frame outwards. True: the current frame stands at the handler.
 // False: a Leave frame was left; the exception belongs to the C++ caller.
 bool unwind(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);

@@ -309,10 +309,24 @@ namespace {
 
 constexpr size_t kMaxDepth = 200;
 
-const Av* find_keyword(CallArguments& arguments, const std::string& name) {
-  for (auto& [key, value] : arguments.keywords)
+const Av* find_keyword(const CallArguments& arguments, const std::string& name) {
+  for (const auto& [key, value] : arguments.keywords)
     if (key->view() == name) return &value;
   return nullptr;
+}
+
+// What a parameter *row gets: the positional arguments that are left, or the value that is given by its name.
+std::vector<Av> row_of_items(Vm& vm, const AFrame& frame, const lang::ParameterList& list,
+                             const CallArguments& arguments, size_t& used_keywords) {
+  const std::string& name = list.names[list.positional + list.keyword_only];
+  const Av* named = list.has_varkwargs ? nullptr : find_keyword(arguments, name);
+  if (named && arguments.positional.size() <= list.positional &&
+      names_the_row(vm, frame.module.get(), list, intern(vm, name).get())) {
+    ++used_keywords;
+    return {*named};
+  }
+  if (arguments.positional.size() <= list.positional) return {};
+  return {arguments.positional.begin() + list.positional, arguments.positional.end()};
 }
 
 }  // namespace
@@ -358,9 +372,7 @@ void Calls::bind_arguments(const lang::CodeObject& code, AFrame& frame, CallArgu
     }
   }
   if (list.has_varargs) {
-    std::vector<Av> rest;
-    for (size_t i = list.positional; i < arguments.positional.size(); ++i)
-      rest.push_back(arguments.positional[i]);
+    std::vector<Av> rest = row_of_items(vm_, frame, list, arguments, used_keywords);
     frame.registers[reg++] = containers_.make_tuple_av(std::move(rest));
   } else if (arguments.positional.size() > list.positional) {
     fail();

@@ -1,0 +1,71 @@
+// _unicode: what unicodedata tells of characters, from utf8proc's tables.
+#include <utf8proc.h>
+
+#include <cstdlib>
+
+#include "interpreter/modules/native_modules.h"
+
+namespace tsc::interp {
+namespace {
+
+utf8proc_int32_t character(Vm& vm, const Value& v, const char* function) {
+  const auto* text = try_cast<StrObject>(v);
+  if (!text)
+    raise_type_error(vm, std::string(function) + "() argument must be a unicode character, not " + type_name(vm, v));
+  if (text->length != 1) raise_type_error(vm, std::string(function) + "() argument must be a unicode character, not str");
+  size_t offset = 0;
+  return static_cast<utf8proc_int32_t>(decode_utf8(text->view(), offset));
+}
+
+Value category(Vm& vm, Args& a) {
+  const auto c = character(vm, a[0], "category");
+  return str_value(vm, utf8proc_category_string(c));
+}
+Value combining(Vm& vm, Args& a) {
+  return Value::integer(utf8proc_get_property(character(vm, a[0], "combining"))->combining_class);
+}
+Value mirrored(Vm& vm, Args& a) {
+  return Value::integer(utf8proc_get_property(character(vm, a[0], "mirrored"))->bidi_mirrored);
+}
+Value bidirectional(Vm& vm, Args& a) {
+  // In the order of utf8proc_bidi_class_t.
+  constexpr const char* kNames[] = {"",   "L",  "LRE", "LRO", "R",  "AL", "RLE", "RLO", "PDF", "EN",  "ES", "ET",
+                                    "AN", "CS", "NSM", "BN",  "B",  "S",  "WS",  "ON",  "LRI", "RLI", "FSI", "PDI"};
+  const auto bidi = utf8proc_get_property(character(vm, a[0], "bidirectional"))->bidi_class;
+  return str_value(vm, kNames[bidi]);
+}
+
+Value normalize(Vm& vm, Args& a) {
+  const std::string_view form = text_of(vm, a[0], "normalize() argument 1");
+  const std::string_view text = text_of(vm, a[1], "normalize() argument 2");
+  constexpr int kCompose = UTF8PROC_STABLE | UTF8PROC_COMPOSE, kDecompose = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
+  int options;
+  if (form == "NFC") options = kCompose;
+  else if (form == "NFKC") options = kCompose | UTF8PROC_COMPAT;
+  else if (form == "NFD") options = kDecompose;
+  else if (form == "NFKD") options = kDecompose | UTF8PROC_COMPAT;
+  else raise_value_error(vm, "invalid normalization form");
+  utf8proc_uint8_t* made = nullptr;
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                   static_cast<utf8proc_ssize_t>(text.size()), &made,
+                                   static_cast<utf8proc_option_t>(options));
+  if (length < 0) raise_value_error(vm, utf8proc_errmsg(length));
+  const std::string result(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
+  std::free(made);
+  return str_value(vm, result);
+}
+
+}  // namespace
+
+Local<ModuleObject> make_unicode_module(Vm& vm) {
+  ModuleBuilder m(vm, "_unicode");
+  m.function("category", "chr, /", category);
+  m.function("combining", "chr, /", combining);
+  m.function("mirrored", "chr, /", mirrored);
+  m.function("bidirectional", "chr, /", bidirectional);
+  m.function("normalize", "form, unistr, /", normalize);
+  m.value("version", str_value(vm, utf8proc_unicode_version()));
+  return m.finish();
+}
+
+}  // namespace tsc::interp

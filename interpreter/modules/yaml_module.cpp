@@ -1,205 +1,164 @@
-// _yaml: YAML text as events, and events as text, by libyaml. What events mean as values is yaml.tsc's to say.
+// _yaml: the tokens and the events of YAML texts, by libyaml. What they mean is the package yaml's to say, which also writes.
 //
-// An event is a tuple: ("scalar", anchor, tag, value, plain, quoted, style), ("alias", anchor), ("[", anchor, tag, implicit,
-// flow), ("]",), ("{", anchor, tag, implicit, flow), ("}",), ("---", explicit), ("...", explicit); what is parsed has its line and
-// column behind it.
+// A token and an event is a tuple: libyaml's number of its type, where it begins and ends (index, line and column each, counted
+// in characters from 0), then what it holds. A text that is wrong ends with a tuple that begins with 0: the error's number,
+// context, the context's place, problem, the problem's place and the type of the token that the parser did not expect.
 #include <yaml.h>
 
-#include <memory>
+#include <string>
 
 #include "interpreter/heap/patience.h"
 #include "interpreter/modules/native_modules.h"
-#include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
 namespace {
 
-Value text_or_none(Vm& vm, const yaml_char_t* text) {
-  return text ? str_value(vm, reinterpret_cast<const char*>(text)) : Value::none();
-}
-Value tuple_of(Vm& vm, std::initializer_list<Value> items) {
-  return interp::make_tuple(vm, std::span<const Value>(items.begin(), items.size())).take();
-}
-Value place(size_t number) { return Value::integer(static_cast<int64_t>(number)); }
-
-// The class of yaml.tsc that the error is of, made from what the library says.
-[[noreturn]] void fail(Vm& vm, const char* kind, const char* context, const yaml_mark_t& context_mark, const char* problem,
-                       const yaml_mark_t& problem_mark) {
-  const Value type = get_attribute(vm, dict_get(vm, vm.modules(), "yaml"), kind);
-  const auto mark = [&](const yaml_mark_t& m) { return tuple_of(vm, {place(m.index), place(m.line), place(m.column)}); };
-  const Value made = call(vm, get_attribute(vm, type, "_at"),
-                          std::initializer_list<Value>{context ? str_value(vm, context) : Value::none(), mark(context_mark),
-                                                       str_value(vm, problem ? problem : "invalid text"), mark(problem_mark)});
-  throw ScriptException(Local<ExceptionObject>(cast<ExceptionObject>(made)));
-}
-
 struct Parser {
   yaml_parser_t parser;
-  Parser() {
+  explicit Parser(std::string_view text) {
     if (!::yaml_parser_initialize(&parser)) throw std::bad_alloc();
+    ::yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    ::yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
   }
   ~Parser() { ::yaml_parser_delete(&parser); }
-};
-struct Event {
-  yaml_event_t event{};
-  ~Event() { ::yaml_event_delete(&event); }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
 };
 
-Value event_value(Vm& vm, const yaml_event_t& e) {
-  const Value line = place(e.start_mark.line), column = place(e.start_mark.column);
-  const auto tuple = [&](std::initializer_list<Value> items) { return tuple_of(vm, items); };
+// A tuple in the making: its items stay alive until it is made.
+class Row {
+ public:
+  Row(Vm& vm, int kind) : vm_(vm) { add(kind); }
+  Row& add(size_t number) { return add(Value::integer(static_cast<int64_t>(number))); }
+  Row& add(int number) { return add(Value::integer(number)); }
+  Row& add(bool truth) { return add(Value::boolean(truth)); }
+  Row& add(const Value& v) {
+    items_.push_back(v);
+    return *this;
+  }
+  Row& add(const yaml_char_t* text) { return add(reinterpret_cast<const char*>(text)); }
+  Row& add(const char* text) { return add(text ? str_value(vm_, text) : Value::none()); }
+  Row& add(const yaml_char_t* text, size_t length) {
+    return add(str_value(vm_, std::string_view(reinterpret_cast<const char*>(text), length)));
+  }
+  Row& add(const yaml_mark_t& mark) { return add(mark.index).add(mark.line).add(mark.column); }
+  Row& pair(const Value& first, const Value& second) {
+    const Value both[] = {first, second};
+    return add(interp::make_tuple(vm_, both).take());
+  }
+  Row& pair(const yaml_char_t* first, const yaml_char_t* second) {
+    const Value one = str_value(vm_, reinterpret_cast<const char*>(first));
+    return pair(one, str_value(vm_, reinterpret_cast<const char*>(second)));
+  }
+  Value take() { return interp::make_tuple(vm_, items_).take(); }
+
+ private:
+  Vm& vm_;
+  std::vector<Value> items_;
+};
+
+void add_version(Row& row, const yaml_version_directive_t* version) {
+  if (!version) row.add(Value::none());
+  else row.pair(Value::integer(version->major), Value::integer(version->minor));
+}
+
+Value event_row(Vm& vm, const yaml_event_t& e) {
+  Row row(vm, e.type);
+  row.add(e.start_mark).add(e.end_mark);
   switch (e.type) {
-    case YAML_DOCUMENT_START_EVENT:
-      return tuple({str_value(vm, "---"), Value::boolean(!e.data.document_start.implicit), line, column});
-    case YAML_DOCUMENT_END_EVENT:
-      return tuple({str_value(vm, "..."), Value::boolean(!e.data.document_end.implicit), line, column});
-    case YAML_ALIAS_EVENT: return tuple({str_value(vm, "alias"), text_or_none(vm, e.data.alias.anchor), line, column});
+    case YAML_DOCUMENT_START_EVENT: {
+      const auto& d = e.data.document_start;
+      row.add(!d.implicit);
+      add_version(row, d.version_directive);
+      Row tags(vm, 0);
+      for (const yaml_tag_directive_t* tag = d.tag_directives.start; tag != d.tag_directives.end; ++tag)
+        tags.pair(tag->handle, tag->prefix);
+      row.add(tags.take());
+      break;
+    }
+    case YAML_DOCUMENT_END_EVENT: row.add(!e.data.document_end.implicit); break;
+    case YAML_ALIAS_EVENT: row.add(e.data.alias.anchor); break;
     case YAML_SCALAR_EVENT: {
       const auto& s = e.data.scalar;
-      return tuple({str_value(vm, "scalar"), text_or_none(vm, s.anchor), text_or_none(vm, s.tag),
-                    str_value(vm, std::string_view(reinterpret_cast<const char*>(s.value), s.length)),
-                    Value::boolean(s.plain_implicit), Value::boolean(s.quoted_implicit), Value::integer(s.style), line, column});
+      row.add(s.anchor).add(s.tag).add(static_cast<bool>(s.plain_implicit)).add(static_cast<bool>(s.quoted_implicit));
+      row.add(s.value, s.length).add(static_cast<int>(s.style));
+      break;
     }
     case YAML_SEQUENCE_START_EVENT: {
       const auto& s = e.data.sequence_start;
-      return tuple({str_value(vm, "["), text_or_none(vm, s.anchor), text_or_none(vm, s.tag), Value::boolean(s.implicit),
-                    Value::boolean(s.style == YAML_FLOW_SEQUENCE_STYLE), line, column});
+      row.add(s.anchor).add(s.tag).add(static_cast<bool>(s.implicit)).add(s.style == YAML_FLOW_SEQUENCE_STYLE);
+      break;
     }
-    case YAML_SEQUENCE_END_EVENT: return tuple({str_value(vm, "]"), line, column});
     case YAML_MAPPING_START_EVENT: {
       const auto& m = e.data.mapping_start;
-      return tuple({str_value(vm, "{"), text_or_none(vm, m.anchor), text_or_none(vm, m.tag), Value::boolean(m.implicit),
-                    Value::boolean(m.style == YAML_FLOW_MAPPING_STYLE), line, column});
+      row.add(m.anchor).add(m.tag).add(static_cast<bool>(m.implicit)).add(m.style == YAML_FLOW_MAPPING_STYLE);
+      break;
     }
-    case YAML_MAPPING_END_EVENT: return tuple({str_value(vm, "}"), line, column});
-    default: return Value();
+    default: break;
   }
+  return row.take();
 }
 
-[[noreturn]] void fail_parsing(Vm& vm, const yaml_parser_t& p) {
+Value token_row(Vm& vm, const yaml_token_t& t) {
+  Row row(vm, t.type);
+  row.add(t.start_mark).add(t.end_mark);
+  switch (t.type) {
+    case YAML_VERSION_DIRECTIVE_TOKEN:
+      row.pair(Value::integer(t.data.version_directive.major), Value::integer(t.data.version_directive.minor));
+      break;
+    case YAML_TAG_DIRECTIVE_TOKEN: row.pair(t.data.tag_directive.handle, t.data.tag_directive.prefix); break;
+    case YAML_ALIAS_TOKEN: row.add(t.data.alias.value); break;
+    case YAML_ANCHOR_TOKEN: row.add(t.data.anchor.value); break;
+    case YAML_TAG_TOKEN: row.pair(t.data.tag.handle, t.data.tag.suffix); break;
+    case YAML_SCALAR_TOKEN:
+      row.add(t.data.scalar.value, t.data.scalar.length).add(static_cast<int>(t.data.scalar.style));
+      break;
+    default: break;
+  }
+  return row.take();
+}
+
+Value error_row(Vm& vm, const yaml_parser_t& p) {
   if (p.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
-  const char* kind = p.error == YAML_READER_ERROR ? "ReaderError" : p.error == YAML_SCANNER_ERROR ? "ScannerError" : "ParserError";
-  yaml_mark_t mark = p.problem_mark;
-  if (p.error == YAML_READER_ERROR) mark = {p.problem_offset, 0, p.problem_offset};
-  fail(vm, kind, p.context, p.context_mark, p.problem, mark);
+  Row row(vm, 0);
+  row.add(static_cast<int>(p.error)).add(p.context).add(p.context_mark);
+  row.add(p.problem).add(p.problem_mark);
+  row.add(p.tokens.head != p.tokens.tail ? static_cast<int>(p.tokens.head->type) : 0);
+  return row.take();
 }
 
-Value events(Vm& vm, Args& a) {
-  const std::string_view text = text_of(vm, a[0], "events() argument 1");
-  Parser owner;
-  ::yaml_parser_set_input_string(&owner.parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());
-  ::yaml_parser_set_encoding(&owner.parser, YAML_UTF8_ENCODING);
+// The rows of all that `next` takes from the parser into an item, up to the end of the text or its first error.
+template <class Item, int kEnd>
+Value rows(Vm& vm, std::string_view text, int (*next)(yaml_parser_t*, Item*), void (*free)(Item*),
+           Value (*row_of)(Vm&, const Item&)) {
+  struct Owner {
+    Item item{};
+    void (*free)(Item*);
+    ~Owner() { free(&item); }
+  };
+  Parser owner(text);
   Local<ListObject> list = make_list(vm);
   Patience patience;
   while (true) {
-    Event next;
-    if (!::yaml_parser_parse(&owner.parser, &next.event)) fail_parsing(vm, owner.parser);
-    if (next.event.type == YAML_STREAM_END_EVENT) return list.take();
-    if (Value made = event_value(vm, next.event)) list_append(vm, list.get(), made);
+    Owner got{{}, free};
+    if (!next(&owner.parser, &got.item)) {
+      list_append(vm, list.get(), error_row(vm, owner.parser));
+      return list.take();
+    }
+    list_append(vm, list.get(), row_of(vm, got.item));
+    if (got.item.type == kEnd) return list.take();
     patience.step(64);
   }
 }
 
-// ---- text of events ----
+Value events(Vm& vm, Args& a) {
+  return rows<yaml_event_t, YAML_STREAM_END_EVENT>(vm, text_of(vm, a[0], "events() argument 1"), ::yaml_parser_parse,
+                                                   ::yaml_event_delete, event_row);
+}
 
-struct Emitter {
-  yaml_emitter_t emitter;
-  TextBuilder out;
-  explicit Emitter(Vm& vm) : out(vm) {
-    if (!::yaml_emitter_initialize(&emitter)) throw std::bad_alloc();
-    ::yaml_emitter_set_output(
-        &emitter,
-        [](void* to, unsigned char* text, size_t size) {
-          // Exceptions may not go through the library.
-          try {
-            *static_cast<TextBuilder*>(to) += std::string_view(reinterpret_cast<const char*>(text), size);
-            return 1;
-          } catch (...) {
-            return 0;
-          }
-        },
-        &out);
-    ::yaml_emitter_set_encoding(&emitter, YAML_UTF8_ENCODING);
-  }
-  ~Emitter() { ::yaml_emitter_delete(&emitter); }
-};
-
-class EventWriter {
- public:
-  EventWriter(Vm& vm, yaml_emitter_t& emitter) : vm_(vm), emitter_(emitter) {}
-
-  void emit(int made, yaml_event_t& event) {
-    if (!made) throw std::bad_alloc();
-    // The library takes the event, also where it fails.
-    if (!::yaml_emitter_emit(&emitter_, &event))
-      fail(vm_, "EmitterError", nullptr, {}, emitter_.problem ? emitter_.problem : "the text could not be written", {});
-  }
-
-  void write(const Value& v) {
-    const TupleObject* t = cast<TupleObject>(v);
-    const std::string_view kind = text_of(vm_, t->items[0]);
-    yaml_event_t event{};
-    if (kind == "scalar") {
-      const std::string_view value = text_of(vm_, t->items[3]);
-      const std::string anchor = text(t->items[1]), tag = text(t->items[2]);
-      emit(::yaml_scalar_event_initialize(&event, chars(anchor), chars(tag),
-                                          reinterpret_cast<const yaml_char_t*>(value.data()), static_cast<int>(value.size()),
-                                          is_true(t->items[4]), is_true(t->items[5]),
-                                          static_cast<yaml_scalar_style_t>(int_value(t->items[6]))),
-           event);
-    } else if (kind == "[") {
-      const std::string anchor = text(t->items[1]), tag = text(t->items[2]);
-      emit(::yaml_sequence_start_event_initialize(&event, chars(anchor), chars(tag), is_true(t->items[3]),
-                                                  is_true(t->items[4]) ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE),
-           event);
-    } else if (kind == "{") {
-      const std::string anchor = text(t->items[1]), tag = text(t->items[2]);
-      emit(::yaml_mapping_start_event_initialize(&event, chars(anchor), chars(tag), is_true(t->items[3]),
-                                                 is_true(t->items[4]) ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE),
-           event);
-    } else if (kind == "alias") {
-      const std::string anchor = text(t->items[1]);
-      emit(::yaml_alias_event_initialize(&event, chars(anchor)), event);
-    } else if (kind == "]") {
-      emit(::yaml_sequence_end_event_initialize(&event), event);
-    } else if (kind == "}") {
-      emit(::yaml_mapping_end_event_initialize(&event), event);
-    } else if (kind == "---") {
-      emit(::yaml_document_start_event_initialize(&event, nullptr, nullptr, nullptr, !is_true(t->items[1])), event);
-    } else {
-      emit(::yaml_document_end_event_initialize(&event, !is_true(t->items[1])), event);
-    }
-  }
-
- private:
-  std::string text(const Value& v) { return v.is_none() ? std::string() : std::string(text_of(vm_, v)); }
-  static bool is_true(const Value& v) { return int_value(v) != 0; }
-  static yaml_char_t* chars(const std::string& text) {
-    return text.empty() ? nullptr : reinterpret_cast<yaml_char_t*>(const_cast<char*>(text.c_str()));
-  }
-  Vm& vm_;
-  yaml_emitter_t& emitter_;
-};
-
-Value emit(Vm& vm, Args& a) {
-  const Local<ListObject> list(cast<ListObject>(a[0]));
-  Emitter owner(vm);
-  yaml_emitter_t& e = owner.emitter;
-  ::yaml_emitter_set_canonical(&e, int_value(a[1]) != 0);
-  ::yaml_emitter_set_indent(&e, static_cast<int>(to_index(vm, a[2])));
-  ::yaml_emitter_set_width(&e, static_cast<int>(to_index(vm, a[3])));
-  ::yaml_emitter_set_unicode(&e, int_value(a[4]) != 0);
-  EventWriter writer(vm, e);
-  yaml_event_t event{};
-  writer.emit(::yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING), event);
-  Patience patience;
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    writer.write(list->items[i]);
-    patience.step(64);
-  }
-  writer.emit(::yaml_stream_end_event_initialize(&event), event);
-  if (!::yaml_emitter_flush(&e)) throw std::bad_alloc();
-  return owner.out.str();
+Value tokens(Vm& vm, Args& a) {
+  return rows<yaml_token_t, YAML_STREAM_END_TOKEN>(vm, text_of(vm, a[0], "tokens() argument 1"), ::yaml_parser_scan,
+                                                   ::yaml_token_delete, token_row);
 }
 
 }  // namespace
@@ -207,7 +166,7 @@ Value emit(Vm& vm, Args& a) {
 Local<ModuleObject> make_yaml_module(Vm& vm) {
   ModuleBuilder m(vm, "_yaml");
   m.function("events", "text, /", events);
-  m.function("emit", "events, canonical, indent, width, allow_unicode, /", emit);
+  m.function("tokens", "text, /", tokens);
   m.value("version", str_value(vm, ::yaml_get_version_string()));
   return m.finish();
 }

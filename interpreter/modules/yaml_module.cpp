@@ -5,7 +5,7 @@
 // context, the context's place, problem, the problem's place and the type of the token that the parser did not expect.
 #include <yaml.h>
 
-#include <string>
+#include <vector>
 
 #include "interpreter/heap/patience.h"
 #include "interpreter/modules/native_modules.h"

@@ -117,7 +117,6 @@ constexpr AbsentModule kRows[] = {
     {"torchvision", "use torch.nn, and store data with torch.save or as .npy"},
     {"transformers", "write the model with torch.nn; safetensors reads its weights"},
     {"wandb", "there is no network module; write csv or json"},
-    {"yaml", "use json"},
 };
 
 constexpr AbsentModule kAttributes[] = {

@@ -287,6 +287,7 @@ void Capture::construct(Type* type, CallArguments& arguments, uint16_t destinati
                !type->slots.construct && !(type->type_flags & kAbstractClass) &&
                type->type->slots.call == vm_.types().type->slots.call;
   if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
+  if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
   const Value* init = class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();
   instance->type = Local<Type>(type);
@@ -326,6 +327,9 @@ void Capture::host_action(HostAction action, std::vector<Av> values) {
   spoil_record();
   action.origin = builder_.known_origin();
   if (!is_store(action)) stores_must_not_wait();
+  // What a store lets go of may die before the program's eyes, who then must find all as it left it.
+  if (vm_.sees_ends() && is_store(action) && action.form != HostAction::Form::SetGradient)
+    break_here(BreakReason::escape, "a store lets go of an object while the program sees objects die");
   const bool waits = !waiting_stores_.empty() && action.form != HostAction::Form::SetGradient;
   if (waits) return waiting_stores_.push_back({std::move(action), std::move(values)});
   if (action.form == HostAction::Form::Call) flush_writes();

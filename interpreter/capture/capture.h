@@ -159,6 +159,7 @@ class Capture {
 
   // Loads: the only ways to host state.
   Av load_value(const Value& v, EntrySource source);
+  void refuse_end(const Value& v);
   void read_anew(const Value& holder);
   Av load_attribute_cell(const Value& holder, StrObject* name, const Value& current);
   Av load_global(StrObject* name);
@@ -522,6 +523,7 @@ class Capture {
   CaptureBuilder builder_;
   RegionPlan plan_;
   std::vector<AFrame> frames_;
+  std::vector<bool> held_at_entry_;  // registers of the entered frame with objects that may die with them
   std::pair<Av, CallArguments> pending_getter_;
   uint16_t call_destination_ = 0;
   bool declined_ = false;  // a symbolic form has just said so

@@ -151,8 +151,19 @@ bool reads_steps(const CodeObject& code) {
 
 }  // namespace
 
+// A plan would keep what the frame's variables hold alive, and the program sees that.
+static bool holds_end(const Frame& frame) {
+  const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    const Value& v = frame.registers[reg];
+    if (v.is_object() && v.object()->flags & kHasEnd && live.contains(reg)) return true;
+  }
+  return false;
+}
+
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (has_invalid_) [[unlikely]] sweep();
+  if (vm_.sees_ends() && holds_end(frame)) return EnterResult::Interpret;
   const CompileSettings* settings = settings_at(frame, at_start);
   if (!settings) return EnterResult::Interpret;
   const SiteKey key{frame.code, frame.pc, settings};
@@ -254,6 +265,8 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
       if (options_.strict && result.plan.repeats) check_repeats(frame, memory, result);
       return result;
     } catch (const CaptureRestart&) {
+    } catch (const BreakHere&) {  // of what a container holds that the region begins with
+      return std::nullopt;
     }
   }
   return std::nullopt;
@@ -428,8 +441,14 @@ void Compiler::resume(const Variant&, const ExitPlan& exit, Frame& frame, Materi
   connect_leaves(exit, materializer);
   states[0].registers.resize(frame.register_count);
   frame.pc = states[0].pc;
-  for (uint32_t reg = 0; reg < frame.register_count; ++reg)
+  // A variable that nothing reads again keeps what it holds to the end of its function, where the program may see it die.
+  const lang::CodeObject& code = *frame.code->code;
+  const size_t kept = vm_.sees_ends() ? code.register_names.size() : 0;
+  const lang::RegisterSet& needed = lang::live_registers(code, frame.pc);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    if (reg < kept && !needed.contains(reg) && states[0].registers[reg].is_undefined()) continue;
     frame.registers[reg] = std::move(states[0].registers[reg]);
+  }
   frame.stepping = true;
   for (size_t i = 1; i < states.size(); ++i) vm_.push_frame(states[i])->stepping = true;
   vm_.current_frame()->skip_step = true;

@@ -52,6 +52,8 @@ class Compiler : public CompilerHooks, public Watchers {
 
   EnterResult enter_function(Vm& vm, Frame& frame, Value& result) override;
   EnterResult enter_at(Vm& vm, Frame& frame, Value& result) override;
+  void on_ends() override;
+  void let_go(Object* object) override;
   void on_store(Object* holder, const Value& key) override;
 
   CompileOptions& options() { return options_; }
@@ -188,6 +190,8 @@ class Compiler : public CompilerHooks, public Watchers {
   std::string difference_to_capture(const Variant& variant, Frame& frame, const Site& site);
   void add_variant(Site& site, const std::shared_ptr<Variant>& variant);
   void drop_abandoned(Site& site);
+  void drop_abandoned(Site& site, const std::unordered_set<Object*>& abandoned);
+  std::unordered_set<Object*> abandoned_objects() const;
   void watch(const std::shared_ptr<Variant>& variant);
   void unwatch(const Variant& variant);
   static bool tell_entry(const WatchEntry& entry, Variant& variant, const Value& key);

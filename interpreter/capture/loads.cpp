@@ -136,7 +136,15 @@ Av Capture::text_input(uint32_t source) {
 }
 
 // A value found at `source`, whose content may differ at the next entry.
+// What the region knows its plan would keep alive.
+void Capture::refuse_end(const Value& v) {
+  if (!v.is_object() || !(v.object()->flags & kHasEnd)) return;
+  spoil_record();
+  break_here(BreakReason::unknown_object, "an object whose end the program sees: __del__, or a weak reference");
+}
+
 Av Capture::load_value(const Value& v, EntrySource source) {
+  refuse_end(v);
   if (v.is_int() && !memory_.specialises) return add_input(add_source(std::move(source)), Check::Int, v);
   if (v.is_float()) return add_input(add_source(std::move(source)), Check::Float, v);
   if (v.is_undefined()) {  // a variable that has a value at another entry is another one
@@ -218,6 +226,7 @@ Av Capture::find_attribute_cell(const Value& holder, StrObject* name, const Valu
     } else {
       if (!current.is_object() || is_kind(current, Kind::Str))
         note_fact(std::string(name->view()) + " == " + repr(vm_, current));
+      refuse_end(current);
       result = Av::constant(current);
     }
   }
@@ -268,6 +277,7 @@ Av Capture::find_cell(const Av& cell) {
       source.holder = now;
       result = tensor_input(tensor, add_source(std::move(source)));
     } else {
+      refuse_end(now);
       result = Av::constant(now);
     }
   }
@@ -297,6 +307,7 @@ Av Capture::find_element(ListObject* list, int64_t index) {
       source.holder = now;
       result = tensor_input(tensor, add_source(std::move(source)));
     } else {
+      refuse_end(now);
       result = Av::constant(now);
     }
   }
@@ -316,6 +327,7 @@ Av Capture::find_dict_entry(DictObject* dict, const Value& key) {
       source.holder = now;
       return tensor_input(as_tensor(tensors_, now), add_source(std::move(source)));
     }
+    refuse_end(now);
     return Av::constant(now);
   }
   Local<StrObject> name = intern(vm_, cast<StrObject>(key));

@@ -249,13 +249,18 @@ void Compiler::add_variant(Site& site, const std::shared_ptr<Variant>& variant) 
 }
 
 // What is known of a module that only the compiler still holds, as in a program that makes one model after the other.
-void Compiler::drop_abandoned(Site& site) {
+void Compiler::drop_abandoned(Site& site) { drop_abandoned(site, abandoned_objects()); }
+
+std::unordered_set<Object*> Compiler::abandoned_objects() const {
   std::vector<Object*> references;
   for (const auto& [key, other] : sites_)
     for (const std::shared_ptr<Variant>& variant : other.variants) add_references(variant->plan, references);
   for (const auto& [key, other] : sites_)
     for (const Value& kept : other.memory.keep_alive) references.push_back(kept.object());
-  const std::unordered_set<Object*> abandoned = vm_.heap().kept_only_by(references);
+  return vm_.heap().kept_only_by(references);
+}
+
+void Compiler::drop_abandoned(Site& site, const std::unordered_set<Object*>& abandoned) {
   std::vector<std::shared_ptr<Variant>> gone;  // go when the list is in order: objects die with them
   std::erase_if(site.variants, [&](const std::shared_ptr<Variant>& variant) {
     const auto& sources = variant->plan.sources;
@@ -270,6 +275,35 @@ void Compiler::drop_abandoned(Site& site) {
   std::vector<Value> kept = std::exchange(site.memory.keep_alive, {});
   for (const Value& value : kept)
     if (!abandoned.count(value.object())) site.memory.keep_alive.push_back(value);
+}
+
+// What was captured takes no care of when objects die.
+void Compiler::on_ends() {
+  bool is_running = false;
+  for (auto& [key, site] : sites_)
+    for (const std::shared_ptr<Variant>& variant : site.variants) {
+      is_running |= variant->running;
+      variant->valid = false;
+    }
+  has_invalid_ = true;
+  if (!is_running) reset();
+}
+
+void Compiler::let_go(Object* object) {
+  if (sites_.empty()) return;
+  const std::unordered_set<Object*> seen = object ? std::unordered_set<Object*>{object} : abandoned_objects();
+  std::vector<Object*> references;
+  for (auto& [key, site] : sites_) {
+    std::erase_if(site.memory.keep_alive, [&](const Value& kept) { return seen.count(kept.object()) > 0; });
+    for (const std::shared_ptr<Variant>& variant : site.variants) {
+      references.clear();
+      add_references(variant->plan, references);
+      const bool holds = std::any_of(references.begin(), references.end(), [&](Object* o) { return seen.count(o); });
+      if (holds) variant->valid = false;
+      has_invalid_ |= holds;
+    }
+  }
+  if (has_invalid_) sweep();
 }
 
 }  // namespace tsc::interp

@@ -196,11 +196,20 @@ bool Capture::assume_within(ValueId number, int64_t most) {
          assume_below(number, builder_.constant(most));
 }
 
-// Integers that overflow raise. That those of this call are far from it is assumed of every call.
+// What needs more than 64 bits the interpreter makes. That those of this call are far from it is assumed of every call.
 void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
-  const bool overflows = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
-  if (!overflows || region_.type(operands[0]).kind != jit::ValueKind::Int) return;
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  const auto may_be_least = [&](ValueId id) {
+    return !builder_.known_int(id) && !is_never_negative(id) && !assume_within(id, kLargest);
+  };
+  const bool is_int = region_.type(operands[0]).kind == jit::ValueKind::Int;
+  // Of the least of all ints there is no opposite.
+  const bool turns = op == ScalarOp::neg || op == ScalarOp::abs ||
+                     (op == ScalarOp::floor_div && builder_.known_int(operands[1]).value_or(-1) == -1);
+  if (is_int && turns && may_be_least(operands[0]))
+    break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  const bool overflows = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
+  if (!overflows || !is_int) return;
   const std::optional<int64_t> left = builder_.known_int(operands[0]), right = builder_.known_int(operands[1]);
   if (left && right) return;
   // What the other operand may be beside one that is known; half of the bits where none is.
@@ -212,14 +221,7 @@ void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
   const bool fits = left    ? assume_within(operands[1], room(*left))
                     : right ? assume_within(operands[0], room(*right))
                             : assume_within(operands[0], each - 1) && assume_within(operands[1], each - 1);
-  if (fits) return;
-  const std::optional<Scalar> a = hint(operands[0]), b = hint(operands[1]);
-  int64_t result = 0;
-  const bool raises = a && b && (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
-                                 : op == ScalarOp::sub ? __builtin_sub_overflow(a->i, b->i, &result)
-                                                       : __builtin_mul_overflow(a->i, b->i, &result));
-  if (raises) break_here(BreakReason::raises, "OverflowError");
-  operation_may_raise();
+  if (!fits) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
 }
 
 // In front of an operation. With the sizes of this call the reference inference decides: what it raises, the interpreter

@@ -29,6 +29,7 @@ constexpr Row kRows[] = {
     {"_re", make_re_module},
     {"_json", make_json_module},
     {"_binary", make_binary_module},
+    {"_weakref", make_weakref_module},
 };
 
 }  // namespace

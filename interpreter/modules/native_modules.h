@@ -20,6 +20,7 @@ Local<ModuleObject> make_heapq_module(Vm& vm);
 Local<ModuleObject> make_re_module(Vm& vm);
 Local<ModuleObject> make_json_module(Vm& vm);
 Local<ModuleObject> make_binary_module(Vm& vm);
+Local<ModuleObject> make_weakref_module(Vm& vm);
 
 Local<ModuleObject> make_bisect_module(Vm& vm);
 Local<ModuleObject> make_itertools_module(Vm& vm);

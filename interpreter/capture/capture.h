@@ -311,6 +311,7 @@ class Capture {
   void set_grad_enabled(bool enabled);
   bool grad_enabled_after_raise();
   void effect_may_raise();
+  void may_need_big_int();
   bool text_is_script_code(const Av& av, int depth = 0);
   void operation_may_raise();
   void reduction_may_raise(ValueId tensor, const OpAttributes& attributes);

@@ -124,8 +124,7 @@ void Capture::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
   const bool on_values = jit::scalar_may_raise(op, ValueKind::Float);  // not where integers overflow
   if (!on_values || std::all_of(operands.begin(), operands.end(), is_known)) return;
   // Beyond 64 bits there is an int too, which the interpreter makes.
-  if (op == ScalarOp::float_to_int && !cannot_raise(op, operands))
-    break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  if (op == ScalarOp::float_to_int && !cannot_raise(op, operands)) may_need_big_int();
   // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
   if (!is_protected() && grad_dirty_.empty()) return flush_writes();
   if (!cannot_raise(op, operands)) operation_may_raise();

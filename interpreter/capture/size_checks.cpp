@@ -206,8 +206,7 @@ void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
   // Of the least of all ints there is no opposite.
   const bool turns = op == ScalarOp::neg || op == ScalarOp::abs ||
                      (op == ScalarOp::floor_div && builder_.known_int(operands[1]).value_or(-1) == -1);
-  if (is_int && turns && may_be_least(operands[0]))
-    break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  if (is_int && turns && may_be_least(operands[0])) may_need_big_int();
   const bool overflows = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
   if (!overflows || !is_int) return;
   const std::optional<int64_t> left = builder_.known_int(operands[0]), right = builder_.known_int(operands[1]);
@@ -221,7 +220,14 @@ void Capture::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
   const bool fits = left    ? assume_within(operands[1], room(*left))
                     : right ? assume_within(operands[0], room(*right))
                             : assume_within(operands[0], each - 1) && assume_within(operands[1], each - 1);
-  if (!fits) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  if (fits) return;
+  const std::optional<Scalar> a = hint(operands[0]), b = hint(operands[1]);
+  int64_t result = 0;
+  const bool is_big = a && b && (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
+                                 : op == ScalarOp::sub ? __builtin_sub_overflow(a->i, b->i, &result)
+                                                       : __builtin_mul_overflow(a->i, b->i, &result));
+  if (is_big) break_here(BreakReason::unknown_number, "an int of more than 64 bits");
+  may_need_big_int();
 }
 
 // In front of an operation. With the sizes of this call the reference inference decides: what it raises, the interpreter

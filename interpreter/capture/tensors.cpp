@@ -274,6 +274,12 @@ void Capture::may_raise_here() {
   plan_.run_again = true;
 }
 
+// A region without effects finds such an int out when it runs, and then the interpreter begins anew.
+void Capture::may_need_big_int() {
+  if (memory_.has_effects) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
+  plan_.run_again = true;
+}
+
 namespace {
 
 using Level = ElementwiseOperand::Level;

@@ -126,7 +126,8 @@ Value shifted(Vm& vm, BinaryOp op, mpz_srcptr a, const Value& count) {
 
 Value power(Vm& vm, const Value& base, const Value& exponent) {
   const Operand a(base), b(exponent);
-  if (mpz_sgn(b) < 0) return number_binary(vm, BinaryOp::Pow, Value::real(to_double(vm, base)), Value::real(to_double(vm, exponent)));
+  if (mpz_sgn(b) < 0)
+    return number_binary(vm, BinaryOp::Pow, Value::real(to_double(vm, base)), Value::real(to_double(vm, exponent)));
   if (mpz_cmpabs_ui(a, 1) <= 0) {
     const bool odd = mpz_odd_p(static_cast<mpz_srcptr>(b));
     if (mpz_sgn(b) == 0 || mpz_cmp_ui(a, 1) == 0) return Value::integer(1);
@@ -319,7 +320,7 @@ bool bytes_of_int(const Value& v, int64_t length, bool has_sign, std::string& ou
   Result magnitude;
   if (negative) mpz_com(magnitude, a);
   else mpz_set(magnitude, a);
-  const int64_t bits = mpz_sgn(static_cast<mpz_srcptr>(magnitude)) == 0 ? 0 : static_cast<int64_t>(mpz_sizeinbase(magnitude, 2));
+  const int64_t bits = mpz_sgn(magnitude) == 0 ? 0 : static_cast<int64_t>(mpz_sizeinbase(magnitude, 2));
   if (bits > 8 * length - (has_sign && length > 0)) return false;
   out.assign(static_cast<size_t>(length), '\0');
   if (length > 0) mpz_export(out.data(), nullptr, -1, 1, -1, 0, magnitude);
@@ -347,7 +348,7 @@ Value power_modulo(Vm& vm, const Value& x, const Value& y, const Value& z) {
   Result magnitude, start(base), times(exponent), r;
   mpz_abs(magnitude, modulus);
   if (mpz_sgn(exponent) < 0) {
-    // Modulo 1 everything is invertible, also for GMP's taste not.
+    // Modulo 1 everything is invertible, which GMP sees otherwise.
     if (mpz_cmp_ui(magnitude, 1) != 0 && mpz_invert(start, start, magnitude) == 0)
       raise_value_error(vm, "base is not invertible for the given modulus");
     mpz_neg(times, times);

@@ -242,6 +242,20 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
 
 // A module whose body failed is not there. Neither are the parts of a failed package: they know the package
 // that was given up.
+void Importer::reload(ModuleObject& module) {
+  if (natives_.count(module.name)) return;  // their functions are what they are
+  const size_t dot = module.name.rfind('.');
+  const Value parent = dot == std::string::npos ? Value() : dict_get(vm_, vm_.modules(), module.name.substr(0, dot));
+  Location found = locate(module.name, try_cast<ModuleObject>(parent));
+  if (!found.found) not_found(module.name, try_cast<ModuleObject>(parent));
+  const Local<ModuleObject> held(&module);
+  const Local<CodeObject> code = code_of(found);
+  module.file = found.file;
+  dict_set(vm_, module.globals, "__file__", str_value(vm_, found.file));
+  dict_set(vm_, module.globals, "__doc__", code->doc);
+  vm_.run_code(code, held);
+}
+
 void Importer::forget(const Value& name, bool is_package) {
   Table& modules = vm_.modules()->table;
   const std::string_view package = cast<StrObject>(name)->view();

@@ -31,6 +31,7 @@ constexpr Row kRows[] = {
     {"_binary", make_binary_module},
     {"_unicode", make_unicode_module},
     {"_deflate", make_deflate_module},
+    {"_weakref", make_weakref_module},
 };
 
 }  // namespace

@@ -51,7 +51,8 @@ Compiler::Compiler(Vm& vm, CompileOptions options)
 Compiler::~Compiler() = default;
 
 void Compiler::reset() {
-  sites_.clear();
+  // Goes when nothing is left of it here: objects die with it, whose __del__ may come back.
+  const Sites gone = std::exchange(sites_, {});
   runs_.forget_frames();
   watches_.reset();
   codes_.clear();
@@ -123,6 +124,7 @@ jit::Report& Compiler::finished_report() {
 
 // Invalid variants go, and with them what they kept alive: a model that the script has replaced.
 void VariantWatches::sweep() {
+  std::vector<std::shared_ptr<Variant>> gone;  // go when the lists are in order: objects die with them
   for (auto& [key, site] : sites_)
     for (size_t i = 0; i < site.variants.size();) {
       const std::shared_ptr<Variant> variant = site.variants[i];
@@ -130,6 +132,7 @@ void VariantWatches::sweep() {
         ++i;
         continue;
       }
+      gone.push_back(variant);
       unwatch(*variant);
       site.last_change = variant->invalidated_by;
       site.last_changed = variant->invalidated_in;
@@ -170,6 +173,7 @@ bool reads_steps(const CodeObject& code) {
 
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (watches_.has_invalid()) [[unlikely]] watches_.sweep();
+  if (vm_.sees_ends() && holds_end(frame)) return EnterResult::Interpret;
   const CompileSettings* settings = requests_.settings_at(frame, at_start);
   if (!settings) return EnterResult::Interpret;
   const SiteKey key{frame.code, frame.pc, settings};
@@ -271,6 +275,8 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
       if (options_.strict && result.plan.repeats) sharing_.check_repeats(frame, memory, result);
       return result;
     } catch (const CaptureRestart&) {
+    } catch (const BreakHere&) {  // of what a container holds that the region begins with
+      return std::nullopt;
     }
   }
   return std::nullopt;
@@ -445,8 +451,14 @@ void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Mate
   connect_leaves(exit, materializer);
   states[0].registers.resize(frame.register_count);
   frame.pc = states[0].pc;
-  for (uint32_t reg = 0; reg < frame.register_count; ++reg)
+  // A variable that nothing reads again keeps what it holds to the end of its function, where the program may see it die.
+  const lang::CodeObject& code = *frame.code->code;
+  const size_t kept = vm_.sees_ends() ? code.register_names.size() : 0;
+  const lang::RegisterSet& needed = lang::live_registers(code, frame.pc);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    if (reg < kept && !needed.contains(reg) && states[0].registers[reg].is_undefined()) continue;
     frame.registers[reg] = std::move(states[0].registers[reg]);
+  }
   frame.stepping = true;
   for (size_t i = 1; i < states.size(); ++i) vm_.push_frame(states[i])->stepping = true;
   vm_.current_frame()->skip_step = true;

@@ -1,7 +1,7 @@
 #pragma once
 // What invalidates a variant: each place that it assumes is watched, and a store there says so. A tensor that is known by identity
 // makes the variant look at that tensor again, no more.
-// Defined in compiler.cpp.
+// Defined in compiler.cpp, ends.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {
@@ -18,6 +18,9 @@ class VariantWatches : private CompilerPart {
   void on_store(Object* holder, const Value& key);
   void watch(const std::shared_ptr<Variant>& variant);
   void unwatch(const Variant& variant);
+  // All variants, and those that hold one of these objects (ends.cpp).
+  void invalidate_all();
+  void let_go(const std::unordered_set<Object*>& objects);
   // Drops the variants that became invalid.
   void sweep();
   bool has_invalid() const { return has_invalid_; }

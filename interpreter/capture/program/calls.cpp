@@ -278,6 +278,7 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
                !type->slots.construct && !(type->type_flags & kAbstractClass) &&
                type->type->slots.call == vm_.types().type->slots.call;
   if (!plain) break_here(BreakReason::unknown_call, type->name + "()");
+  if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
   const Value* init = attributes_.class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();
   instance->type = Local<Type>(type);

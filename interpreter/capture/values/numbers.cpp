@@ -125,6 +125,8 @@ void Numbers::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
   const auto is_known = [&](ValueId operand) { return builder_.known(operand).has_value(); };
   const bool on_values = jit::scalar_may_raise(op, ValueKind::Float);  // not where integers overflow
   if (!on_values || std::all_of(operands.begin(), operands.end(), is_known)) return;
+  // Beyond 64 bits there is an int too, which the interpreter makes.
+  if (op == ScalarOp::float_to_int && !cannot_raise(op, operands)) effects_.may_need_big_int();
   // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
   if (!frames_.is_protected() && !writes_.has_waiting_gradients()) return writes_.flush_writes();
   if (!cannot_raise(op, operands)) effects_.operation_may_raise();
@@ -451,7 +453,8 @@ bool Numbers::is_plain_data(const Value& v) const {
       for (const Value& item : cast<TupleObject>(v)->span())
         if (!is_plain_data(item)) return false;
       return true;
-    case Kind::Complex: return true;
+    case Kind::Complex:
+    case Kind::BigInt: return true;
     case Kind::Native: return v.object()->type == tensor_state_.dtype_type;
     case Kind::Type:
     case Kind::Function:

@@ -37,7 +37,7 @@ struct CaptureMemory {
   bool follows_calls = false;
   bool specialises = false;  // sizes and ints are facts
   bool only_call = false;    // the region ends behind its first instruction, a call
-  bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
+  bool has_effects = false;  // what raises inside try or with, or needs a longer int, cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);

@@ -42,26 +42,37 @@ void Frames::enter_frame(const Frame& frame) {
   stack_.push_back(std::move(entered));
   const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
   const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
-  held_at_entry_.resize(frame.register_count);
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
     const Value& v = frame.registers[reg];
-    held_at_entry_[reg] = may_hold(frame, reg);
     if (!live.contains(reg) && reg >= shown && !is_kind(v, Kind::Generator)) continue;
     if (v.is_undefined() && (frame.pc == 0 || reg >= frame.code->code->register_names.size())) continue;
     EntrySource source;
     source.form = EntrySource::Form::Register;
     source.index = reg;
     stack_[0].registers[reg] = inputs_.load_value(v, std::move(source));
-    // What it is is known of every entry.
-    if (!v.is_object() || is_kind(v, Kind::Str) || as_tensor(tensor_state_, v)) held_at_entry_[reg] = false;
   }
+  if (vm_.sees_ends()) note_held(frame);
 }
 
 // A variable that is not read any more holds anything, and so does what a call left for its next instructions.
-bool Frames::may_hold(const Frame& frame, uint32_t reg) const {
+void Frames::note_held(const Frame& frame) {
   const lang::CodeObject& code = *frame.code->code;
-  if (!vm_.sees_ends() || (frame.pc == 0 && reg >= code.parameters.count())) return false;
-  return reg < code.register_names.size() || lang::live_registers(code, frame.pc).contains(reg);
+  const lang::RegisterSet& live = lang::live_registers(code, frame.pc);
+  held_at_entry_.resize(frame.register_count);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    if (frame.pc == 0 && reg >= code.parameters.count()) continue;
+    const Value& v = frame.registers[reg];
+    // What it is is known of every entry.
+    const bool is_known = live.contains(reg) && (!v.is_object() || is_kind(v, Kind::Str) || as_tensor(tensor_state_, v));
+    held_at_entry_[reg] = !is_known && (live.contains(reg) || reg < code.register_names.size());
+  }
+}
+
+// In front of the instruction, so that what it does is not done yet.
+void Frames::check_held(const lang::Instruction& instruction) const {
+  for (uint32_t reg : lang::register_use(*stack_[0].code->code, instruction).writes)
+    if (held_at_entry_[reg])
+      break_here(BreakReason::escape, "a variable lets go of an object while the program sees objects die");
 }
 
 void Frames::run_to_the_end() {
@@ -93,6 +104,7 @@ void Frames::step() {
     break_here(BreakReason::asked, "torch.compiler.disable(recursive=False)");
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
     break_here(refusal->reason, refusal->detail);
+  if (stack_.size() == 1 && !held_at_entry_.empty()) check_held(instruction);
   advanced_ = false;
   size_t depth = stack_.size();
   step_handler(instruction.op)(capture_, instruction);
@@ -124,8 +136,6 @@ void Frames::write(uint16_t reg, Av value) {
   Av& place = frame().registers[reg];
   if (is_generator_from_outside(place))
     break_here(BreakReason::instruction, "a generator from outside is dropped, which runs its handlers");
-  if (stack_.size() == 1 && reg < held_at_entry_.size() && held_at_entry_[reg])
-    break_here(BreakReason::escape, "a variable lets go of an object while the program sees objects die");
   place = std::move(value);
 }
 

@@ -108,9 +108,19 @@ std::vector<ValueId> Numbers::matched(std::span<const Av> operands, bool force_f
   return ids;
 }
 
+// An int is compared with a float as a float, which holds every int up to 2**53.
+void Numbers::compares_exactly(std::span<const Av> operands) {
+  const auto is_float = [](const Av& av) { return kind_of_number(av) == ValueKind::Float; };
+  if (std::none_of(operands.begin(), operands.end(), is_float)) return;
+  for (const Av& av : operands)
+    if (kind_of_number(av) == ValueKind::Int && !conditions_.assume_within(number_id(av), int64_t{1} << 53))
+      break_here(BreakReason::unknown_number, "comparison of an int that may be beyond 2**53 with a float");
+}
+
 Av Numbers::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   bool as_float = op == ScalarOp::pow || op >= ScalarOp::sqrt;
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
+  if (op == ScalarOp::eq || op == ScalarOp::ne || op == ScalarOp::lt || op == ScalarOp::le) compares_exactly(operands);
   const std::vector<ValueId> ids = matched(operands, as_float);
   scalar_may_raise(op, ids);
   size_checks_.check_overflow(op, ids);

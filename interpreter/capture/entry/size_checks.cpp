@@ -109,7 +109,7 @@ bool SizeChecks::assume_windows(Op op, std::span<const ValueId> scalars) {
 void SizeChecks::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
   const auto may_be_least = [&](ValueId id) {
-    return !builder_.known_int(id) && !conditions_.is_never_negative(id) && !conditions_.assume_within(id, kLargest);
+    return !conditions_.is_never_negative(id) && !conditions_.assume_within(id, kLargest);
   };
   const bool is_int = region_.type(operands[0]).kind == jit::ValueKind::Int;
   // Of the least of all ints there is no opposite.

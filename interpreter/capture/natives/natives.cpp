@@ -35,6 +35,10 @@ bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
   Local<StrObject> hook = intern(vm, "__instancecheck__");
   if (lookup_in_type(wanted->type, hook))
     break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
+  // What stands for another object, as a weak proxy does, says so by its __class__.
+  const Type* type = capture.attributes().type_of_av(av);
+  if (av.is_constant() && is_kind(av.value, Kind::Native) && type->slots.get_attribute)
+    break_here(BreakReason::unknown_object, "isinstance() of a " + type->name);
   return false;
 }
 

@@ -54,7 +54,8 @@ void Frames::enter_frame(const Frame& frame) {
   if (vm_.sees_ends()) note_held(frame);
 }
 
-// A variable that is not read any more holds anything, and so does what a call left for its next instructions.
+// A variable that is not read any more holds anything, and so does what a call left, for its next instructions or to be
+// cleared.
 void Frames::note_held(const Frame& frame) {
   const lang::CodeObject& code = *frame.code->code;
   const lang::RegisterSet& live = lang::live_registers(code, frame.pc);
@@ -64,7 +65,7 @@ void Frames::note_held(const Frame& frame) {
     const Value& v = frame.registers[reg];
     // What it is is known of every entry.
     const bool is_known = live.contains(reg) && (!v.is_object() || is_kind(v, Kind::Str) || as_tensor(tensor_state_, v));
-    held_at_entry_[reg] = !is_known && (live.contains(reg) || reg < code.register_names.size());
+    held_at_entry_[reg] = !is_known && (reg < code.register_names.size() || !v.is_undefined());
   }
 }
 

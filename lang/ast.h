@@ -282,11 +282,11 @@ struct JoinedStr : Expr {
 struct Constant : Expr {
   static constexpr ExprKind kKind = ExprKind::Constant;
   ConstantKind value_kind = ConstantKind::None;
-  // The literal 9223372036854775808: only its negation is a 64-bit integer.
+  // The literal 9223372036854775808: its negation is a 64-bit integer.
   bool needs_negation = false;
   int64_t integer = 0;
   double floating = 0;  // Float; of an Imaginary what stands before its j
-  std::string_view text;  // Str (UTF-8) and Bytes, decoded
+  std::string_view text;  // Str (UTF-8) and Bytes, decoded; of an Int beyond 64 bits its text without underscores
 };
 
 struct Attribute : Expr {

@@ -149,7 +149,7 @@ Text Printer::constant(const Constant* c) {
   Fields f;
   switch (c->value_kind) {
     case ConstantKind::Int:
-      word(f, "value", std::to_string(c->integer));
+      word(f, "value", c->text.empty() ? std::to_string(c->integer) : std::string(c->text));
       break;
     case ConstantKind::Imaginary:
       word(f, "value", float_text(c->floating) + "j");

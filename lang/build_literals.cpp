@@ -207,13 +207,15 @@ Expr* AstBuilder::integer(const Token* token) {
   if (token->bad) return e;
   constexpr uint64_t kLimit = uint64_t{1} << 63;
   uint64_t value = 0;
-  if (!parse_integer(source_.slice(token->span), value) || value > kLimit) {
-    error(Code::IntegerTooLarge, token->span, "integer literal does not fit in 64 bits")
-        .note("ints are 64-bit here: -9223372036854775808 to 9223372036854775807")
-        .help("write a float (a point or an exponent) when an approximate value will do");
+  const std::string_view text = source_.slice(token->span);
+  const bool fits = parse_integer(text, value);
+  if (!fits || value >= kLimit) {
+    std::string digits = without_underscores(text);
+    for (char& c : digits) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+    e->text = arena_.text(digits);
+    e->needs_negation = fits && value == kLimit;
     return e;
   }
-  e->needs_negation = value == kLimit;
   e->integer = static_cast<int64_t>(value);
   return e;
 }

@@ -198,7 +198,7 @@ void Walker::expr(Expr* e) {
     case ExprKind::Name:
       return name(as<Name>(e));
     case ExprKind::Constant:
-      return constant(as<Constant>(e));
+      return;
     case ExprKind::Attribute:
       mangle(as<Attribute>(e)->attr);
       return expr(as<Attribute>(e)->value);
@@ -234,12 +234,6 @@ void Walker::expr(Expr* e) {
     default:
       return display(e);
   }
-}
-
-void Walker::constant(Constant* c) {
-  if (!c->needs_negation) return;
-  diagnostics_.error(Code::IntegerTooLarge, c->span, "integer literal does not fit in 64 bits")
-      .note("ints are 64-bit here: -9223372036854775808 to 9223372036854775807");
 }
 
 // Expressions that are lists of others.

@@ -54,7 +54,6 @@ class Walker {
   void named(NamedExpr* e);
   void lambda(Lambda* e);
   void yield(Expr* e, Expr* value);
-  void constant(Constant* c);
   void display(Expr* e);
   void comprehension(ScopeKind kind, Identifier name, Scope*& out, List<Comprehension*> generators,
                      Expr* element, Expr* value);

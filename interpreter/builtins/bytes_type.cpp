@@ -4,6 +4,7 @@
 #include "interpreter/value/search.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/big_numbers.h"
 #include "runtime/base/hash.h"
 
 namespace tsc::interp {
@@ -50,7 +51,10 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
   }
   if (is_kind(v[0], Kind::Bytes)) return v[0];
   if (is_integer_like(v[0]) || type_of(vm, v[0])->slots.to_index) {
-    int64_t n = to_index(vm, v[0]);
+    const Value whole = whole_of(vm, v[0]);
+    if (is_big(whole))
+      raise(vm, vm.exceptions().OverflowError, "cannot fit '" + type_name(vm, v[0]) + "' into an index-sized integer");
+    int64_t n = whole.as_int();
     if (n < 0) raise_value_error(vm, "negative count");
     if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
     const char zero = 0;
@@ -61,7 +65,8 @@ Value bytes_construct(Vm& vm, Type*, Args& args) {
     raise_type_error(vm, "cannot convert '" + type_name(vm, v[0]) + "' object to bytes");
   TextBuilder data(vm);
   for_each(vm, v[0], [&](const Value& item) {
-    int64_t b = to_index(vm, item);
+    const Value whole = whole_of(vm, item);
+    const int64_t b = is_big(whole) ? -1 : whole.as_int();
     if (b < 0 || b > 255) raise_value_error(vm, "bytes must be in range(0, 256)");
     data += static_cast<char>(b);
     return true;

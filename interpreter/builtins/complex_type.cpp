@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/value/complex.h"
 #include "interpreter/vm/numbers.h"
 
@@ -41,11 +42,12 @@ bool is_equal(const Value& self, const Value& other) {
   const ComplexNumber z = self_of(self);
   if (const auto* right = try_cast<ComplexObject>(other))
     return z.re == right->number.re && z.im == right->number.im;
+  if (is_big(other)) return z.im == 0 && !std::isnan(z.re) && compare_big_float(other, z.re) == 0;
   return z.im == 0 && number_compare(CompareOp::Eq, Value::real(z.re), other);
 }
 
 Value complex_compare(Vm& vm, CompareOp op, const Value& self, const Value& other) {
-  const bool known = is_kind(other, Kind::Complex) || is_number(other);
+  const bool known = is_kind(other, Kind::Complex) || is_number(other) || is_big(other);
   if (!known || (op != CompareOp::Eq && op != CompareOp::Ne)) return vm.not_implemented();
   return Value::boolean(is_equal(self, other) == (op == CompareOp::Eq));
 }
@@ -275,6 +277,7 @@ std::optional<ComplexNumber> as_complex(const Value& v) {
   if (const auto* z = try_cast<ComplexObject>(v)) return z->number;
   if (v.is_float()) return ComplexNumber{v.as_float(), 0};
   if (is_number(v)) return ComplexNumber{static_cast<double>(v.as_int()), 0};
+  if (is_big(v)) return ComplexNumber{big_to_double(*v.object()->type->vm, v), 0};
   return std::nullopt;
 }
 

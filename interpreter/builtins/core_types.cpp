@@ -262,6 +262,7 @@ void object_set_class(Vm& vm, const Value& self, const Value& value) {
   o->type = type;
   if (!type->dictionary_shape) type->dictionary_shape = std::make_unique<Shape>(type, true);
   instance_state(o)->shape = type->dictionary_shape.get();
+  if (type->type_flags & kHasFinalizer) o->flags |= kHasEnd;
   if (--old->reference_count == 0) destroy_object(old);
 }
 Value object_dict(Vm& vm, const Value& self) {

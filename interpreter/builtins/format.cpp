@@ -4,6 +4,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -238,33 +239,60 @@ std::string format_float(Vm& vm, double value, std::string_view text) {
   return finish_number(negative, "", std::move(digits), rest, spec, 3);
 }
 
-std::string format_int(Vm& vm, int64_t value, std::string_view text, const char* type_name) {
-  FormatSpec spec = parse_spec(text, type_name);
-  char type = spec.type ? spec.type : 'd';
-  if (std::string_view("eEfFgG%").find(type) != std::string_view::npos)
-    return format_float(vm, static_cast<double>(value), text);
+namespace {
+
+void check_int_spec(const FormatSpec& spec, char type, const char* type_name) {
   if (std::string_view("bcdnoxX").find(type) == std::string_view::npos) unknown_code(type, type_name);
   if (spec.precision >= 0) bad_spec("Precision not allowed in integer format specifier");
   if (spec.no_negative_zero) bad_spec("Negative zero coercion (z) not allowed in integer format specifier");
-  if (type == 'c') {
-    if (spec.sign) bad_spec("Sign not allowed with integer format specifier 'c'");
-    if (spec.alternate) bad_spec("Alternate form (#) not allowed with integer format specifier 'c'");
-    if (value < 0 || value >= 0x110000) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
-    std::string point;
-    append_utf8(point, static_cast<uint32_t>(value));
-    return pad_text(point, 1, spec, '<');
-  }
-  int base = type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
-  uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-  char buffer[72];
-  std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
-  std::string_view prefix;
+  if (type != 'c') return;
+  if (spec.sign) bad_spec("Sign not allowed with integer format specifier 'c'");
+  if (spec.alternate) bad_spec("Alternate form (#) not allowed with integer format specifier 'c'");
+}
+
+bool shows_as_float(char type) { return std::string_view("eEfFgG%").find(type) != std::string_view::npos; }
+int base_of(char type) { return type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10; }
+
+std::string finish_int(bool negative, std::string digits, const FormatSpec& spec, char type) {
+  const int base = base_of(type);
+  std::string prefix;
   if (spec.alternate && base != 10) prefix = type == 'b' ? "0b" : type == 'o' ? "0o" : "0x";
   if (type == 'X') {
     for (char& c : digits) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     if (!prefix.empty()) prefix = "0X";
   }
-  return finish_number(value < 0, prefix, std::move(digits), "", spec, base == 10 ? 3 : 4);
+  return finish_number(negative, prefix, std::move(digits), "", spec, base == 10 ? 3 : 4);
+}
+
+}  // namespace
+
+std::string format_int(Vm& vm, int64_t value, std::string_view text, const char* type_name) {
+  FormatSpec spec = parse_spec(text, type_name);
+  char type = spec.type ? spec.type : 'd';
+  if (shows_as_float(type)) return format_float(vm, static_cast<double>(value), text);
+  check_int_spec(spec, type, type_name);
+  if (type == 'c') {
+    if (value < 0 || value >= 0x110000) throw Error(ErrorKind::OverflowError, "%c arg not in range(0x110000)");
+    std::string point;
+    append_utf8(point, static_cast<uint32_t>(value));
+    return pad_text(point, 1, spec, '<');
+  }
+  uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  char buffer[72];
+  std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base_of(type)).ptr);
+  return finish_int(value < 0, std::move(digits), spec, type);
+}
+
+std::string format_big(Vm& vm, const Value& big, std::string_view text) {
+  const FormatSpec spec = parse_spec(text, "int");
+  const char type = spec.type ? spec.type : 'd';
+  if (shows_as_float(type)) return format_float(vm, big_to_double(vm, big), text);
+  check_int_spec(spec, type, "int");
+  if (type == 'c') raise_too_large(vm, "C long");
+  std::string digits = digits_of(vm, big, base_of(type));
+  const bool negative = digits[0] == '-';
+  if (negative) digits.erase(0, 1);
+  return finish_int(negative, std::move(digits), spec, type);
 }
 
 std::string format_text(std::string_view value, std::string_view text) {

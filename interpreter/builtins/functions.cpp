@@ -7,12 +7,14 @@
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 #include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
 
 Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel);
+void add_text_functions(Vm& vm);  // exec, eval, compile: run_text.cpp
 
 std::string callable_name(Vm& vm, const Value& v) {
   if (auto* f = try_cast<FunctionObject>(v)) return std::string(f->qualified_name->view()) + "()";
@@ -37,6 +39,10 @@ bool ask_class(Vm& vm, Type* type, std::string_view name, const Value& asked) {
 bool is_instance_of(Vm& vm, const Value& v, const Value& classes) {
   if (auto* type = try_cast<Type>(classes)) {
     if (is_instance(vm, v, type)) return true;
+    // What stands for another object (a weak proxy) says so by its __class__.
+    if (v.is_object() && v.object()->type->slots.get_attribute)
+      if (auto* shown = try_cast<Type>(find_attribute(vm, v, vm.names().class_)); shown && shown->is_subtype_of(type))
+        return true;
     return ask_class(vm, type, "__instancecheck__", v);
   }
   if (auto* tuple = try_cast<TupleObject>(classes)) {
@@ -263,7 +269,8 @@ Value divmod_method(Vm& vm, const Value& left, const Value& right) {
   return r ? r : ask(right, left, "__rdivmod__");
 }
 Value divmod(Vm& vm, Args& a) {
-  bool numbers = is_number(a[0]) && is_number(a[1]);
+  const auto any_number = [](const Value& v) { return is_number(v) || is_big(v); };
+  bool numbers = any_number(a[0]) && any_number(a[1]);
   if (numbers && (a[0].is_float() || a[1].is_float()) && to_double(vm, a[1]) == 0)
     raise(vm, vm.exceptions().ZeroDivisionError, "float divmod()");
   if (Value special = numbers ? Value() : divmod_method(vm, a[0], a[1])) return special;
@@ -278,20 +285,6 @@ Value divmod(Vm& vm, Args& a) {
                                            binary(vm, BinaryOp::Mod, a[0], a[1])})
       .take();
 }
-// x with base * x = 1 modulo `modulus`, by the extended Euclidean algorithm.
-int64_t modular_inverse(Vm& vm, int64_t base, int64_t modulus) {
-  __int128 r = floor_modulo(base, modulus), next_r = modulus, x = 1, next_x = 0;
-  while (next_r != 0) {
-    __int128 quotient = r / next_r, kept = next_r;
-    next_r = r - quotient * next_r;
-    r = kept;
-    kept = next_x;
-    next_x = x - quotient * next_x;
-    x = kept;
-  }
-  if (r != 1 && r != -1) raise_value_error(vm, "base is not invertible for the given modulus");
-  return floor_modulo(static_cast<int64_t>(x * r), modulus);
-}
 Value pow_(Vm& vm, Args& a) {
   if (a[2].is_none()) return binary(vm, BinaryOp::Pow, a[0], a[1]);
   for (size_t i = 0; i < 3; ++i)
@@ -299,35 +292,18 @@ Value pow_(Vm& vm, Args& a) {
   for (int i = 0; i < 3; ++i)
     if (a[static_cast<size_t>(i)].is_float())
       raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
-  int64_t base = to_index(vm, a[0]), exponent = to_index(vm, a[1]), modulus = to_index(vm, a[2]);
-  if (modulus == 0) raise_value_error(vm, "pow() 3rd argument cannot be 0");
-  if (exponent < 0) {
-    base = modular_inverse(vm, base, modulus);
-    exponent = exponent == INT64_MIN ? INT64_MAX : -exponent;
-  }
-  __int128 result = 1, square = floor_modulo(base, modulus);
-  for (; exponent; exponent >>= 1) {
-    if (exponent & 1) result = result * square % modulus;
-    square = square * square % modulus;
-  }
-  int64_t r = static_cast<int64_t>(result % modulus);
-  return Value::integer(floor_modulo(r, modulus));
+  return power_modulo(vm, whole_of(vm, a[0]), whole_of(vm, a[1]), whole_of(vm, a[2]));
 }
 Value round_(Vm& vm, Args& a) {
   const Value& v = a[0];
   if (v.is_float()) {
-    if (a[1].is_none()) return Value::integer(float_to_int(vm, std::nearbyint(v.as_float())));
+    if (a[1].is_none()) return float_to_int(vm, std::nearbyint(v.as_float()));
     return Value::real(round_float(v.as_float(), to_index(vm, a[1])));
   }
-  if (is_integer_like(v)) {
-    int64_t digits = a[1].is_none() ? 0 : to_index(vm, a[1]);
-    if (digits >= 0) return Value::integer(v.as_int());
-    if (digits < -18) return Value::integer(0);
-    int64_t unit = 1;
-    for (int64_t i = digits; i < 0; ++i) unit *= 10;
-    int64_t down = floor_divide(v.as_int(), unit) * unit, rest = v.as_int() - down;
-    bool up = rest * 2 > unit || (rest * 2 == unit && (down / unit) % 2 != 0);
-    return Value::integer(up ? down + unit : down);
+  if (is_integer_like(v) || is_big(v)) {
+    const int64_t digits = a[1].is_none() ? 0 : to_index(vm, a[1]);
+    if (digits >= 0) return is_big(v) ? v : Value::integer(v.as_int());
+    return round_int(vm, v, digits == INT64_MIN ? INT64_MAX : -digits);
   }
   Type* type = type_of(vm, v);
   const Value* method = lookup_in_type(type, intern(vm, "__round__"));
@@ -351,7 +327,9 @@ Value ord(Vm& vm, Args& a) {
   return Value::integer(decode_utf8(s->view(), offset));
 }
 Value chr(Vm& vm, Args& a) {
-  int64_t c = to_index(vm, a[0]);
+  const Value whole = whole_of(vm, a[0]);
+  if (is_big(whole)) raise_too_large(vm, "C int");
+  int64_t c = whole.as_int();
   if (c < 0 || c >= 0x110000) raise_value_error(vm, "chr() arg not in range(0x110000)");
   if (c >= 0xD800 && c < 0xE000)
     raise_value_error(vm, "chr() of a surrogate half is not supported: text is UTF-8");
@@ -364,8 +342,9 @@ Value format_(Vm& vm, Args& a) {
 }
 template <char kind>
 Value in_base(Vm& vm, Args& a) {
-  int64_t v = to_index(vm, a[0]);
-  return str_value(vm, format_int(vm, v, std::string("#") + kind, "int"));
+  const Value v = whole_of(vm, a[0]);
+  const std::string spec = std::string("#") + kind;
+  return str_value(vm, is_big(v) ? format_big(vm, v, spec) : format_int(vm, v.as_int(), spec, "int"));
 }
 // A value that lies in a cell when a nested function uses the variable.
 Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<CellObject>(v)->content : v; }
@@ -397,10 +376,6 @@ struct Refused {
   const char *name, *reason;
 };
 constexpr Refused kRefused[] = {
-    {"eval", "a script is checked as a whole before it runs; use ast.literal_eval for data, getattr or a "
-             "dict of functions for names"},
-    {"exec", "a script is checked as a whole before it runs; put the code into a module and import it"},
-    {"compile", "a script is checked as a whole before it runs; torch.compile compiles functions"},
     {"bytearray", "use bytes, or a list of int that becomes bytes(list)"},
     {"memoryview", "slices of bytes are bytes; tensors share their memory"},
     {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},
@@ -536,6 +511,7 @@ void init_builtin_functions(Vm& vm) {
                                             : make_raw_native(vm, row.name, row.code);
     add_builtin(vm, row.name, f.take());
   }
+  add_text_functions(vm);
   for (const Refused& row : kRefused)
     add_builtin(vm, row.name, make_raw_native(vm, row.name, refuse).take());
   add_builtin(vm, "__debug__", Value::boolean(true));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/iteration.h"
@@ -13,7 +14,9 @@ int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* typ
   if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
     raise_type_error(vm, std::string(type) + " indices must be integers or slices, not " +
                              type_name(vm, key));
-  int64_t i = to_index(vm, key);
+  const Value whole = whole_of(vm, key);
+  if (is_big(whole)) raise_index_error(vm, "cannot fit '" + type_name(vm, key) + "' into an index-sized integer");
+  int64_t i = whole.as_int();
   if (i < 0) i += length;
   if (i < 0 || i >= length) raise_index_error(vm, std::string(type[0] == 'b' ? "" : type) +
                                                   (type[0] == 'b' ? "index out of range" : " index out of range"));
@@ -47,8 +50,12 @@ bool sequences_compare(Vm& vm, CompareOp op, std::span<const Value> a, std::span
 // The repetition count of sequence * n; Undefined when `v` is no integer.
 Value repeat_count(Vm& vm, const Value& v) {
   if (is_integer_like(v)) return Value::integer(std::max<int64_t>(0, v.as_int()));
-  if (v.is_object() && type_of(vm, v)->slots.to_index)
-    return Value::integer(std::max<int64_t>(0, to_index(vm, v)));
+  if (v.is_object() && type_of(vm, v)->slots.to_index) {
+    const Value whole = whole_of(vm, v);
+    if (is_big(whole))
+      raise(vm, vm.exceptions().OverflowError, "cannot fit '" + type_name(vm, v) + "' into an index-sized integer");
+    return Value::integer(std::max<int64_t>(0, whole.as_int()));
+  }
   return Value();
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -23,7 +24,7 @@ Value unboxed_number(const Value& v) { return static_cast<BoxedNumber*>(v.object
 namespace {
 
 Value unbox(const Value& v) { return is_kind(v, Kind::BoxedNumber) ? unboxed_number(v) : v; }
-bool numeric(const Value& v) { return is_number(v) || is_kind(v, Kind::BoxedNumber); }
+bool numeric(const Value& v) { return is_number(v) || is_big(v) || is_kind(v, Kind::BoxedNumber); }
 
 Value box(Vm& vm, Type* type, const Value& number) {
   if (!(type->type_flags & kScriptClass)) return number;
@@ -34,25 +35,69 @@ Value box(Vm& vm, Type* type, const Value& number) {
 
 Value number_binary_slot(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
   if (!numeric(a) || !numeric(b)) return vm.not_implemented();
-  return number_binary(vm, op, unbox(a), unbox(b));
+  const Value x = unbox(a), y = unbox(b);
+  if (!is_big(x) && !is_big(y)) return number_binary(vm, op, x, y);
+  if (!x.is_float() && !y.is_float()) return big_binary(vm, op, x, y);
+  return number_binary(vm, op, is_big(x) ? Value::real(big_to_double(vm, x)) : x,
+                       is_big(y) ? Value::real(big_to_double(vm, y)) : y);
 }
-Value number_unary_slot(Vm& vm, UnaryOp op, const Value& v) { return number_unary(vm, op, unbox(v)); }
+Value number_unary_slot(Vm& vm, UnaryOp op, const Value& v) {
+  const Value n = unbox(v);
+  return is_big(n) ? big_unary(vm, op, n) : number_unary(vm, op, n);
+}
+bool holds(CompareOp op, int order) {
+  switch (op) {
+    case CompareOp::Lt: return order < 0;
+    case CompareOp::Le: return order <= 0;
+    case CompareOp::Eq: return order == 0;
+    case CompareOp::Ne: return order != 0;
+    case CompareOp::Gt: return order > 0;
+    default: return order >= 0;
+  }
+}
 Value number_compare_slot(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   if (!numeric(a) || !numeric(b)) return vm.not_implemented();
-  return Value::boolean(number_compare(op, unbox(a), unbox(b)));
+  const Value x = unbox(a), y = unbox(b);
+  if (!is_big(x) && !is_big(y)) return Value::boolean(number_compare(op, x, y));
+  if (!x.is_float() && !y.is_float()) return Value::boolean(holds(op, compare_ints(x, y)));
+  const double d = x.is_float() ? x.as_float() : y.as_float();
+  if (std::isnan(d)) return Value::boolean(op == CompareOp::Ne);
+  return Value::boolean(holds(op, x.is_float() ? -compare_big_float(y, d) : compare_big_float(x, d)));
 }
-int64_t number_hash_slot(Vm&, const Value& v) { return static_cast<int64_t>(number_hash(unbox(v))); }
-bool number_truth(Vm& vm, const Value& v) { return truth(vm, unbox(v)); }
-Value number_repr(Vm& vm, const Value& v) { return str_value(vm, repr(vm, unbox(v))); }
+int64_t number_hash_slot(Vm&, const Value& v) {
+  const Value n = unbox(v);
+  return static_cast<int64_t>(is_big(n) ? big_hash(n) : number_hash(n));
+}
+bool number_truth(Vm& vm, const Value& v) {
+  const Value n = unbox(v);
+  return is_big(n) || truth(vm, n);
+}
+Value number_repr(Vm& vm, const Value& v) {
+  const Value n = unbox(v);
+  return str_value(vm, is_big(n) ? digits_of(vm, n, 10) : repr(vm, n));
+}
+// An int as it is, a bool as an int.
+Value plain_int(const Value& n) { return n.is_bool() ? Value::integer(n.as_int()) : n; }
 Value number_to_int(Vm& vm, const Value& v) {
   Value n = unbox(v);
-  return Value::integer(n.is_float() ? float_to_int(vm, n.as_float()) : n.as_int());
+  return n.is_float() ? float_to_int(vm, n.as_float()) : plain_int(n);
 }
-Value number_to_float(Vm& vm, const Value& v) { return Value::real(to_double(vm, unbox(v))); }
-Value number_to_index(Vm&, const Value& v) { return Value::integer(unbox(v).as_int()); }
+Value number_to_float(Vm& vm, const Value& v) {
+  const Value n = unbox(v);
+  return Value::real(is_big(n) ? big_to_double(vm, n) : to_double(vm, n));
+}
+Value number_to_index(Vm&, const Value& v) { return plain_int(unbox(v)); }
 Value number_format(Vm& vm, const Value& v, StrObject* spec) {
   if (spec->view().empty()) return str_value(vm, to_string(vm, v));
-  return str_value(vm, format(vm, unbox(v), spec->view()));
+  const Value n = unbox(v);
+  return str_value(vm, is_big(n) ? format_big(vm, n, spec->view()) : format(vm, n, spec->view()));
+}
+void number_destroy(Vm& vm, Object* o) {
+  if (o->kind == Kind::BigInt) destroy_big(vm, o);
+  else destroy_as<BoxedNumber>(vm, o);
+}
+void number_traverse(Object* o, Visitor& visit) {
+  if (o->kind != Kind::BigInt) traverse_instance(o, visit);
 }
 
 // Numbers may be written with the decimals of any script, and with any blanks around them.
@@ -126,9 +171,10 @@ Value parse_int(Vm& vm, const Value& text, int64_t base) {
     ok = end == digits.data() + digits.size();
     bool too_large = error == std::errc::result_out_of_range ||
                      magnitude > static_cast<uint64_t>(INT64_MAX) + negative;
-    if (ok && too_large)
-      raise(vm, vm.exceptions().OverflowError,
-            "integer overflow: " + std::string(strip(whole)) + " does not fit in 64 bits");
+    if (ok && too_large) {
+      const size_t first = digits.find_first_not_of('0');
+      return int_of_digits(vm, std::string_view(digits).substr(first), static_cast<int>(base), negative);
+    }
   }
   if (!ok)
     raise_value_error(vm, "invalid literal for int() with base " +
@@ -151,10 +197,10 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
     return box(vm, type, parse_int(vm, x, base));
   }
   if (is_integer_like(x)) return box(vm, type, Value::integer(x.as_int()));
-  if (x.is_float()) return box(vm, type, Value::integer(float_to_int(vm, x.as_float())));
+  if (x.is_float()) return box(vm, type, float_to_int(vm, x.as_float()));
   const TypeSlots& slots = type_of(vm, x)->slots;
   if (slots.to_int) return box(vm, type, slots.to_int(vm, x));
-  if (slots.to_index) return box(vm, type, Value::integer(to_index(vm, x)));
+  if (slots.to_index) return box(vm, type, whole_of(vm, x));
   if (is_number_text(x)) return box(vm, type, parse_int(vm, x, 10));
   raise_type_error(vm, "int() argument must be a string, a bytes-like object or a real number, not '" +
                            type_name(vm, x) + "'");
@@ -207,11 +253,13 @@ Value bool_construct(Vm& vm, Type*, Args& args) {
 }
 
 Value int_bit_length(Vm&, Args& a) {
+  if (const Value n = unbox(a[0]); is_big(n)) return Value::integer(bit_length_of(n));
   int64_t i = unbox(a[0]).as_int();
   uint64_t u = i < 0 ? 0 - static_cast<uint64_t>(i) : static_cast<uint64_t>(i);
   return Value::integer(u ? 64 - __builtin_clzll(u) : 0);
 }
 Value int_bit_count(Vm&, Args& a) {
+  if (const Value n = unbox(a[0]); is_big(n)) return Value::integer(bit_count_of(n));
   int64_t i = unbox(a[0]).as_int();
   return Value::integer(__builtin_popcountll(i < 0 ? 0 - static_cast<uint64_t>(i) : i));
 }
@@ -220,7 +268,7 @@ Value number_real(Vm&, const Value& v) {
   Value n = unbox(v);
   return n.is_bool() ? Value::integer(n.as_int()) : n;
 }
-Value int_numerator(Vm&, const Value& v) { return Value::integer(unbox(v).as_int()); }
+Value int_numerator(Vm&, const Value& v) { return plain_int(unbox(v)); }
 Value int_denominator(Vm&, const Value&) { return Value::integer(1); }
 Value number_imag(Vm&, const Value& v) {
   return unbox(v).is_float() ? Value::real(0) : Value::integer(0);
@@ -230,8 +278,13 @@ Value float_is_integer(Vm&, Args& a) {
   double d = unbox(a[0]).as_float();
   return Value::boolean(std::isfinite(d) && d == std::floor(d));
 }
-Value float_as_integer_ratio(Vm& vm, Args& a) {
-  double d = to_double(vm, unbox(a[0]));
+Value integer_ratio(Vm& vm, Args& a) {
+  const Value n = unbox(a[0]);
+  const auto pair = [&](const Value& up, const Value& down) {
+    return make_tuple(vm, std::vector<Value>{up, down}).take();
+  };
+  if (!n.is_float()) return pair(plain_int(n), Value::integer(1));
+  const double d = n.as_float();
   if (std::isnan(d)) raise_value_error(vm, "cannot convert NaN to integer ratio");
   if (std::isinf(d))
     raise(vm, vm.exceptions().OverflowError, "cannot convert Infinity to integer ratio");
@@ -241,12 +294,10 @@ Value float_as_integer_ratio(Vm& vm, Args& a) {
     m *= 2;
     --exponent;
   }
-  if (exponent < -62 || exponent > 62)
-    raise(vm, vm.exceptions().OverflowError, "integer ratio of " + float_repr(d) + " does not fit in 64 bits");
-  int64_t num = static_cast<int64_t>(m), den = 1;
-  if (exponent >= 0) num = static_cast<int64_t>(std::ldexp(m, exponent));
-  else den = int64_t{1} << -exponent;
-  return make_tuple(vm, std::vector<Value>{Value::integer(num), Value::integer(den)}).take();
+  const Value whole = Value::integer(static_cast<int64_t>(m)), one = Value::integer(1);
+  const Value shift = Value::integer(std::abs(exponent));
+  if (exponent >= 0) return pair(binary(vm, BinaryOp::LShift, whole, shift), one);
+  return pair(whole, binary(vm, BinaryOp::LShift, one, shift));
 }
 Value float_hex(Vm& vm, Args& a) {
   double d = unbox(a[0]).as_float();
@@ -290,34 +341,23 @@ bool is_big_endian(Vm& vm, const Value& order) {
   return text == "big";
 }
 Value int_to_bytes(Vm& vm, Args& a) {
-  int64_t value = unbox(a[0]).as_int(), length = to_index(vm, a[1]);
+  const Value value = plain_int(unbox(a[0]));
+  const int64_t length = to_index(vm, a[1]);
   bool big = is_big_endian(vm, a[2]), has_sign = truth(vm, a[3]);
   if (length < 0) raise_value_error(vm, "length argument must be non-negative");
-  if (value < 0 && !has_sign)
+  if (compare_ints(value, Value::integer(0)) < 0 && !has_sign)
     raise(vm, vm.exceptions().OverflowError, "can't convert negative int to unsigned");
-  int64_t bits = 8 * length - (has_sign ? 1 : 0);
-  bool fits = bits >= 63 || (bits >= 0 && (value < 0 ? ~value : value) >> bits == 0);
-  if (!fits) raise(vm, vm.exceptions().OverflowError, "int too big to convert");
   std::string data;
-  for (int64_t k = 0; k < length; ++k)
-    data += static_cast<char>(value >> std::min<int64_t>(8 * k, 63));
+  check_text_room(static_cast<size_t>(length));
+  if (!bytes_of_int(value, length, has_sign, data)) raise(vm, vm.exceptions().OverflowError, "int too big to convert");
   if (big) std::reverse(data.begin(), data.end());
   return make_bytes(vm, std::move(data)).take();
 }
 Value int_from_bytes(Vm& vm, Args& a) {
   Value bytes = call(vm, Value(vm.types().bytes), {a[1]});
   std::string data = cast<BytesObject>(bytes)->data;
-  if (!is_big_endian(vm, a[2])) std::reverse(data.begin(), data.end());
-  bool negative = truth(vm, a[3]) && !data.empty() && (data[0] & 0x80);
-  const char fill = negative ? '\xff' : '\0';
-  while (data.size() > 8 && data[0] == fill) data.erase(0, 1);
-  uint64_t value = negative ? ~uint64_t{0} : 0;
-  for (char c : data) value = value << 8 | static_cast<uint8_t>(c);
-  bool fits = data.size() <= 8 && (negative ? static_cast<int64_t>(value) < 0 : value <= INT64_MAX);
-  if (!fits)
-    raise(vm, vm.exceptions().OverflowError,
-          "integer overflow: " + std::to_string(data.size()) + " bytes do not fit in 64 bits");
-  return call(vm, a[0], {Value::integer(static_cast<int64_t>(value))});
+  if (is_big_endian(vm, a[2])) std::reverse(data.begin(), data.end());
+  return call(vm, a[0], {int_of_bytes(vm, data, truth(vm, a[3]))});
 }
 
 // --- methods that are operators under another name ----------------------------------------------------
@@ -342,7 +382,7 @@ Value number_round(Vm& vm, Args& a) {
 template <double (*f)(double)>
 Value number_rounded(Vm& vm, Args& a) {
   Value n = unbox(a[0]);
-  return Value::integer(n.is_float() ? float_to_int(vm, f(n.as_float())) : n.as_int());
+  return n.is_float() ? float_to_int(vm, f(n.as_float())) : plain_int(n);
 }
 void add_number_methods(TypeBuilder& b) {
   b.method("__divmod__", "self, value, /", number_divmod)
@@ -363,8 +403,8 @@ void add_number_slots(TypeSlots& s) {
   s.to_int = number_to_int;
   s.to_float = number_to_float;
   s.format = number_format;
-  s.destroy = destroy_as<BoxedNumber>;
-  s.traverse = traverse_instance;
+  s.destroy = number_destroy;
+  s.traverse = number_traverse;
   s.clear = clear_instance;
 }
 
@@ -411,7 +451,7 @@ void init_number_types(Vm& vm) {
       .method("bit_count", "self", int_bit_count)
       .method("conjugate", "self", number_conjugate)
       .method("is_integer", "self", int_is_integer)
-      .method("as_integer_ratio", "self", float_as_integer_ratio)
+      .method("as_integer_ratio", "self", integer_ratio)
       .getter("real", number_real)
       .getter("imag", number_imag)
       .getter("numerator", int_numerator)
@@ -426,7 +466,7 @@ void init_number_types(Vm& vm) {
   f.slots().construct = float_construct;
   f.allow_subclasses(offset_of(&BoxedNumber::state));
   f.method("is_integer", "self", float_is_integer)
-      .method("as_integer_ratio", "self", float_as_integer_ratio)
+      .method("as_integer_ratio", "self", integer_ratio)
       .method("conjugate", "self", number_conjugate)
       .method("hex", "self", float_hex)
       .class_method("fromhex", "cls, string, /", float_fromhex)

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/vm/numbers.h"
 
@@ -305,19 +306,20 @@ struct PercentFormatter {
   }
 
   void integer(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
-    int64_t n = 0;
+    Value n;
     bool decimal = kind == 'd' || kind == 'i' || kind == 'u';
     const TypeSlots& slots = type_of(vm, v)->slots;
     const bool derived = type_of(vm, v)->is_subtype_of(vm.types().integer);
-    if (decimal && slots.to_int && !derived) n = checked_int(vm, slots.to_int(vm, v), "__int__");
-    else if (slots.to_index) n = to_index(vm, v);
+    if (decimal && slots.to_int && !derived) n = slots.to_int(vm, v);
+    else if (slots.to_index) n = whole_of(vm, v);
     else
       raise_type_error(vm, std::string("%") + kind + " format: " +
                                (decimal ? "a real number" : "an integer") + " is required, not " +
                                type_name(vm, v));
     auto has = [&](char c) { return flags.find(c) != std::string::npos; };
-    std::string head, digits = format_int(vm, n, std::string(1, decimal ? 'd' : kind), "int");
-    if (n < 0) digits.erase(0, 1), head = "-";
+    const std::string shown(1, decimal ? 'd' : kind);
+    std::string head, digits = is_big(n) ? format_big(vm, n, shown) : format_int(vm, n.as_int(), shown, "int");
+    if (digits[0] == '-') digits.erase(0, 1), head = "-";
     else if (has('+') || has(' ')) head = has('+') ? "+" : " ";
     if (has('#') && !decimal) head += std::string("0") + kind;
     auto missing = [&](int64_t size) {

@@ -6,6 +6,11 @@
 
 #include "interpreter/vm/native.h"
 
+namespace tsc::lang {
+class Diagnostics;
+class Source;
+}
+
 namespace tsc::interp {
 
 // Fills the attributes from the arguments: (msg, (filename, lineno, offset, text[, end_lineno, end_offset])).
@@ -19,5 +24,8 @@ void add_syntax_error_members(TypeBuilder& type);
 // A SyntaxError as the parser would raise it.
 Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file,
                                          int64_t line, int64_t column, std::string_view text);
+
+// The first of the errors, with the whole report as its attribute `report`.
+[[noreturn]] void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source);
 
 }  // namespace tsc::interp

@@ -38,7 +38,7 @@ struct CaptureMemory {
   bool specialises = false;  // sizes and ints are facts
   bool only_call = false;    // the region ends behind its first instruction, a call
   bool lacks_memory = false; // inside try or with, memory was not there: each new tensor may raise
-  bool has_effects = false;  // an operation that raises inside try or with cannot be run a second time
+  bool has_effects = false;  // what raises inside try or with, or needs a longer int, cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;
   void make_dynamic(const Cell& cell, const Value& holder);

@@ -158,6 +158,7 @@ struct HostAction {
   Local<StrObject> name;
   Materials materials;
   bool has_result = false;
+  bool is_effect = true;  // false: nobody sees whether it is called once or twice
   jit::ValueKind result = jit::ValueKind::Object;
   uint32_t origin = 0;
 };

@@ -122,7 +122,8 @@ typedef enum tsc_grant {
   TSC_GRANT_PROCESS = 8, /* other processes, and what is known of this one */
   TSC_GRANT_CLOCK = 16,
   TSC_GRANT_NETWORK = 32,
-  TSC_GRANT_INPUT = 64 /* the process's standard input: input(), sys.stdin */
+  TSC_GRANT_INPUT = 64, /* the process's standard input: input(), sys.stdin */
+  TSC_GRANT_CODE = 128  /* compiling and running text: exec(), eval(), compile() */
 } tsc_grant;
 #define TSC_GRANT_ALL 0xffffffffu
 

@@ -1,5 +1,6 @@
 // Script values for the host: making them, reading them.
 #include "interpreter/embed/arguments.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/tensor/tensor_object.h"
 
 namespace tsc::embed {
@@ -78,6 +79,8 @@ bool is_tensor_value(const tsc_value* value) {
 
 tsc_kind object_kind(const tsc_value* value) {
   switch (value->value.object()->kind) {
+    case Kind::BigInt:
+      return TSC_INT;
     case Kind::Str:
       return TSC_STR;
     case Kind::List:
@@ -153,6 +156,7 @@ Value number_of(const tsc_value* value) {
 tsc_status* as_int(const tsc_value* value, int64_t* result) {
   return reading(value, [&]() -> tsc_status* {
     const Value number = number_of(value);
+    if (interp::is_big(number)) interp::raise_too_large(*value->engine->vm, "int64_t");
     if (!number.is_int() && !number.is_bool()) return wrong_kind(value, "int");
     *required(result, "number") = number.as_int();
     return nullptr;
@@ -162,6 +166,10 @@ tsc_status* as_int(const tsc_value* value, int64_t* result) {
 tsc_status* as_float(const tsc_value* value, double* result) {
   return reading(value, [&]() -> tsc_status* {
     const Value number = number_of(value);
+    if (interp::is_big(number)) {
+      *required(result, "number") = interp::big_to_double(*value->engine->vm, number);
+      return nullptr;
+    }
     if (!number.is_float() && !number.is_int() && !number.is_bool()) return wrong_kind(value, "float");
     *required(result, "number") =
         number.is_float() ? number.as_float() : static_cast<double>(number.as_int());

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/vm/ends.h"
 #include "interpreter/vm/vm_access.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -217,7 +218,8 @@ void Heap::put_back(void* memory, size_t size_class) {
 
 // Nested frees recurse a bounded number of times; what lies deeper waits in a list.
 void Heap::destroy(Object* object) {
-  if (object->flags & kBeingFreed) return;
+  if (object->flags & (kBeingFreed | kHasEnd)) [[unlikely]]
+    if (object->flags & kBeingFreed || !meet_end(object)) return;
   object->flags |= kBeingFreed;
   if (destroy_depth_ >= kDestroyDepth) {
     try {
@@ -228,6 +230,26 @@ void Heap::destroy(Object* object) {
     }
   }
   destroy_with_pending(object);
+}
+
+// Runs what the script has for the end of this object. False: it lives on. The object is whole and held meanwhile; what
+// dies with it is not collected, as others may be half freed further out.
+bool Heap::meet_end(Object* object) {
+  ++object->reference_count;
+  ++destroy_depth_;
+  call_finalizer(vm_, object);
+  const bool dies = object->reference_count == 1;
+  if (dies) clear_references(vm_, {&object, 1});
+  --destroy_depth_;
+  if (--object->reference_count > 0) return false;  // also what a callback found again
+  object->flags &= static_cast<uint8_t>(~kHasEnd);
+  return true;
+}
+
+void Heap::mark_ends(const Type* type) {
+  for (const std::vector<Object*>* list : {&young_, &old_})
+    for (Object* object : *list)
+      if (object->type->is_subtype_of(type)) object->flags |= kHasEnd;
 }
 
 void Heap::destroy_with_pending(Object* object) {
@@ -422,12 +444,38 @@ size_t Heap::collect_generation(std::vector<Object*>& objects, bool old) {
   std::vector<Value> garbage;
   for (size_t i = 0; i < objects.size(); ++i)
     if (!reachable[i] && !(objects[i]->flags & kBeingFreed)) garbage.push_back(Value(objects[i]));
+  if (vm_.sees_ends()) finalize_garbage(objects, old, garbage);
   Steps steps(stop());
   for (const Value& v : garbage) {
     steps.step();
     if (auto clear = v.object()->type->slots.clear) clear(vm_, v.object());
   }
   return garbage.size();
+}
+
+// Weak references to what is garbage are emptied, and callbacks called of those that are not garbage themselves, before
+// any __del__ runs; what that made reachable again stays, with all that it refers to.
+void Heap::finalize_garbage(const std::vector<Object*>& objects, bool old, std::vector<Value>& garbage) {
+  std::vector<Object*> ending;
+  for (const Value& v : garbage)
+    if (v.object()->flags & kHasEnd) ending.push_back(v.object());
+  if (ending.empty()) return;
+  for (const Value& v : garbage)
+    if (WeakReference* reference = weak_reference(vm_, v.object())) reference->callback.reset();
+  clear_references(vm_, ending);
+  bool finalizes = false;
+  for (Object* object : ending) {
+    finalizes |= (object->type->type_flags & kHasFinalizer) && !(object->flags & kFinalized);
+    call_finalizer(vm_, object);
+  }
+  if (!finalizes) return;
+  std::vector<Object*> held;
+  for (const Value& v : garbage) held.push_back(v.object());
+  const std::vector<bool> reachable = find_reachable(objects, old, held);
+  std::erase_if(garbage, [&](const Value& v) {
+    const Object* o = v.object();
+    return !(o->flags & kTracked) || bool(o->flags & kOldObject) != old || reachable[o->gc_index];
+  });
 }
 
 size_t Heap::collect(bool full) {

@@ -58,7 +58,10 @@ class Heap {
       throw;
     }
     object->type = type;
-    if (type->type_flags & kScriptClass) ++type->reference_count;
+    if (type->type_flags & kScriptClass) {
+      ++type->reference_count;
+      if (type->type_flags & kHasFinalizer) object->flags |= kHasEnd;
+    }
     if (type->slots.traverse) track(object);
     return Local<T>(object);
   }
@@ -79,6 +82,8 @@ class Heap {
 
   // Called when a count falls to zero. Deep structures are freed in bounded C++ stack.
   void destroy(Object* object);
+  // The script sees those objects die (vm/ends.h) that there are of a class that has just got __del__, or whose base has.
+  void mark_ends(const Type* type);
   // A stop is on its way to the host, who must not wait for what the script held: from now on containers are freed for
   // kFreeingNanoseconds, and what is left is put off until free_put_off().
   void hurry();
@@ -176,6 +181,8 @@ class Heap {
   void release_type(Type* type);
   void look_at_clock();
   void destroy_now(Object* object);
+  bool meet_end(Object* object);
+  void finalize_garbage(const std::vector<Object*>& objects, bool old, std::vector<Value>& garbage);
   bool put_off(Object* object) noexcept;
   void free_last_put_off();
   void destroy_with_pending(Object* object);

@@ -8,8 +8,7 @@ namespace {
 #define TSC_ONE_THREAD \
   "a script runs in one thread; tensor operations use all cores by themselves, write a plain loop"
 #define TSC_NO_SOURCE_ACCESS \
-  "a script is checked as a whole before it runs and cannot run other text; use getattr, a dict of " \
-  "functions, or json for data"
+  "there are no syntax trees and no tokens; use exec, eval and compile to run text, ast.literal_eval for data"
 #define TSC_NO_NETWORK "there is no network module; let the host fetch data, and read the file"
 #define TSC_NO_PROCESSES "scripts start no processes; run the program from the shell or the host"
 #define TSC_NO_FRAMES \
@@ -30,12 +29,12 @@ constexpr AbsentModule kRows[] = {
     {"concurrent", TSC_ONE_THREAD},
     {"configparser", "use json, dataclasses or argparse for settings"},
     {"ctypes", "scripts do not call C; a host defines functions and ops for them (docs/embedding.md)"},
-    {"decimal", "numbers are 64-bit int and float; scale to whole numbers, or use float"},
+    {"decimal", "scale to whole numbers, which are exact, or use float"},
     {"difflib", "compare line by line, or use an outside diff"},
     {"dis", "use `tenscript --emit=bytecode`"},
     {"email", TSC_NO_NETWORK},
     {"fcntl", "the host owns the descriptors; use a file that open(..., 'x') makes as a lock"},
-    {"fractions", "int has 64 bits; keep numerator and denominator in a tuple and use math.gcd"},
+    {"fractions", "keep numerator and denominator in a tuple and use math.gcd"},
     {"ftplib", TSC_NO_NETWORK},
     {"getopt", "use argparse"},
     {"http", TSC_NO_NETWORK},
@@ -86,9 +85,6 @@ constexpr AbsentModule kRows[] = {
     {"urllib.response", TSC_NO_NETWORK},
     {"urllib.robotparser", TSC_NO_NETWORK},
     {"unittest.mock", "set the attribute by hand, and back in a finally clause"},
-    {"weakref",
-     "objects are freed when their last name goes; hold the owner in one place and pass an index or "
-     "a key to the others"},
     {"xml", "use json or csv"},
     {"zoneinfo", "use datetime.timezone with a fixed offset"},
     // Not Python's, but of many model files.
@@ -124,7 +120,6 @@ constexpr AbsentModule kAttributes[] = {
     {"ast.parse", TSC_NO_SOURCE_ACCESS},
     {"einops.asnumpy", "numbers in bulk are tensors; use tolist(), or npy to write a file"},
     {"csv.Sniffer", "name the dialect: csv.reader(file, delimiter=...)"},
-    {"importlib.reload", "compiled code relies on modules that stay; start the script again"},
     {"inspect.currentframe", TSC_NO_FRAMES},
     {"inspect.getframeinfo", TSC_NO_FRAMES},
     {"inspect.stack", TSC_NO_FRAMES},
@@ -162,7 +157,7 @@ constexpr AbsentModule kAttributes[] = {
     {"sys._getframe", TSC_NO_FRAMES},
     {"sys.setprofile", "the prompt's %time and `tenscript explain` say where time goes"},
     {"sys.settrace", "there is no debugger; use print, or -i to look at names afterwards"},
-    {"sys.unraisablehook", "__del__ is not called, so nothing is unraisable"},
+    {"sys.unraisablehook", "errors of __del__ and of callbacks of weak references are printed on standard error"},
     {"tempfile.SpooledTemporaryFile", "use io.BytesIO or io.StringIO, or TemporaryFile"},
     {"tempfile.mktemp", "another program could take the name first; use NamedTemporaryFile"},
     {"typing.get_overloads", "overloads are not kept; the last definition is the function"},

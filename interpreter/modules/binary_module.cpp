@@ -1,10 +1,12 @@
 // _binary: packing of struct, base64, digests, crc32.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
 #include "runtime/io/crc32.h"
@@ -120,10 +122,20 @@ bool is_signed(char code) { return std::strchr("bhilqn", code) != nullptr; }
 void pack_integer(Vm& vm, std::string& out, const Item& item, const Value& v, bool big) {
   if (!is_integer_like(v) && !type_of(vm, v)->slots.to_index)
     struct_error(vm, "required argument is not an integer");
-  int64_t i = to_index(vm, v);
+  const Value whole = whole_of(vm, v);
   size_t bits = item.size * 8;
-  int64_t low = is_signed(item.code) ? (bits == 64 ? INT64_MIN : -(int64_t{1} << (bits - 1))) : 0;
-  int64_t high = bits == 64 ? INT64_MAX : (int64_t{1} << (bits - is_signed(item.code))) - 1;
+  if (bits == 64) {
+    std::string data;
+    const bool is_below = compare_ints(whole, Value::integer(0)) < 0 && !is_signed(item.code);
+    if (is_below || !bytes_of_int(whole, 8, is_signed(item.code), data)) struct_error(vm, "argument out of range");
+    if (big) std::reverse(data.begin(), data.end());
+    out += data;
+    return;
+  }
+  if (is_big(whole)) struct_error(vm, "argument out of range");
+  const int64_t i = whole.as_int();
+  int64_t low = is_signed(item.code) ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = (int64_t{1} << (bits - is_signed(item.code))) - 1;
   if (i < low || i > high) {
     if (item.size < 4) {
       const char* names[] = {"byte", "short"};
@@ -133,7 +145,6 @@ void pack_integer(Vm& vm, std::string& out, const Item& item, const Value& v, bo
                            : std::string(item.size == 1 ? "ubyte" : "ushort") + " format requires 0 <= number <= " +
                                  std::to_string(high));
     }
-    if (item.size == 8) struct_error(vm, "int too large to convert");
     if (low == 0 && i < 0) struct_error(vm, "argument out of range");
     struct_error(vm, std::string("'") + item.code + "' format requires " + std::to_string(low) + " <= number <= " +
                          std::to_string(high));
@@ -208,10 +219,7 @@ Value unpack_one(Vm& vm, const Item& item, const char* p, bool big) {
   uint64_t bits = get_bits(p, item.size, big);
   size_t unused = 64 - item.size * 8;
   if (is_signed(item.code)) return Value::integer(static_cast<int64_t>(bits << unused) >> unused);
-  if (bits > static_cast<uint64_t>(INT64_MAX))
-    raise(vm, vm.exceptions().OverflowError,
-          "unpack: " + std::to_string(bits) + " does not fit in an int of 64 bits");
-  return Value::integer(static_cast<int64_t>(bits));
+  return int_of_unsigned(vm, bits);
 }
 // unpack(format, data, offset): the values at that offset.
 Value struct_unpack(Vm& vm, Args& a) {

@@ -254,6 +254,21 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
   return final_module ? final_module : module.value();
 }
 
+// Its text is read anew and run in the module that is there.
+void Importer::reload(ModuleObject& module) {
+  if (natives_.count(module.name)) return;  // their functions are what they are
+  const size_t dot = module.name.rfind('.');
+  const Value parent = dot == std::string::npos ? Value() : dict_get(vm_, vm_.modules(), module.name.substr(0, dot));
+  Location found = locate(module.name, try_cast<ModuleObject>(parent));
+  if (!found.found) not_found(module.name, try_cast<ModuleObject>(parent));
+  const Local<ModuleObject> held(&module);
+  const Local<CodeObject> code = code_of(found);
+  module.file = found.file;
+  dict_set(vm_, module.globals, "__file__", str_value(vm_, found.file));
+  dict_set(vm_, module.globals, "__doc__", doc_of(vm_, code.get()));
+  vm_.run_code(code, held);
+}
+
 // A module whose body failed is not there. Neither are the parts of a failed package: they know the package
 // that was given up.
 void Importer::forget(const Value& name, bool is_package) {

@@ -27,6 +27,9 @@ class Importer {
   // Imports a dotted absolute name with all its packages; the last module.
   Local<ModuleObject> import_absolute(const std::string& name);
 
+  // Runs the module's text again, as its file has it now, in the namespace that it has.
+  void reload(ModuleObject& module);
+
   // The module of that name, made by its registered maker.
   Value import_native(const std::string& name) { return import_one(name, nullptr); }
   void register_native(std::string_view name, NativeMaker make);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/numbers.h"
@@ -110,8 +111,8 @@ class Reader {
     int64_t value = 0;
     auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (result.ec == std::errc()) return Value::integer(value);
-    raise(vm_, vm_.exceptions().OverflowError,
-          "the number " + std::string(digits) + " of the JSON text does not fit in an int of 64 bits");
+    const bool negative = digits[0] == '-';
+    return int_of_digits(vm_, digits.substr(negative), 10, negative);
   }
 
   uint32_t four_digits(size_t at) {
@@ -308,10 +309,10 @@ struct Writer {
     if (auto* s = try_cast<StrObject>(key)) text = std::string(s->view());
     else if (key.is_none()) text = "null";
     else if (key.is_bool()) text = key.as_bool() ? "true" : "false";
-    else if (key.is_int()) text = std::to_string(key.as_int());
+    else if (key.is_int() || is_big(key)) text = repr(vm, key);
     else if (key.is_float()) text = real(key.as_float());
     else if (is_kind(key, Kind::BoxedNumber))
-      text = is_instance(vm, key, vm.types().real) ? real(to_double(vm, key)) : std::to_string(to_index(vm, key));
+      text = is_instance(vm, key, vm.types().real) ? real(to_double(vm, key)) : repr(vm, whole_of(vm, key));
     else if (skip_keys) return false;
     else
       raise_type_error(vm, "keys must be str, int, float, bool or None, not " + type_name(vm, key));
@@ -362,11 +363,12 @@ struct Writer {
     else if (v.is_bool()) out += v.as_bool() ? "true" : "false";
     else if (v.is_int()) out += std::to_string(v.as_int());
     else if (v.is_float()) out += real(v.as_float());
+    else if (is_big(v)) out += repr(vm, v);
     else if (auto* s = try_cast<StrObject>(v)) string(s->view());
     else if (is_kind(v, Kind::List) || is_kind(v, Kind::Tuple)) sequence(v);
     else if (is_kind(v, Kind::Dict)) dict(v);
     else if (is_kind(v, Kind::BoxedNumber))
-      out += is_instance(vm, v, vm.types().real) ? real(to_double(vm, v)) : std::to_string(to_index(vm, v));
+      out += is_instance(vm, v, vm.types().real) ? real(to_double(vm, v)) : repr(vm, whole_of(vm, v));
     else {
       enter(v.object());
       value(call(vm, fallback, {v}));

@@ -1,9 +1,9 @@
-// math: doubles and 64-bit integers, with Python's domain and range errors.
+// math: doubles and ints, with Python's domain and range errors.
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -26,21 +26,26 @@ Value atanh_(Vm& vm, Args& a) {
   if (x == 1 || x == -1) domain_error(vm);
   return finish(vm, x, std::atanh(x));
 }
+double log_of_big(Vm& vm, const Value& big, double (*f)(double));
 template <double (*f)(double)>
 Value logarithm(Vm& vm, Args& a) {
+  if (is_big(a[0])) return Value::real(log_of_big(vm, a[0], f));
   double x = to_double(vm, a[0]);
   if (x <= 0) domain_error(vm);
   return Value::real(f(x));
 }
-Value log_(Vm& vm, Args& a) {
-  double x = to_double(vm, a[0]);
+double natural_log(Vm& vm, const Value& v) {
+  if (is_big(v)) return log_of_big(vm, v, std::log);
+  const double x = to_double(vm, v);
   if (x <= 0) domain_error(vm);
-  if (!a.has(1)) return Value::real(std::log(x));
-  double base = to_double(vm, a[1]);
-  if (base <= 0) domain_error(vm);
-  double divisor = std::log(base);
+  return std::log(x);
+}
+Value log_(Vm& vm, Args& a) {
+  const double x = natural_log(vm, a[0]);
+  if (!a.has(1)) return Value::real(x);
+  const double divisor = natural_log(vm, a[1]);
   if (divisor == 0) raise(vm, vm.exceptions().ZeroDivisionError, "float division by zero");
-  return Value::real(std::log(x) / divisor);
+  return Value::real(x / divisor);
 }
 // gamma and lgamma, which have poles at 0, -1, -2, ...
 template <double (*f)(double)>
@@ -78,7 +83,7 @@ Value rounding(Vm& vm, Args& a) {
   Type* type = type_of(vm, a[0]);
   if (const Value* method = lookup_in_type(type, intern(vm, kMethod)))
     return call(vm, bind_attribute(vm, *method, a[0], type));
-  return Value::integer(float_to_int(vm, f(to_double(vm, a[0]))));
+  return float_to_int(vm, f(to_double(vm, a[0])));
 }
 Value ulp(Vm& vm, Args& a) {
   double d = std::fabs(to_double(vm, a[0]));
@@ -147,58 +152,78 @@ Value prod(Vm& vm, Args& a) {
   });
   return total;
 }
+bool is_zero(const Value& v) { return v.is_int() && v.as_int() == 0; }
+bool is_negative(const Value& v) { return compare_ints(v, Value::integer(0)) < 0; }
 Value gcd_(Vm& vm, Args& a) {
-  int64_t r = 0;
-  for (const Value& v : cast<TupleObject>(a[0])->span()) r = std::gcd(r, to_index(vm, v));
-  return Value::integer(r);
+  Value r = Value::integer(0);
+  for (const Value& v : cast<TupleObject>(a[0])->span()) r = gcd_of(vm, r, whole_of(vm, v));
+  return r;
 }
 Value lcm_(Vm& vm, Args& a) {
   Value r = Value::integer(1);
   for (const Value& v : cast<TupleObject>(a[0])->span()) {
-    int64_t i = to_index(vm, v);
-    if (i == 0) return Value::integer(0);
-    int64_t g = std::gcd(r.as_int(), i);
-    r = binary(vm, BinaryOp::Mul, Value::integer(r.as_int() / g), Value::integer(i < 0 ? -i : i));
+    const Value i = whole_of(vm, v);
+    if (is_zero(i) || is_zero(r)) {
+      r = Value::integer(0);
+      continue;
+    }
+    const Value rest = binary(vm, BinaryOp::FloorDiv, i, gcd_of(vm, r, i));
+    r = unary(vm, UnaryOp::Absolute, binary(vm, BinaryOp::Mul, r, rest));
   }
   return r;
 }
 Value factorial(Vm& vm, Args& a) {
-  int64_t n = to_index(vm, a[0]);
-  if (n < 0) raise_value_error(vm, "factorial() not defined for negative values");
-  Value r = Value::integer(1);
-  for (int64_t i = 2; i <= n; ++i) r = binary(vm, BinaryOp::Mul, r, Value::integer(i));
-  return r;
+  const Value n = whole_of(vm, a[0]);
+  if (is_negative(n)) raise_value_error(vm, "factorial() not defined for negative values");
+  if (is_big(n)) raise(vm, vm.exceptions().OverflowError, "factorial() argument should not exceed 9223372036854775807");
+  return factorial_of(vm, n.as_int());
 }
-void check_counts(Vm& vm, int64_t n, int64_t k) {
-  if (n < 0) raise_value_error(vm, "n must be a non-negative integer");
-  if (k < 0) raise_value_error(vm, "k must be a non-negative integer");
+void check_counts(Vm& vm, const Value& n, const Value& k) {
+  if (is_negative(n)) raise_value_error(vm, "n must be a non-negative integer");
+  if (is_negative(k)) raise_value_error(vm, "k must be a non-negative integer");
 }
 Value comb(Vm& vm, Args& a) {
-  int64_t n = to_index(vm, a[0]), k = to_index(vm, a[1]);
+  const Value n = whole_of(vm, a[0]);
+  Value k = whole_of(vm, a[1]);
   check_counts(vm, n, k);
-  if (k > n) return Value::integer(0);
-  k = std::min(k, n - k);
-  __int128 r = 1;
-  for (int64_t i = 1; i <= k; ++i) {
-    r = r * (n - k + i) / i;
-    if (r > INT64_MAX) raise_integer_overflow(vm, BinaryOp::Mul, n, k);
-  }
-  return Value::integer(static_cast<int64_t>(r));
+  const Value rest = binary(vm, BinaryOp::Sub, n, k);
+  if (is_negative(rest)) return Value::integer(0);
+  if (less(vm, rest, k)) k = rest;
+  if (is_big(k)) raise(vm, vm.exceptions().OverflowError, "min(n - k, k) must not exceed 9223372036854775807");
+  return combinations_of(vm, n, k.as_int());
 }
 Value perm(Vm& vm, Args& a) {
-  int64_t n = to_index(vm, a[0]), k = a[1].is_none() ? n : to_index(vm, a[1]);
+  const Value n = whole_of(vm, a[0]);
+  if (a[1].is_none()) {
+    Value shifted[] = {n};
+    Args inner;
+    inner.positional = shifted;
+    inner.count = 1;
+    return factorial(vm, inner);
+  }
+  const Value k = whole_of(vm, a[1]);
   check_counts(vm, n, k);
-  Value r = Value::integer(k > n ? 0 : 1);
-  for (int64_t i = 0; i < k && k <= n; ++i) r = binary(vm, BinaryOp::Mul, r, Value::integer(n - i));
+  if (less(vm, n, k)) return Value::integer(0);
+  if (is_big(k)) raise(vm, vm.exceptions().OverflowError, "k must not exceed 9223372036854775807");
+  Value r = Value::integer(1);
+  for (int64_t i = 0; i < k.as_int(); ++i) {
+    vm.hear_stop();
+    r = binary(vm, BinaryOp::Mul, r, binary(vm, BinaryOp::Sub, n, Value::integer(i)));
+  }
   return r;
 }
-Value isqrt(Vm& vm, Args& a) {
-  int64_t n = to_index(vm, a[0]);
-  if (n < 0) raise_value_error(vm, "isqrt() argument must be nonnegative");
-  int64_t r = static_cast<int64_t>(std::sqrt(static_cast<long double>(n)));
-  while (r > 0 && r > n / r) --r;
-  while ((r + 1) <= n / (r + 1)) ++r;
-  return Value::integer(r);
+Value isqrt(Vm& vm, Args& a) { return root_of(vm, whole_of(vm, a[0])); }
+// As CPython does it: of a fraction between a half and one, and the power of two, where no float holds the int.
+double log_of_big(Vm& vm, const Value& big, double (*f)(double)) {
+  if (is_negative(big)) domain_error(vm);
+  const int64_t length = bit_length_of(big);
+  if (length <= 1023) return f(to_double(vm, big));
+  const Value shift = Value::integer(length - 62);
+  Value top = binary(vm, BinaryOp::RShift, big, shift);
+  if (!equal(vm, binary(vm, BinaryOp::LShift, top, shift), big)) top = binary(vm, BinaryOp::BitOr, top, Value::integer(1));
+  int exponent = 0;
+  const double fraction = std::frexp(to_double(vm, top), &exponent);
+  return f(fraction) + f(2.0) * static_cast<double>(length - 62 + exponent);
 }
 Value frexp_(Vm& vm, Args& a) {
   int e;
@@ -207,7 +232,9 @@ Value frexp_(Vm& vm, Args& a) {
 }
 Value ldexp_(Vm& vm, Args& a) {
   double x = to_double(vm, a[0]);
-  int64_t e = std::clamp<int64_t>(to_index(vm, a[1]), -5000, 5000);
+  const Value exponent = whole_of(vm, a[1]);
+  const int64_t e = is_big(exponent) ? (is_negative(exponent) ? -5000 : 5000)
+                                     : std::clamp<int64_t>(exponent.as_int(), -5000, 5000);
   return finish(vm, x, std::ldexp(x, static_cast<int>(e)));
 }
 Value modf_(Vm& vm, Args& a) {

@@ -32,6 +32,7 @@ constexpr Row kRows[] = {
     {"_unicode", make_unicode_module},
     {"_deflate", make_deflate_module},
     {"_yaml", make_yaml_module},
+    {"_weakref", make_weakref_module},
 };
 
 }  // namespace

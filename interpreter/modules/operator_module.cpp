@@ -1,5 +1,6 @@
 // operator: the operators as functions, and itemgetter, attrgetter, methodcaller.
 #include "interpreter/modules/itertools_types.h"
+#include "interpreter/vm/big_numbers.h"
 
 namespace tsc::interp {
 namespace {
@@ -28,7 +29,7 @@ Value contains_(Vm& vm, Args& a) { return Value::boolean(contains(vm, a[0], a[1]
 Value getitem(Vm& vm, Args& a) { return get_item(vm, a[0], a[1]); }
 Value setitem(Vm& vm, Args& a) { return set_item(vm, a[0], a[1], a[2]), Value::none(); }
 Value delitem(Vm& vm, Args& a) { return delete_item(vm, a[0], a[1]), Value::none(); }
-Value index_(Vm& vm, Args& a) { return Value::integer(to_index(vm, a[0])); }
+Value index_(Vm& vm, Args& a) { return whole_of(vm, a[0]); }
 Value concat(Vm& vm, Args& a) {
   if (!type_of(vm, a[0])->slots.get_item)
     raise_type_error(vm, "'" + type_name(vm, a[0]) + "' object can't be concatenated");

@@ -6,6 +6,7 @@
 
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
 namespace tsc::interp {
@@ -160,6 +161,16 @@ Value seed(Vm& vm, Args& a) {
   Twister& t = twister(a);
   if (is_kind(given, Kind::Str)) return t.seed(words_of(std::string(cast<StrObject>(given)->view()))), Value::none();
   if (is_kind(given, Kind::Bytes)) return t.seed(words_of(cast<BytesObject>(given)->data)), Value::none();
+  if (is_big(given)) {  // words of its magnitude, the lowest first
+    const Value magnitude = unary(vm, UnaryOp::Absolute, given);
+    const int64_t count = (bit_length_of(magnitude) + 31) / 32;
+    std::string data;
+    bytes_of_int(magnitude, 4 * count, false, data);
+    std::vector<uint32_t> words(static_cast<size_t>(count));
+    for (size_t i = 0; i < data.size(); ++i)
+      words[i / 4] |= static_cast<uint32_t>(static_cast<uint8_t>(data[i])) << (i % 4 * 8);
+    return t.seed(words), Value::none();
+  }
   if (!given.is_none() && !is_integer_like(given) && !given.is_float())
     raise_type_error(vm, "The only supported seed types are: None,\nint, float, str, bytes, and bytearray.");
   uint64_t s = entropy(vm);
@@ -192,32 +203,55 @@ Value setstate(Vm& vm, Args& a) {
   if (!twister(a).restore(words, kept)) raise_value_error(vm, "state vector is the wrong size");
   return Value::none();
 }
+// Words of 32 bits, the least first; the last one gives its upper bits.
+Value random_bits(Vm& vm, Twister& t, int64_t k) {
+  if (k <= 64) return int_of_unsigned(vm, t.bits(k));
+  check_text_room(static_cast<size_t>(k / 8));
+  std::string data;
+  for (; k > 0; k -= 32) {
+    uint32_t word = t.next();
+    if (k < 32) word >>= 32 - k;
+    for (int i = 0; i < 4; ++i) data += static_cast<char>(word >> (8 * i));
+  }
+  return int_of_bytes(vm, data, false);
+}
 Value getrandbits(Vm& vm, Args& a) {
   int64_t k = to_index(vm, a[1]);
   if (k < 0) raise_value_error(vm, "number of bits must be non-negative");
-  if (k > 63) raise(vm, vm.exceptions().OverflowError, "getrandbits() of more than 63 bits does not fit in an int");
-  return Value::integer(static_cast<int64_t>(twister(a).bits(k)));
+  return random_bits(vm, twister(a), k);
 }
 // An int, or a float without a fraction.
-int64_t range_bound(Vm& vm, const Value& v, const char* what) {
-  if (!v.is_float()) return to_index(vm, v);
-  const int64_t n = float_to_int(vm, v.as_float());
-  if (static_cast<double>(n) != v.as_float())
+Value range_bound(Vm& vm, const Value& v, const char* what) {
+  if (!v.is_float()) return whole_of(vm, v);
+  const Value n = float_to_int(vm, v.as_float());
+  if (to_double(vm, n) != v.as_float())
     raise_value_error(vm, std::string("non-integer ") + what + " for randrange()");
   return n;
 }
+Value random_below(Vm& vm, Twister& t, const Value& n) {
+  if (n.is_int()) return Value::integer(static_cast<int64_t>(t.below(static_cast<uint64_t>(n.as_int()))));
+  const int64_t k = bit_length_of(n);
+  Value r = random_bits(vm, t, k);
+  while (compare_ints(r, n) >= 0) r = random_bits(vm, t, k);
+  return r;
+}
 Value randrange(Vm& vm, Args& a) {
-  int64_t start = range_bound(vm, a[1], "arg 1"), stop = start;
-  if (a[2].is_none()) start = 0;
+  const Value zero = Value::integer(0);
+  Value start = range_bound(vm, a[1], "arg 1"), stop = start;
+  if (a[2].is_none()) start = zero;
   else stop = range_bound(vm, a[2], "stop");
-  const int64_t step = range_bound(vm, a[3], "step");
-  if (step == 0) raise_value_error(vm, "zero step for randrange()");
-  Local<RangeObject> range = make_range(vm, start, stop, step);
-  if (range->length <= 0)
-    raise_value_error(vm, a[2].is_none() ? "empty range for randrange()"
-                                         : "empty range for randrange() (" + std::to_string(start) + ", " +
-                                               std::to_string(stop) + ", " + std::to_string(stop - start) + ")");
-  return Value::integer(start + step * static_cast<int64_t>(twister(a).below(static_cast<uint64_t>(range->length))));
+  const Value step = range_bound(vm, a[3], "step");
+  if (compare_ints(step, zero) == 0) raise_value_error(vm, "zero step for randrange()");
+  // Of the range's length as many are there: (stop - start + step -+ 1) // step.
+  const int64_t towards = compare_ints(step, zero) > 0 ? -1 : 1;
+  Value count = binary(vm, BinaryOp::Add, binary(vm, BinaryOp::Sub, stop, start),
+                       binary(vm, BinaryOp::Add, step, Value::integer(towards)));
+  count = binary(vm, BinaryOp::FloorDiv, count, step);
+  if (compare_ints(count, zero) <= 0)
+    raise_value_error(vm, a[2].is_none() ? std::string("empty range for randrange()")
+                                         : "empty range for randrange() (" + repr(vm, start) + ", " + repr(vm, stop) + ", " +
+                                               repr(vm, binary(vm, BinaryOp::Sub, stop, start)) + ")");
+  return binary(vm, BinaryOp::Add, start, binary(vm, BinaryOp::Mul, step, random_below(vm, twister(a), count)));
 }
 Value randint(Vm& vm, Args& a) {
   Value args[] = {a[0], a[1], binary(vm, BinaryOp::Add, a[2], Value::integer(1)), Value::integer(1)};

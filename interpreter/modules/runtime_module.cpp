@@ -32,6 +32,12 @@ Value make_function(Vm& vm, Args& a) {
   return made;
 }
 
+// reload(module)
+Value reload(Vm& vm, Args& a) {
+  vm.importer().reload(*cast<ModuleObject>(a[0]));
+  return Value::none();
+}
+
 // caller(depth): (file, line, function, module) of the frame `depth` calls above the one that asks;
 // None beyond the outermost.
 Value caller(Vm& vm, Args& a) {
@@ -115,6 +121,7 @@ Value find_module(Vm& vm, Args& a) {
 Local<ModuleObject> make_runtime_module(Vm& vm) {
   ModuleBuilder m(vm, "_runtime");
   m.function("make_function", "source, name, namespace, file='<generated>'", make_function)
+      .function("reload", "module", reload)
       .function("caller", "depth", caller)
       .function("stack", "", stack)
       .function("globals_of", "depth", globals_of)

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
@@ -248,7 +249,20 @@ Value executable(Vm& vm) {
 
 // --- gc --------------------------------------------------------------------------------------------------------
 
-Value collect(Vm& vm, Args&) { return Value::integer(static_cast<int64_t>(vm.heap().collect(true))); }
+Value getdigits(Vm& vm, Args&) { return Value::integer(most_digits(vm)); }
+Value setdigits(Vm& vm, Args& a) {
+  constexpr int64_t kLeast = 640;
+  const int64_t most = to_index(vm, a[0]);
+  if (most != 0 && most < kLeast)
+    raise_value_error(vm, "maxdigits must be 0 or larger than " + std::to_string(kLeast));
+  most_digits(vm) = most;
+  return Value::none();
+}
+
+Value collect(Vm& vm, Args&) {
+  if (vm.sees_ends() && vm.hooks()) vm.hooks()->let_go(nullptr);
+  return Value::integer(static_cast<int64_t>(vm.heap().collect(true)));
+}
 Value enable(Vm& vm, Args&) { return vm.heap().enable(true), Value::none(); }
 Value disable(Vm& vm, Args&) { return vm.heap().enable(false), Value::none(); }
 Value isenabled(Vm& vm, Args&) { return Value::boolean(vm.heap().enabled()); }
@@ -297,6 +311,8 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .function("getfilesystemencoding", "", text_encoding)
       .function("exit", "status=None, /", exit)
       .function("getrecursionlimit", "", getrecursionlimit)
+      .function("get_int_max_str_digits", "", getdigits)
+      .function("set_int_max_str_digits", "maxdigits", setdigits)
       .function("setrecursionlimit", "limit, /", setrecursionlimit)
       .function("getsizeof", "object, default=?", getsizeof)
       .function("exc_info", "", exc_info)

@@ -3,6 +3,7 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/value/complex.h"
+#include "interpreter/vm/big_numbers.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -70,6 +71,11 @@ void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
   std::span<const Value> items;
   if (sequence_items(v, &items)) {
     for (const Value& item : items) vm.hear_stop(), fill(vm, item, wanted, out);
+    return;
+  }
+  if (is_big(v)) {
+    if constexpr (std::is_floating_point_v<T>) *out++ = big_to_double(vm, v);
+    else raise_value_error(vm, "Overflow when unpacking long long");
     return;
   }
   Scalar number;

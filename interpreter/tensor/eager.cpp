@@ -233,7 +233,9 @@ bool number_of(const Value& v, Scalar* out) {
     case Tag::Int: *out = Scalar::of_int(v.as_int()); return true;
     case Tag::Bool: *out = Scalar::of_bool(v.as_bool()); return true;
     case Tag::Float: *out = Scalar::of_float(v.as_float()); return true;
-    default: return is_kind(v, Kind::BoxedNumber) && number_of(unboxed_number(v), out);
+    default:
+      if (is_kind(v, Kind::BigInt)) throw Error(ErrorKind::OverflowError, "int too big to convert");
+      return is_kind(v, Kind::BoxedNumber) && number_of(unboxed_number(v), out);
   }
 }
 
@@ -245,7 +247,7 @@ Tensor scalar_tensor(const Scalar& value, DType dtype) {
 
 bool is_script_number(const Value& v) {
   Scalar unused;
-  return number_of(v, &unused) || is_kind(v, Kind::Complex);
+  return is_kind(v, Kind::BigInt) || is_kind(v, Kind::Complex) || number_of(v, &unused);
 }
 
 Tensor number_tensor(const Value& v, DType dtype) {
@@ -267,6 +269,7 @@ Tensor number_tensor(const Value& v, DType dtype) {
 
 DType number_dtype(const Value& v, DType default_dtype) {
   if (is_kind(v, Kind::Complex)) return complex_dtype(default_dtype);
+  if (is_kind(v, Kind::BigInt)) return DType::I64;
   Scalar number;
   number_of(v, &number);
   return number.kind == Scalar::Kind::Float ? default_dtype : number.kind == Scalar::Kind::Bool ? DType::Bool : DType::I64;

@@ -125,7 +125,7 @@ Scalar only_element(Vm& vm, const Value& self) {
 Value tensor_to_int(Vm& vm, const Value& self) {
   const Scalar s = only_element(vm, self);
   if (s.kind != Scalar::Kind::Float) return Value::integer(s.i);
-  return Value::integer(float_to_int(vm, s.f));
+  return float_to_int(vm, s.f);
 }
 
 Value tensor_to_float(Vm& vm, const Value& self) {

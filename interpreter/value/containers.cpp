@@ -1,4 +1,5 @@
 #include "interpreter/value/containers.h"
+#include "interpreter/vm/big_numbers.h"
 
 #include "interpreter/heap/patience.h"
 
@@ -150,7 +151,9 @@ int64_t slice_bound(Vm& vm, const Value& v) {
   if (!type->slots.to_index)
     raise_type_error(vm,
                      "slice indices must be integers or None or have an __index__ method");
-  return to_index(vm, v);
+  const Value whole = whole_of(vm, v);
+  if (is_big(whole)) return compare_ints(whole, Value::integer(0)) < 0 ? INT64_MIN : INT64_MAX;
+  return whole.as_int();
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ enum class Kind : uint8_t {
   File,
   Traceback,
   Complex,
+  BigInt,       // an int beyond 64 bits; its type is int
   BoxedNumber,  // an instance of a script subclass of int or float
   Native,       // a layout of another room (tensors); begins as Instance
 };
@@ -53,6 +54,8 @@ enum ObjectFlag : uint8_t {
   kReprGuard = 8,     // repr of this container is in progress
   kInterned = 16,     // a name: equal interned strings are the same object
   kBeingFreed = 32,
+  kHasEnd = 64,       // the script may see it die: its class has __del__, or it is weakly referred to (vm/ends.h)
+  kFinalized = 128,   // its __del__ was called
 };
 
 struct Object {

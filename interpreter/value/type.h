@@ -87,6 +87,7 @@ enum TypeFlag : uint32_t {
   kPlainSetAttribute = 16,  // stores follow the generic rule (no __setattr__ in the MRO)
   kAbstractClass = 32,      // has abstract methods left: no instances
   kSlotsOnly = 64,          // __slots__ all the way down: no attributes but those, no __dict__
+  kHasFinalizer = 128,      // __del__ in the MRO
 };
 
 struct Type : Object {

@@ -1,5 +1,6 @@
 // lang's code objects made runnable.
 #include "interpreter/value/complex.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/vm.h"
 #include "lang/bytecode/bytecode.h"
 
@@ -14,6 +15,7 @@ Value literal_value(Vm& vm, const lang::Literal& literal) {
     case LiteralKind::True: return Value::boolean(true);
     case LiteralKind::Ellipsis: return vm.ellipsis();
     case LiteralKind::Int: return Value::integer(literal.integer);
+    case LiteralKind::BigInt: return int_of_literal(vm, literal.text);
     case LiteralKind::Float: return Value::real(literal.real);
     case LiteralKind::Imaginary: return make_complex(vm, {0, literal.real});
     case LiteralKind::Bytes: return make_bytes(vm, literal.text).take();

@@ -30,6 +30,7 @@ constexpr GrantText kGrantTexts[] = {
     {Grant::Clock, "TSC_GRANT_CLOCK", "--allow-clock"},
     {Grant::Network, "TSC_GRANT_NETWORK", "--allow-net"},
     {Grant::Input, "TSC_GRANT_INPUT", "--allow-input"},
+    {Grant::Code, "TSC_GRANT_CODE", "--allow-code"},
 };
 
 std::string current_folder() {

@@ -21,6 +21,7 @@ enum class Grant : uint32_t {
   Clock = 16,
   Network = 32,
   Input = 64,  // the process's standard input
+  Code = 128,  // compiling and running text: exec, eval, compile
 };
 
 struct Grants {

@@ -7,17 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/vm.h"
 #include "runtime/base/hash.h"
 
 namespace tsc::interp {
-
-void raise_integer_overflow(Vm& vm, BinaryOp op, int64_t a, int64_t b) {
-  const char* symbol = op == BinaryOp::Pow ? "**" : kBinaryOps[static_cast<int>(op)].symbol;
-  raise(vm, vm.exceptions().OverflowError,
-        "integer overflow: " + std::to_string(a) + " " + symbol + " " + std::to_string(b) +
-            " does not fit in 64 bits; use floats for values this large");
-}
 
 int64_t floor_divide(int64_t a, int64_t b) {
   int64_t q = a / b;
@@ -81,7 +75,7 @@ Value int_power(Vm& vm, int64_t a, int64_t b) {
     if (e & 1) overflow |= base_overflow || __builtin_mul_overflow(result, base, &result);
     if (e > 1) base_overflow |= __builtin_mul_overflow(base, base, &base);
   }
-  if (overflow) raise_integer_overflow(vm, BinaryOp::Pow, a, b);
+  if (overflow) return big_binary(vm, BinaryOp::Pow, Value::integer(a), Value::integer(b));
   return Value::integer(result);
 }
 
@@ -89,9 +83,8 @@ Value int_shift(Vm& vm, BinaryOp op, int64_t a, int64_t b) {
   if (b < 0) raise_value_error(vm, "negative shift count");
   if (op == BinaryOp::RShift) return Value::integer(a >> (b > 63 ? 63 : b));
   if (a == 0) return Value::integer(0);
-  if (b > 63) raise_integer_overflow(vm, op, a, b);
-  int64_t r = static_cast<int64_t>(static_cast<uint64_t>(a) << b);
-  if (r >> b != a) raise_integer_overflow(vm, op, a, b);
+  const int64_t r = b > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(a) << b);
+  if (b > 63 || r >> b != a) return big_binary(vm, op, Value::integer(a), Value::integer(b));
   return Value::integer(r);
 }
 
@@ -99,15 +92,16 @@ Value unsupported(const Vm& vm) { return vm.not_implemented(); }
 
 Value int_binary(Vm& vm, BinaryOp op, int64_t a, int64_t b) {
   int64_t r = 0;
+  const auto beyond = [&] { return big_binary(vm, op, Value::integer(a), Value::integer(b)); };
   switch (op) {
     case BinaryOp::Add:
-      if (__builtin_add_overflow(a, b, &r)) raise_integer_overflow(vm, op, a, b);
+      if (__builtin_add_overflow(a, b, &r)) return beyond();
       return Value::integer(r);
     case BinaryOp::Sub:
-      if (__builtin_sub_overflow(a, b, &r)) raise_integer_overflow(vm, op, a, b);
+      if (__builtin_sub_overflow(a, b, &r)) return beyond();
       return Value::integer(r);
     case BinaryOp::Mul:
-      if (__builtin_mul_overflow(a, b, &r)) raise_integer_overflow(vm, op, a, b);
+      if (__builtin_mul_overflow(a, b, &r)) return beyond();
       return Value::integer(r);
     case BinaryOp::TrueDiv:
       if (b == 0) zero_division(vm, "division by zero");
@@ -115,7 +109,7 @@ Value int_binary(Vm& vm, BinaryOp op, int64_t a, int64_t b) {
       return Value::real(static_cast<double>(static_cast<long double>(a) / b));
     case BinaryOp::FloorDiv:
       if (b == 0) zero_division(vm, "integer division or modulo by zero");
-      if (b == -1 && a == INT64_MIN) raise_integer_overflow(vm, op, a, b);
+      if (b == -1 && a == INT64_MIN) return beyond();
       return Value::integer(floor_divide(a, b));
     case BinaryOp::Mod:
       if (b == 0) zero_division(vm, "integer modulo by zero");
@@ -196,7 +190,7 @@ Value number_unary(Vm& vm, UnaryOp op, const Value& v) {
   if (op == UnaryOp::Invert) return Value::integer(~i);
   if (op == UnaryOp::Positive) return Value::integer(i);
   if (op == UnaryOp::Absolute && i >= 0) return Value::integer(i);
-  if (i == INT64_MIN) raise_integer_overflow(vm, BinaryOp::Sub, 0, i);
+  if (i == INT64_MIN) return big_unary(vm, op, v);
   return Value::integer(-i);
 }
 
@@ -242,15 +236,13 @@ uint64_t number_hash(const Value& v) {
   return static_cast<uint64_t>(h == -1 ? -2 : h);
 }
 
-int64_t float_to_int(Vm& vm, double d) {
+Value float_to_int(Vm& vm, double d) {
   if (std::isnan(d)) raise_value_error(vm, "cannot convert float NaN to integer");
   if (std::isinf(d))
     raise(vm, vm.exceptions().OverflowError, "cannot convert float infinity to integer");
   d = std::trunc(d);
-  if (d >= 9223372036854775808.0 || d < -9223372036854775808.0)
-    raise(vm, vm.exceptions().OverflowError,
-          "integer overflow: " + float_repr(d) + " does not fit in 64 bits");
-  return static_cast<int64_t>(d);
+  if (d >= 9223372036854775808.0 || d < -9223372036854775808.0) return int_of_double(vm, d);
+  return Value::integer(static_cast<int64_t>(d));
 }
 
 std::string float_repr(double d) {

@@ -1,6 +1,6 @@
 #pragma once
-// Arithmetic of None-free numbers (bool, int, float) with Python's rules. Integers are 64 bits and
-// overflow is an error that names both operands.
+// Arithmetic of numbers that live in the value itself (bool, int of 64 bits, float) with Python's rules; what does not
+// fit into 64 bits becomes a BigInt (big_numbers.h).
 #include <string>
 
 #include "interpreter/value/operators.h"
@@ -18,14 +18,13 @@ Value number_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b);
 Value number_unary(Vm& vm, UnaryOp op, const Value& v);
 bool number_compare(CompareOp op, const Value& a, const Value& b);
 uint64_t number_hash(const Value& v);
-[[noreturn]] void raise_integer_overflow(Vm& vm, BinaryOp op, int64_t a, int64_t b);
 
 int64_t floor_divide(int64_t a, int64_t b);  // b != 0, no overflow
 int64_t floor_modulo(int64_t a, int64_t b);
 double float_modulo(double a, double b);
 double float_floor_divide(double a, double b);
-// An integral float as int; raises for NaN, infinities and values beyond 64 bits.
-int64_t float_to_int(Vm& vm, double d);
+// The whole part of a float; raises for NaN and infinities.
+Value float_to_int(Vm& vm, double d);
 // str(i).
 Value integer_str(Vm& vm, int64_t i);
 // repr(float): the shortest text that reads back the same.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/vm.h"
 
@@ -232,10 +233,25 @@ std::optional<int64_t> whole_number(Vm& vm, const Value& v) {
   if (is_integer_like(v)) return v.as_int();
   Type* integer = vm.types().integer;
   if (!v.is_object() || !v.object()->type->is_subtype_of(integer)) return std::nullopt;
-  return integer->slots.to_index(vm, v).as_int();
+  const Value n = integer->slots.to_index(vm, v);
+  if (is_big(n)) raise_too_large(vm, "C ssize_t");
+  return n.as_int();
 }
 
 }  // namespace
+
+Value whole_of(Vm& vm, const Value& v, const char* what) {
+  if (v.is_int()) return v;
+  Type *type = type_of(vm, v), *integer = vm.types().integer;
+  if (type->is_subtype_of(integer)) return integer->slots.to_index(vm, v);
+  if (type->slots.to_index) {
+    const Value made = type->slots.to_index(vm, v);
+    if (type_of(vm, made)->is_subtype_of(integer)) return integer->slots.to_index(vm, made);
+    raise_type_error(vm, "__index__ returned non-int (type " + type_name(vm, made) + ")");
+  }
+  if (what) raise_type_error(vm, std::string(what) + " must be an integer, not " + type->name);
+  raise_type_error(vm, "'" + type->name + "' object cannot be interpreted as an integer");
+}
 
 Value converted(Vm& vm, const Value& v, int conversion) {
   switch (conversion) {
@@ -270,7 +286,10 @@ double to_double(Vm& vm, const Value& v, const char* what) {
     raise_type_error(vm, type->name + ".__float__ returned non-float (type " +
                              type_name(vm, r) + ")");
   }
-  if (type->slots.to_index) return static_cast<double>(to_index(vm, v));
+  if (type->slots.to_index) {
+    const Value n = whole_of(vm, v);
+    return is_big(n) ? big_to_double(vm, n) : static_cast<double>(n.as_int());
+  }
   raise_type_error(vm, (what ? std::string(what) + " " : std::string()) +
                            "must be real number, not " + type->name);
 }

@@ -276,7 +276,8 @@ void MatchClass(Vm& vm, Frame& f, Instruction i) {
 
 void PrintExpr(Vm& vm, Frame& f, Instruction i) {
   const Value& v = f.registers[i.a];
-  if (vm.config().display) return vm.config().display(v);
+  const bool is_prompt = !is_kind(f.extra, Kind::Dict);  // and not exec() of code for one
+  if (is_prompt && vm.config().display) return vm.config().display(v);
   if (v.is_none() || !v) return;
   dict_set(vm, vm.builtins()->globals, "_", v);
   vm.write(Stream::Out, repr(vm, v) + "\n");

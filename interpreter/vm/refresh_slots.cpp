@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/ends.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/slot_rows.h"
 
@@ -147,7 +148,13 @@ void refresh_slots(Vm& vm, Type* type) {
   uint32_t flags = type->type_flags & ~(kPlainInstances | kPlainSetAttribute);
   if (plain_layout && !type->slots.get_attribute) flags |= kPlainInstances;
   if (!type->slots.set_attribute) flags |= kPlainSetAttribute;
+  const bool has_finalizer = script_class && lookup_in_type(type, vm.names().del.get());
+  flags = has_finalizer ? flags | kHasFinalizer : flags & ~uint32_t{kHasFinalizer};
+  const bool is_new = flags & ~type->type_flags & kHasFinalizer;
   type->type_flags = flags;
+  // Of a class that has just been made there are no instances yet.
+  if (is_new) prepare_ends(vm);
+  if (is_new && type->reference_count > 1) vm.heap().mark_ends(type);
 }
 
 }  // namespace tsc::interp

@@ -2,6 +2,7 @@
 // when a script class defines the method, and how a native slot appears as a method.
 #include <algorithm>
 
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/numbers.h"
@@ -65,7 +66,8 @@ int64_t script_length(Vm& vm, const Value& self) {
   return n;
 }
 Value script_to_int(Vm& vm, const Value& self) {
-  return Value::integer(checked_int(vm, call_dunder(vm, self, "__int__"), "__int__"));
+  const Value made = call_dunder(vm, self, "__int__");
+  return is_big(made) ? made : Value::integer(checked_int(vm, made, "__int__"));
 }
 Value script_to_float(Vm& vm, const Value& self) { return call_dunder(vm, self, "__float__"); }
 Value script_to_index(Vm& vm, const Value& self) { return call_dunder(vm, self, "__index__"); }

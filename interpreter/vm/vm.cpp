@@ -12,6 +12,7 @@
 #include "interpreter/builtins/syntax_error.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/ends.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/shape_checking.h"
 #include "interpreter/vm/vm_access.h"
@@ -114,6 +115,7 @@ void VmAccess::boot(Vm& vm) {
 }
 
 void VmAccess::dismantle(Vm& vm) {
+  end_program(vm);
   vm.shutting_down_ = true;
   vm.heap_.budget().set_signal(nullptr, 0);
   vm.watchers_ = nullptr;
@@ -221,10 +223,7 @@ void Vm::check_native_stack() {
     raise(*this, exceptions_.RecursionError, "maximum recursion depth exceeded: the native stack is full");
 }
 
-namespace {
-
-[[noreturn]] void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics,
-                                     const lang::Source& source) {
+void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source) {
   std::string text = lang::render_all(diagnostics, source, {});
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const lang::Diagnostic* first = nullptr;
@@ -237,8 +236,6 @@ namespace {
   set_own_attribute(vm, e, intern(vm, "report"), str_value(vm, text));
   throw ScriptException(std::move(e));
 }
-
-}  // namespace
 
 Local<CodeObject> compile_source(Vm& vm, std::string_view text, std::string_view file) {
   auto source = std::make_shared<const lang::Source>(std::string(file), std::string(text));

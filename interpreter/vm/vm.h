@@ -72,6 +72,10 @@ class CompilerHooks {
   virtual ~CompilerHooks() = default;
   // A function with `compiled` set was called; its arguments are bound, pc is 0.
   virtual EnterResult enter_function(Vm& vm, Frame& frame, Value& result) = 0;
+  // The program sees objects die from now on: the first one has __del__, or is referred to weakly.
+  virtual void on_ends() {}
+  // An object is seen from now on: whatever the compiler holds of it must not keep it alive.
+  virtual void let_go(Object*) {}
   // In front of an instruction of a frame whose `stepping` is set.
   virtual EnterResult enter_at(Vm& vm, Frame& frame, Value& result) = 0;
 };
@@ -163,6 +167,12 @@ class Vm {
   // --- seams -------------------------------------------------------------------------------------
   void set_hooks(CompilerHooks* hooks) { hooks_ = hooks; }
   CompilerHooks* hooks() const { return hooks_; }
+  // Whether the program can see objects die (ends.h); it stays so.
+  bool sees_ends() const { return sees_ends_; }
+  void see_ends() {
+    if (!sees_ends_ && hooks_) hooks_->on_ends();
+    sees_ends_ = true;
+  }
   void set_watchers(Watchers* watchers) { watchers_ = watchers; }
   Watchers* watchers() const { return watchers_; }
   // Pushes a frame above the current one (for hooks, before they return Resume).
@@ -256,6 +266,7 @@ class Vm {
   StopFlag own_stop_;
   StopFlag* stop_ = nullptr;
   bool shutting_down_ = false;
+  bool sees_ends_ = false;
   Frame* frame_ = nullptr;
   FrameStack stack_{heap_};
   Local<ExceptionObject> unwinding_;  // on its way to a handler or to a C++ caller

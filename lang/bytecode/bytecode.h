@@ -98,7 +98,8 @@ enum class LiteralKind : uint8_t {
   Str,
   Bytes,
   Tuple,
-  Slice
+  Slice,
+  BigInt
 };
 
 // A constant of the program. Equal literals of one CodeObject are one entry (1, 1.0 and True
@@ -107,7 +108,7 @@ struct Literal {
   LiteralKind kind = LiteralKind::None;
   int64_t integer = 0;
   double real = 0;             // Float; of an Imaginary the part before its j
-  std::string text;            // Str (UTF-8) and Bytes
+  std::string text;            // Str (UTF-8) and Bytes; of a BigInt the literal as it is written, without underscores
   std::vector<Literal> items;  // Tuple; of a Slice: start, stop, step, each None or an Int
 
   bool operator==(const Literal& other) const;

@@ -138,6 +138,8 @@ std::string literal_text(const Literal& literal) {
       return "...";
     case LiteralKind::Int:
       return std::to_string(literal.integer);
+    case LiteralKind::BigInt:
+      return literal.text;
     case LiteralKind::Float:
       return real_text(literal.real);
     case LiteralKind::Imaginary:

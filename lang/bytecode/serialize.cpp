@@ -136,7 +136,8 @@ class Writer {
       std::memcpy(&bits, &value.real, sizeof bits);
       out_.fixed64(bits);
     }
-    if (value.kind == LiteralKind::Str || value.kind == LiteralKind::Bytes) text(value.text);
+    if (value.kind == LiteralKind::Str || value.kind == LiteralKind::Bytes || value.kind == LiteralKind::BigInt)
+      text(value.text);
     if (value.kind == LiteralKind::Tuple || value.kind == LiteralKind::Slice) {
       out_.number(value.items.size());
       for (const Literal& item : value.items) literal(item);
@@ -362,7 +363,7 @@ class Reader {
   Literal literal(uint32_t depth) {
     Literal value;
     uint8_t kind = in_.byte();
-    if (kind > static_cast<uint8_t>(LiteralKind::Slice)) in_.fail("an unknown kind of constant");
+    if (kind > static_cast<uint8_t>(LiteralKind::BigInt)) in_.fail("an unknown kind of constant");
     if (depth > kMaxDepth) in_.fail("constants are nested too deeply");
     if (in_.failed()) return value;
     value.kind = static_cast<LiteralKind>(kind);
@@ -371,7 +372,8 @@ class Reader {
       uint64_t bits = in_.fixed64();
       std::memcpy(&value.real, &bits, sizeof bits);
     }
-    if (value.kind == LiteralKind::Str || value.kind == LiteralKind::Bytes) value.text = text();
+    if (value.kind == LiteralKind::Str || value.kind == LiteralKind::Bytes || value.kind == LiteralKind::BigInt)
+      value.text = text();
     if (value.kind == LiteralKind::Tuple || value.kind == LiteralKind::Slice) {
       size_t count = in_.count(1);
       if (value.kind == LiteralKind::Slice && count != 3) in_.fail("a slice has three parts");

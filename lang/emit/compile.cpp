@@ -69,8 +69,8 @@ CompileResult compile_module(std::shared_ptr<const Source> source, const Compile
   return compile(std::move(source), options, false);
 }
 
-CompileResult compile_expression(std::shared_ptr<const Source> source) {
-  return compile(std::move(source), {}, true);
+CompileResult compile_expression(std::shared_ptr<const Source> source, const CompileOptions& options) {
+  return compile(std::move(source), options, true);
 }
 
 CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source,

@@ -15,6 +15,9 @@ struct CompileOptions {
   bool interactive = false;
   // For tests: a failed `assert` tells the values of its comparison.
   bool explain_asserts = false;
+  // Of exec and eval: names at the top live in the frame's namespace, which need not be the one of globals; what is not
+  // found there is looked for among the globals.
+  bool own_names = false;
   // Functions compare their tensors with their annotations (shapes/annotation.h).
   bool check_shapes = false;
 };
@@ -30,7 +33,7 @@ CompileResult compile_module(std::shared_ptr<const Source> source,
                              const CompileOptions& options = {});
 
 // One expression; the code returns its value. Names are read as at module level.
-CompileResult compile_expression(std::shared_ptr<const Source> source);
+CompileResult compile_expression(std::shared_ptr<const Source> source, const CompileOptions& options = {});
 
 // The last stage alone; `resolution` is that of `module`. Null when a limit was exceeded.
 CodeRef emit_module(const Module& module, std::shared_ptr<const Source> source,

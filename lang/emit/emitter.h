@@ -93,6 +93,11 @@ class Emitter {
   Operand constant(Literal literal, Want want, InstructionSpan where);
   std::optional<uint32_t> number_constant(const Expr* e);
   Operand emit_name(const Name& node, Want want);
+  // A global that the code of exec reads and writes in its own namespace.
+  Binding at_top(Binding binding) {
+    const bool own = context_.options.own_names && b_.code().kind == CodeKind::Module;
+    return own && binding.access == Access::Global ? Binding{Access::Class, 0} : binding;
+  }
   Operand load_binding(Binding binding, Identifier name, Want want, InstructionSpan where);
   Operand emit_bin_op(const BinOp& node, Want want);
   Operand emit_unary_op(const UnaryOp& node, Want want);

@@ -115,6 +115,7 @@ Operand Emitter::emit_name(const Name& node, Want want) {
 }
 
 Operand Emitter::load_binding(Binding binding, Identifier name, Want want, InstructionSpan where) {
+  binding = at_top(binding);
   if (binding.access == Access::Local) {
     Reg reg = local_register(binding.index);
     b_.emit(Op::CheckBound, reg, b_.name(name), 0, where);
@@ -163,8 +164,6 @@ Operand Emitter::emit_bin_op(const BinOp& node, Want want) {
 
 Operand Emitter::emit_unary_op(const UnaryOp& node, Want want) {
   constexpr Op kOps[] = {Op::Invert, Op::Not, Op::Positive, Op::Negative};
-  auto* number = try_as<const Constant>(node.operand);
-  TSC_CHECK(!number || !number->needs_negation, "an integer literal beyond 64 bits");
   Reg mark = b_.top();
   Operand value = expr(node.operand);
   Reg to = destination(want, mark);

@@ -30,8 +30,10 @@ std::optional<Literal> fold_constant(const Constant& node) {
       out.kind = LiteralKind::Ellipsis;
       break;
     case ConstantKind::Int:
-      if (node.needs_negation) return std::nullopt;
-      return int_literal(node.integer);
+      if (node.text.empty()) return int_literal(node.integer);
+      out.kind = LiteralKind::BigInt;
+      out.text = node.text;
+      break;
     case ConstantKind::Float:
       return float_literal(node.floating);
     case ConstantKind::Imaginary:

@@ -158,6 +158,9 @@ TEST_CASE("the sandbox denies, --allow-* gives back") {
   CHECK(tenscript({"--sandbox", "--allow-clock", "-c", "import time\ntime.time()"}).exit_code == 0);
   CHECK(tenscript({"--sandbox", "-c", "import os\nprint(len(os.environ))"}).out == "0\n");
   CHECK(contains(tenscript({"--sandbox", "-c", "input()"}, "line\n").err, "--allow-input"));
+  CHECK(contains(tenscript({"--sandbox", "-c", "exec('1')"}).err, "--allow-code"));
+  CHECK(contains(tenscript({"--sandbox", "-c", "eval('1')"}).err, "TSC_GRANT_CODE"));
+  CHECK(tenscript({"--allow-code", "-c", "print(eval('1 + 1'))"}).out == "2\n");
   CHECK(tenscript({"--allow-input", "-c", "print(input())"}, "line\n").out == "line\n");
   CHECK(tenscript({"--allow-env", "-c", "import os\nprint(os.getenv('NO_COLOR'))"}).out == "1\n");
 }

@@ -178,6 +178,19 @@ TEST_CASE("the host's standard input is a grant like the others") {
   open.run_source("import sys\nassert input() == 'first' and sys.stdin.read() == 'second\\nthird\\n'");
 }
 
+TEST_CASE("text that a script runs is a grant of its own") {
+  Engine closed;
+  for (const char* deed : {"exec('1')", "eval('1')", "compile('1', 'f', 'exec')"}) {
+    INFO(deed);
+    CHECK_THROWS_WITH(closed.run_source(deed), Catch::Contains("PermissionError") && Catch::Contains("--allow-code") &&
+                                                   Catch::Contains("TSC_GRANT_CODE"));
+  }
+  Options options;
+  options.grants = TSC_GRANT_CODE;
+  Engine open(options);
+  open.run_source("exec('x = 2')\nassert eval('x + 1') == 3");
+}
+
 TEST_CASE("single grants") {
   ::setenv("TENSCRIPT_TEST_GRANT", "seen", 1);
   Options options;

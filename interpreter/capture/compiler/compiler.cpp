@@ -15,9 +15,6 @@
 namespace tsc::interp {
 namespace {
 
-// So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
-constexpr uint32_t kFreeCaptures = 400;
-constexpr uint64_t kRunsForCapture = 4;
 constexpr uint32_t kStringVariants = 8;
 
 // Whoever asks for another backend wants to see what it does from the first call on.
@@ -51,7 +48,8 @@ Compiler::Compiler(Vm& vm, CompileOptions options)
 Compiler::~Compiler() = default;
 
 void Compiler::reset() {
-  sites_.clear();
+  // Goes when nothing is left of it here: objects die with it, whose __del__ may come back.
+  const Sites gone = std::exchange(sites_, {});
   runs_.forget_frames();
   watches_.reset();
   codes_.clear();
@@ -135,6 +133,7 @@ bool reads_steps(const CodeObject& code) {
 
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   if (watches_.has_invalid()) [[unlikely]] watches_.sweep();
+  if (vm_.sees_ends() && holds_end(frame)) return EnterResult::Interpret;
   const CompileSettings* settings = requests_.settings_at(frame, at_start);
   if (!settings) return EnterResult::Interpret;
   const SiteKey key{frame.code, frame.pc, settings};
@@ -156,6 +155,8 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   found = sites_.find(key);
   if (found == sites_.end()) return EnterResult::Interpret;
   EnterResult outcome = EnterResult::Interpret;
+  const bool counts = !found->second.account.is_free();
+  const CaptureAccount::Clock::time_point began = counts ? CaptureAccount::Clock::now() : CaptureAccount::Clock::time_point();
   // From the one that ran last: calls come again, and what comes after one of many layers is in front of it.
   size_t at = found->second.last;
   for (size_t left = found->second.variants.size(); left > 0; --left) {
@@ -164,9 +165,11 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     at = std::min(at, variants.size() - 1);
     const std::shared_ptr<Variant> variant = variants[at];
     found->second.last = at;
-    if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
+    const bool ran = variant->valid && try_variant(variant, frame, &outcome, result);
     // The map may have grown while the region ran.
     found = sites_.find(key);
+    if (ran && counts && found != sites_.end()) found->second.account.note_run(began, variant->plan.instructions);
+    if (ran) return outcome;
     at = at == 0 ? found->second.variants.size() - 1 : at - 1;
   }
   if (sharing_.enter_shared(frame, found->second, &outcome, result)) return outcome;
@@ -236,18 +239,17 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
       if (options_.strict && result.plan.repeats) sharing_.check_repeats(frame, memory, result);
       return result;
     } catch (const CaptureRestart&) {
+    } catch (const BreakHere&) {  // of what a container holds that the region begins with
+      return std::nullopt;
     }
   }
   return std::nullopt;
 }
 
-bool Compiler::may_capture(const Site& site, const CompileSettings& settings) const {
+bool Compiler::may_capture(Site& site, const CompileSettings& settings) const {
   const std::optional<uint32_t> limit = settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
   if (limit) return site.captures < *limit;
-  if (site.captures < kFreeCaptures) return true;
-  uint64_t runs = 0;
-  for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
-  return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
+  return site.account.is_free() || site.account.affords();
 }
 
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
@@ -304,6 +306,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   variant->entry.build(variant->plan);
   variant->executable->hold(variant->entry.held_inputs());
   watches_.watch(variant);
+  if (const auto place = sites_.find(key); place != sites_.end()) place->second.account.note_capture(began);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
       if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";
@@ -418,8 +421,14 @@ void RegionRuns::resume(const Variant&, const ExitPlan& exit, Frame& frame, Mate
   connect_leaves(exit, materializer);
   states[0].registers.resize(frame.register_count);
   frame.pc = states[0].pc;
-  for (uint32_t reg = 0; reg < frame.register_count; ++reg)
+  // A variable that nothing reads again keeps what it holds to the end of its function, where the program may see it die.
+  const lang::CodeObject& code = *frame.code->code;
+  const size_t kept = vm_.sees_ends() ? code.register_names.size() : 0;
+  const lang::RegisterSet& needed = lang::live_registers(code, frame.pc);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    if (reg < kept && !needed.contains(reg) && states[0].registers[reg].is_undefined()) continue;
     frame.registers[reg] = std::move(states[0].registers[reg]);
+  }
   frame.stepping = true;
   for (size_t i = 1; i < states.size(); ++i) vm_.push_frame(states[i])->stepping = true;
   vm_.current_frame()->skip_step = true;

@@ -27,6 +27,8 @@ class Compiler : public CompilerHooks, public Watchers {
 
   EnterResult enter_function(Vm& vm, Frame& frame, Value& result) override;
   EnterResult enter_at(Vm& vm, Frame& frame, Value& result) override;
+  void on_ends() override;
+  void let_go(Object* object) override;
   void on_store(Object* holder, const Value& key) override { watches_.on_store(holder, key); }
 
   CompileOptions& options() { return options_; }
@@ -66,7 +68,8 @@ class Compiler : public CompilerHooks, public Watchers {
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
   bool is_blocked() const;
-  bool may_capture(const Site& site, const CompileSettings& settings) const;
+  static bool holds_end(const Frame& frame);
+  bool may_capture(Site& site, const CompileSettings& settings) const;
   bool may_come_later(const Frame& frame) const;
   bool works_in_background(const Frame& frame) const;
   void begin_first_call(Frame& frame);

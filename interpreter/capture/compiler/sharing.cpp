@@ -239,11 +239,13 @@ void VariantSharing::add_variant(Site& site, const std::shared_ptr<Variant>& var
     drop_abandoned(site);
     site.held_last = held();
   }
+  std::shared_ptr<Variant> evicted;  // goes when the list is in order
   const auto alike = [&](const std::shared_ptr<Variant>& other) { return other->shares_code == variant->shares_code; };
   const auto count = static_cast<size_t>(std::count_if(variants.begin(), variants.end(), alike));
   if (count >= (variant->shares_code ? kSharedLimit : kVariantLimit)) {
     const auto oldest = std::find_if(variants.rbegin(), variants.rend(), alike);
-    watches_.unwatch(**oldest);
+    evicted = *oldest;
+    watches_.unwatch(*evicted);
     variants.erase(std::next(oldest).base());
   }
   variants.insert(variants.begin(), variant);
@@ -251,13 +253,17 @@ void VariantSharing::add_variant(Site& site, const std::shared_ptr<Variant>& var
 }
 
 // What is known of a module that only the compiler still holds, as in a program that makes one model after the other.
-void VariantSharing::drop_abandoned(Site& site) {
+std::unordered_set<Object*> VariantSharing::abandoned_objects() const {
   std::vector<Object*> references;
   for (const auto& [key, other] : sites_)
     for (const std::shared_ptr<Variant>& variant : other.variants) add_references(variant->plan, references);
   for (const auto& [key, other] : sites_)
     for (const Value& kept : other.memory.keep_alive) references.push_back(kept.object());
-  const std::unordered_set<Object*> abandoned = vm_.heap().kept_only_by(references);
+  return vm_.heap().kept_only_by(references);
+}
+
+void VariantSharing::drop_abandoned(Site& site) {
+  const std::unordered_set<Object*> abandoned = abandoned_objects();
   std::vector<std::shared_ptr<Variant>> gone;  // go when the list is in order: objects die with them
   std::erase_if(site.variants, [&](const std::shared_ptr<Variant>& variant) {
     const auto& sources = variant->plan.sources;

@@ -16,6 +16,9 @@ class VariantSharing : private CompilerPart {
   void check_repeats(const Frame& frame, const CaptureMemory& memory, const CaptureResult& repeated);
   void add_variant(Site& site, const std::shared_ptr<Variant>& variant);
 
+  // Objects that only variants, and what is remembered for them, still hold.
+  std::unordered_set<Object*> abandoned_objects() const;
+
  private:
   std::shared_ptr<Variant> share_variant(const Variant& old, Frame& frame, const Site& site);
   std::string difference_to_capture(const Variant& variant, Frame& frame, const Site& site);

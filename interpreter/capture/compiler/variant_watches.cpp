@@ -10,6 +10,7 @@ namespace tsc::interp {
 
 // Invalid variants go, and with them what they kept alive: a model that the script has replaced.
 void VariantWatches::sweep() {
+  std::vector<std::shared_ptr<Variant>> gone;  // go when the lists are in order: objects die with them
   for (auto& [key, site] : sites_)
     for (size_t i = 0; i < site.variants.size();) {
       const std::shared_ptr<Variant> variant = site.variants[i];
@@ -17,6 +18,7 @@ void VariantWatches::sweep() {
         ++i;
         continue;
       }
+      gone.push_back(variant);
       unwatch(*variant);
       site.last_change = variant->invalidated_by;
       site.last_changed = variant->invalidated_in;

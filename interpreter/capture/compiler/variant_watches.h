@@ -1,7 +1,7 @@
 #pragma once
 // What invalidates a variant: each place that it assumes is watched, and a store there says so. A tensor that is known by identity
 // makes the variant look at that tensor again, no more.
-// Defined in variant_watches.cpp.
+// Defined in variant_watches.cpp, ends.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
 
 namespace tsc::interp {
@@ -24,6 +24,9 @@ class VariantWatches : private CompilerPart {
     variant.invalidated_by = why;
     has_invalid_ = true;
   }
+  // All variants, and those that hold one of these objects (ends.cpp).
+  void invalidate_all();
+  void let_go(const std::unordered_set<Object*>& objects);
   // Drops the variants that became invalid.
   void sweep();
   bool has_invalid() const { return has_invalid_; }

@@ -105,11 +105,19 @@ bool SizeChecks::assume_windows(Op op, std::span<const ValueId> scalars) {
          std::all_of(distances.begin(), distances.end(), [&](ValueId by) { return conditions_.assume_below(one, by); });
 }
 
-// Integers that overflow raise. That those of this call are far from it is assumed of every call.
+// What needs more than 64 bits the interpreter makes. That those of this call are far from it is assumed of every call.
 void SizeChecks::check_overflow(ScalarOp op, std::span<const ValueId> operands) {
-  const bool overflows = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
-  if (!overflows || region_.type(operands[0]).kind != jit::ValueKind::Int) return;
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  const auto may_be_least = [&](ValueId id) {
+    return !conditions_.is_never_negative(id) && !conditions_.assume_within(id, kLargest);
+  };
+  const bool is_int = region_.type(operands[0]).kind == jit::ValueKind::Int;
+  // Of the least of all ints there is no opposite.
+  const bool turns = op == ScalarOp::neg || op == ScalarOp::abs ||
+                     (op == ScalarOp::floor_div && builder_.known_int(operands[1]).value_or(-1) == -1);
+  if (is_int && turns && may_be_least(operands[0])) effects_.may_need_big_int();
+  const bool overflows = op == ScalarOp::add || op == ScalarOp::sub || op == ScalarOp::mul;
+  if (!overflows || !is_int) return;
   const std::optional<int64_t> left = builder_.known_int(operands[0]), right = builder_.known_int(operands[1]);
   if (left && right) return;
   // What the other operand may be beside one that is known; half of the bits where none is.
@@ -125,11 +133,11 @@ void SizeChecks::check_overflow(ScalarOp op, std::span<const ValueId> operands) 
   if (fits) return;
   const std::optional<Scalar> a = conditions_.hint(operands[0]), b = conditions_.hint(operands[1]);
   int64_t result = 0;
-  const bool raises = a && b && (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
+  const bool is_big = a && b && (op == ScalarOp::add   ? __builtin_add_overflow(a->i, b->i, &result)
                                  : op == ScalarOp::sub ? __builtin_sub_overflow(a->i, b->i, &result)
                                                        : __builtin_mul_overflow(a->i, b->i, &result));
-  if (raises) break_here(BreakReason::raises, "OverflowError");
-  effects_.operation_may_raise();
+  if (is_big) break_here(BreakReason::unknown_number, "an int of more than 64 bits");
+  effects_.may_need_big_int();
 }
 
 // In front of an operation. With the sizes of this call the reference inference decides: what it raises, the interpreter

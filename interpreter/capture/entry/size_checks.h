@@ -11,7 +11,7 @@ class SizeChecks : private Room {
   explicit SizeChecks(const Rooms& rooms) : Room(rooms) {}
   // In front of an operation: it breaks, raises at its place, or its sizes fit at every entry.
   void check_sizes(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes);
-  // Integers that overflow raise.
+  // What needs more than 64 bits the interpreter makes.
   void check_overflow(jit::ScalarOp op, std::span<const ValueId> operands);
 
  private:

@@ -331,7 +331,8 @@ void Inputs::check_memory() {
 }
 
 CaptureResult Exits::finish() {
-  if (plan_.run_again && (!plan_.actions.empty() || !plan_.written_sources.empty())) {
+  const bool acts = std::any_of(plan_.actions.begin(), plan_.actions.end(), [](const HostAction& a) { return a.is_effect; });
+  if (plan_.run_again && (acts || !plan_.written_sources.empty())) {
     memory_.has_effects = true;
     throw CaptureRestart{};
   }

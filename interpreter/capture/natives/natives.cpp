@@ -35,6 +35,10 @@ bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
   Local<StrObject> hook = intern(vm, "__instancecheck__");
   if (lookup_in_type(wanted->type, hook))
     break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
+  // What stands for another object, as a weak proxy does, says so by its __class__.
+  const Type* type = capture.attributes().type_of_av(av);
+  if (av.is_constant() && is_kind(av.value, Kind::Native) && type->slots.get_attribute)
+    break_here(BreakReason::unknown_object, "isinstance() of a " + type->name);
   return false;
 }
 
@@ -293,7 +297,7 @@ Av object_setattr(Capture& capture, Arguments& arguments) {
 Av object_new(Capture& capture, Arguments& arguments) {
   Type* type = arguments.positional.size() == 1 && at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
   const auto is_native = [&](const Type* t) { return !(t->type_flags & kScriptClass) && t != capture.vm().types().object; };
-  if (!type || !arguments.keywords.empty() || type->layout != Kind::Instance || (type->type_flags & kAbstractClass) ||
+  if (!type || !arguments.keywords.empty() || type->layout != Kind::Instance || (type->type_flags & (kAbstractClass | kHasFinalizer)) ||
       !(type->type_flags & kScriptClass) || std::any_of(type->mro.begin(), type->mro.end(), is_native))
     return capture.calls().decline();
   auto instance = capture.make<VInstance>();

@@ -45,6 +45,7 @@ Av call_round(Capture& capture, Arguments& arguments) {
   HostAction action;
   action.reason = BreakReason::host_call;
   action.has_result = true;
+  action.is_effect = false;
   action.result = jit::ValueKind::Float;
   return capture.effects().host_action_with_result(std::move(action), {Av::constant(round), number, digits});
 }

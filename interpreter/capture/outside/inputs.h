@@ -28,6 +28,8 @@ class Inputs : private Room {
   void check_memory();
 
  private:
+  // What the region knows its plan would keep alive.
+  void refuse_end(const Value& v);
   Av add_input(uint32_t source, EntrySource::Check check, const Value& now);
 
   std::unordered_map<Object*, Av> tensor_objects_;  // host tensors already inputs

@@ -75,7 +75,10 @@ bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
 
 Av Inputs::known_by_identity(const Value& now) {
   TensorObject* tensor = as_tensor(tensor_state_, now);
-  if (!tensor) return Av::constant(now);
+  if (!tensor) {
+    refuse_end(now);
+    return Av::constant(now);
+  }
   EntrySource source;
   source.form = Form::Pinned;
   source.holder = now;
@@ -148,8 +151,15 @@ Av Structures::text_input(uint32_t source) {
   return Av::of(text);
 }
 
+void Inputs::refuse_end(const Value& v) {
+  if (!v.is_object() || !(v.object()->flags & kHasEnd)) return;
+  repeats_.spoil_record();
+  break_here(BreakReason::unknown_object, "an object whose end the program sees: __del__, or a weak reference");
+}
+
 // A value found at `source`, whose content may differ at the next entry.
 Av Inputs::load_value(const Value& v, EntrySource source) {
+  refuse_end(v);
   if (v.is_int() && !memory_.specialises) return add_input(add_source(std::move(source)), Check::Int, v);
   if (v.is_float()) return add_input(add_source(std::move(source)), Check::Float, v);
   if (v.is_undefined()) {  // a variable that has a value at another entry is another one

@@ -309,6 +309,7 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     as<VTuple>(tuple)->type = Local<Type>(type);
     return frames_.write(destination, tuple);
   }
+  if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
   const bool by_script = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
                          type->type->slots.call == vm_.types().type->slots.call;
   if (by_script && type->slots.construct) return construct_by_new(type, std::move(arguments), destination);

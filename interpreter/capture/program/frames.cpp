@@ -51,6 +51,29 @@ void Frames::enter_frame(const Frame& frame) {
     source.index = reg;
     stack_[0].registers[reg] = inputs_.load_value(v, std::move(source));
   }
+  if (vm_.sees_ends()) note_held(frame);
+}
+
+// A variable that is not read any more holds anything, and so does what a call left, for its next instructions or to be
+// cleared.
+void Frames::note_held(const Frame& frame) {
+  const lang::CodeObject& code = *frame.code->code;
+  const lang::RegisterSet& live = lang::live_registers(code, frame.pc);
+  held_at_entry_.resize(frame.register_count);
+  for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
+    if (frame.pc == 0 && reg >= code.parameters.count()) continue;
+    const Value& v = frame.registers[reg];
+    // What it is is known of every entry.
+    const bool is_known = live.contains(reg) && (!v.is_object() || is_kind(v, Kind::Str) || as_tensor(tensor_state_, v));
+    held_at_entry_[reg] = !is_known && (reg < code.register_names.size() || !v.is_undefined());
+  }
+}
+
+// In front of the instruction, so that what it does is not done yet.
+void Frames::check_held(const lang::Instruction& instruction) const {
+  for (uint32_t reg : lang::register_use(*stack_[0].code->code, instruction).writes)
+    if (held_at_entry_[reg])
+      break_here(BreakReason::escape, "a variable lets go of an object while the program sees objects die");
 }
 
 void Frames::run_to_the_end() {
@@ -82,6 +105,7 @@ void Frames::step() {
     break_here(BreakReason::asked, "torch.compiler.disable(recursive=False)");
   if (const CaptureMemory::Refusal* refusal = memory_.refusal(frame.code.get(), pc))
     break_here(refusal->reason, refusal->detail);
+  if (stack_.size() == 1 && !held_at_entry_.empty()) check_held(instruction);
   advanced_ = false;
   size_t depth = stack_.size();
   step_handler(instruction.op)(capture_, instruction);

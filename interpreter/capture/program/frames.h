@@ -95,6 +95,8 @@ class Frames : private Room {
   // What the `with` block of a gradient mode that the region entered puts back; null for any other block.
   const Av* mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry);
   void set_mode(bool grad_enabled);
+  void note_held(const Frame& frame);
+  void check_held(const lang::Instruction& instruction) const;
   bool begins_statement(const AFrame& frame) const;
   void leave_with_break(const BreakHere& reason);
   void leave_or_refuse(const BreakHere& reason);
@@ -102,6 +104,8 @@ class Frames : private Room {
 
   bool break_everywhere_ = false;  // every statement leaves its region (a test world)
   std::vector<AFrame> stack_;
+  // Registers of the entered frame with objects that may die with them; empty: the program does not see that.
+  std::vector<bool> held_at_entry_;
   bool done_ = false;
   uint32_t nested_ = 0;    // how many instructions wait for script code that they run
   Av nested_result_;

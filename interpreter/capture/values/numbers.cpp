@@ -108,9 +108,19 @@ std::vector<ValueId> Numbers::matched(std::span<const Av> operands, bool force_f
   return ids;
 }
 
+// An int is compared with a float as a float, which holds every int up to 2**53.
+void Numbers::compares_exactly(std::span<const Av> operands) {
+  const auto is_float = [](const Av& av) { return kind_of_number(av) == ValueKind::Float; };
+  if (std::none_of(operands.begin(), operands.end(), is_float)) return;
+  for (const Av& av : operands)
+    if (kind_of_number(av) == ValueKind::Int && !conditions_.assume_within(number_id(av), int64_t{1} << 53))
+      break_here(BreakReason::unknown_number, "comparison of an int that may be beyond 2**53 with a float");
+}
+
 Av Numbers::emit_scalar(ScalarOp op, std::vector<Av> operands) {
   bool as_float = op == ScalarOp::pow || op >= ScalarOp::sqrt;
   if (op == ScalarOp::select) break_here(BreakReason::unknown_number, "select");
+  if (op == ScalarOp::eq || op == ScalarOp::ne || op == ScalarOp::lt || op == ScalarOp::le) compares_exactly(operands);
   const std::vector<ValueId> ids = matched(operands, as_float);
   scalar_may_raise(op, ids);
   size_checks_.check_overflow(op, ids);
@@ -125,6 +135,8 @@ void Numbers::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
   const auto is_known = [&](ValueId operand) { return builder_.known(operand).has_value(); };
   const bool on_values = jit::scalar_may_raise(op, ValueKind::Float);  // not where integers overflow
   if (!on_values || std::all_of(operands.begin(), operands.end(), is_known)) return;
+  // Beyond 64 bits there is an int too, which the interpreter makes.
+  if (op == ScalarOp::float_to_int && !cannot_raise(op, operands)) effects_.may_need_big_int();
   // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
   if (!frames_.is_protected() && !writes_.has_waiting_gradients()) return writes_.flush_writes();
   if (!cannot_raise(op, operands)) effects_.operation_may_raise();
@@ -451,7 +463,8 @@ bool Numbers::is_plain_data(const Value& v) const {
       for (const Value& item : cast<TupleObject>(v)->span())
         if (!is_plain_data(item)) return false;
       return true;
-    case Kind::Complex: return true;
+    case Kind::Complex:
+    case Kind::BigInt: return true;
     case Kind::Native: return v.object()->type == tensor_state_.dtype_type;
     case Kind::Type:
     case Kind::Function:

@@ -33,6 +33,7 @@ class Numbers : private Room {
   bool truth_of_constant(const Value& v);
   void assume_truth(const Av& number, bool now);
   void scalar_may_raise(jit::ScalarOp op, std::span<const ValueId> operands);
+  void compares_exactly(std::span<const Av> operands);
   Av emit_scalar(jit::ScalarOp op, std::vector<Av> operands);
   Av find_int(ValueId id);
 };

@@ -21,6 +21,9 @@ void Effects::host_action(HostAction action, std::vector<Av> values) {
   repeats_.spoil_record();
   action.origin = builder_.known_origin();
   if (!is_store(action)) stores_must_not_wait();
+  // What a store lets go of may die before the program's eyes, who then must find all as it left it.
+  if (vm_.sees_ends() && is_store(action) && action.form != HostAction::Form::SetGradient)
+    break_here(BreakReason::escape, "a store lets go of an object while the program sees objects die");
   const bool waits = !waiting_stores_.empty() && action.form != HostAction::Form::SetGradient;
   if (waits) return waiting_stores_.push_back({std::move(action), std::move(values)});
   if (action.form == HostAction::Form::Call) writes_.flush_writes();
@@ -81,6 +84,12 @@ void Effects::may_raise_here() {
     return writes_.flush_writes();
   }
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
+  plan_.run_again = true;
+}
+
+// A region without effects finds such an int out when it runs, and then the interpreter begins anew.
+void Effects::may_need_big_int() {
+  if (memory_.has_effects) break_here(BreakReason::unknown_number, "an int that may need more than 64 bits");
   plan_.run_again = true;
 }
 

@@ -28,6 +28,8 @@ class Effects : private Room {
   // In front of what runs in the host, and of an operation that may raise.
   void effect_may_raise();
   void operation_may_raise();
+  // In front of an operation whose int may need more than 64 bits, which the interpreter alone makes.
+  void may_need_big_int();
   // What the host does at this place of the program; with a result, that is a register of the region.
   void host_action(HostAction action, std::vector<Av> values);
   Av host_action_with_result(HostAction action, std::vector<Av> values);

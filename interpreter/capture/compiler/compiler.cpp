@@ -15,9 +15,6 @@
 namespace tsc::interp {
 namespace {
 
-// So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
-constexpr uint32_t kFreeCaptures = 400;
-constexpr uint64_t kRunsForCapture = 4;
 constexpr uint32_t kStringVariants = 8;
 
 // Whoever asks for another backend wants to see what it does from the first call on.
@@ -156,6 +153,8 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   found = sites_.find(key);
   if (found == sites_.end()) return EnterResult::Interpret;
   EnterResult outcome = EnterResult::Interpret;
+  const bool counts = !found->second.account.is_free();
+  const CaptureAccount::Clock::time_point began = counts ? CaptureAccount::Clock::now() : CaptureAccount::Clock::time_point();
   // From the one that ran last: calls come again, and what comes after one of many layers is in front of it.
   size_t at = found->second.last;
   for (size_t left = found->second.variants.size(); left > 0; --left) {
@@ -164,9 +163,11 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     at = std::min(at, variants.size() - 1);
     const std::shared_ptr<Variant> variant = variants[at];
     found->second.last = at;
-    if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
+    const bool ran = variant->valid && try_variant(variant, frame, &outcome, result);
     // The map may have grown while the region ran.
     found = sites_.find(key);
+    if (ran && counts && found != sites_.end()) found->second.account.note_run(began, variant->plan.instructions);
+    if (ran) return outcome;
     at = at == 0 ? found->second.variants.size() - 1 : at - 1;
   }
   if (sharing_.enter_shared(frame, found->second, &outcome, result)) return outcome;
@@ -241,13 +242,10 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
   return std::nullopt;
 }
 
-bool Compiler::may_capture(const Site& site, const CompileSettings& settings) const {
+bool Compiler::may_capture(Site& site, const CompileSettings& settings) const {
   const std::optional<uint32_t> limit = settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
   if (limit) return site.captures < *limit;
-  if (site.captures < kFreeCaptures) return true;
-  uint64_t runs = 0;
-  for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
-  return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
+  return site.account.is_free() || site.account.affords();
 }
 
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
@@ -304,6 +302,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   variant->entry.build(variant->plan);
   variant->executable->hold(variant->entry.held_inputs());
   watches_.watch(variant);
+  if (const auto place = sites_.find(key); place != sites_.end()) place->second.account.note_capture(began);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
       if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";

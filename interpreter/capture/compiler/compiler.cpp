@@ -15,7 +15,7 @@
 namespace tsc::interp {
 namespace {
 
-constexpr uint32_t kStringVariants = 8;
+constexpr uint32_t kStringVariants = 4;
 
 // Whoever asks for another backend wants to see what it does from the first call on.
 bool wants_all_now(const CompileSettings& settings) { return settings.backend != Backend::Native; }

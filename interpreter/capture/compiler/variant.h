@@ -46,7 +46,6 @@ struct Site {
   bool hopeless = false;      // nothing can be compiled here
   uint32_t captures = 0;
   CaptureAccount account;
-  bool limit_reported = false;
   size_t held_last = 0;       // variants and objects when abandoned ones were looked for
   std::string last_change;    // what made the variant invalid that went last, and where that was stored
   const Object* last_changed = nullptr;

@@ -267,7 +267,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   memory.specialises = settings.specialise;
   memory.only_call = settings.only_calls;
   memory.lacks_memory = runs_.lacked_memory(frame.code);
-  const auto began = std::chrono::steady_clock::now();
+  const double began = CaptureAccount::thread_ms();
   std::optional<CaptureResult> captured;
   try {
     captured = capture_region(frame, memory);
@@ -281,7 +281,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
     again.hopeless = true;
     return nullptr;
   }
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+  const double took = CaptureAccount::thread_ms() - began;
   auto variant = std::make_shared<Variant>();
   variant->settings = &settings;
   variant->name = captured->region.name;
@@ -289,7 +289,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   if (!frame.code->code->free_names.empty())
     variant->plan.function = Local<FunctionObject>(frame.function);
   if (again.captures > 1) reports_.report_recompile(*variant, again, frame);
-  reports_.report_variant(*variant, frame, took.count());
+  reports_.report_variant(*variant, frame, took);
   variant->capture = ++captures_;
   if (options_.strict) {
     variant->captured = VariantSharing::text_of(captured->region);
@@ -306,7 +306,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   variant->entry.build(variant->plan);
   variant->executable->hold(variant->entry.held_inputs());
   watches_.watch(variant);
-  if (const auto place = sites_.find(key); place != sites_.end()) place->second.account.note_capture(began);
+  if (const auto place = sites_.find(key); place != sites_.end()) place->second.account.note_capture(CaptureAccount::thread_ms() - began);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
       if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";

@@ -43,7 +43,7 @@ class CaptureAccount {
 
  private:
   static constexpr uint32_t kFree = 8;
-  static constexpr double kFreeTime = 50;  // milliseconds
+  static constexpr double kFreeTime = 400;  // milliseconds
   static constexpr double kShareOfTime = 0.01;
   static constexpr double kInstruction = 2e-5;  // milliseconds of the interpreter, for one of the cheap ones
 

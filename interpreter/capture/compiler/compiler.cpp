@@ -15,7 +15,10 @@
 namespace tsc::interp {
 namespace {
 
-constexpr uint32_t kStringVariants = 4;
+// So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
+constexpr uint32_t kFreeCaptures = 400;
+constexpr uint64_t kRunsForCapture = 4;
+constexpr uint32_t kStringVariants = 8;
 
 // Whoever asks for another backend wants to see what it does from the first call on.
 bool wants_all_now(const CompileSettings& settings) { return settings.backend != Backend::Native; }
@@ -155,8 +158,6 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   found = sites_.find(key);
   if (found == sites_.end()) return EnterResult::Interpret;
   EnterResult outcome = EnterResult::Interpret;
-  const bool counts = !found->second.account.is_free();
-  const CaptureAccount::Clock::time_point began = counts ? CaptureAccount::Clock::now() : CaptureAccount::Clock::time_point();
   // From the one that ran last: calls come again, and what comes after one of many layers is in front of it.
   size_t at = found->second.last;
   for (size_t left = found->second.variants.size(); left > 0; --left) {
@@ -165,11 +166,9 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     at = std::min(at, variants.size() - 1);
     const std::shared_ptr<Variant> variant = variants[at];
     found->second.last = at;
-    const bool ran = variant->valid && try_variant(variant, frame, &outcome, result);
+    if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
     // The map may have grown while the region ran.
     found = sites_.find(key);
-    if (ran && counts && found != sites_.end()) found->second.account.note_run(began, variant->plan.instructions);
-    if (ran) return outcome;
     at = at == 0 ? found->second.variants.size() - 1 : at - 1;
   }
   if (sharing_.enter_shared(frame, found->second, &outcome, result)) return outcome;
@@ -246,10 +245,13 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
   return std::nullopt;
 }
 
-bool Compiler::may_capture(Site& site, const CompileSettings& settings) const {
+bool Compiler::may_capture(const Site& site, const CompileSettings& settings) const {
   const std::optional<uint32_t> limit = settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
   if (limit) return site.captures < *limit;
-  return site.account.is_free() || site.account.affords();
+  if (site.captures < kFreeCaptures) return true;
+  uint64_t runs = 0;
+  for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
+  return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
 }
 
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
@@ -267,7 +269,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   memory.specialises = settings.specialise;
   memory.only_call = settings.only_calls;
   memory.lacks_memory = runs_.lacked_memory(frame.code);
-  const double began = CaptureAccount::thread_ms();
+  const auto began = std::chrono::steady_clock::now();
   std::optional<CaptureResult> captured;
   try {
     captured = capture_region(frame, memory);
@@ -281,7 +283,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
     again.hopeless = true;
     return nullptr;
   }
-  const double took = CaptureAccount::thread_ms() - began;
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
   auto variant = std::make_shared<Variant>();
   variant->settings = &settings;
   variant->name = captured->region.name;
@@ -289,7 +291,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   if (!frame.code->code->free_names.empty())
     variant->plan.function = Local<FunctionObject>(frame.function);
   if (again.captures > 1) reports_.report_recompile(*variant, again, frame);
-  reports_.report_variant(*variant, frame, took);
+  reports_.report_variant(*variant, frame, took.count());
   variant->capture = ++captures_;
   if (options_.strict) {
     variant->captured = VariantSharing::text_of(captured->region);
@@ -306,7 +308,6 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   variant->entry.build(variant->plan);
   variant->executable->hold(variant->entry.held_inputs());
   watches_.watch(variant);
-  if (const auto place = sites_.find(key); place != sites_.end()) place->second.account.note_capture(CaptureAccount::thread_ms() - began);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
       if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";

@@ -69,7 +69,7 @@ class Compiler : public CompilerHooks, public Watchers {
   EnterResult enter(Frame& frame, Value& result, bool at_start);
   bool is_blocked() const;
   static bool holds_end(const Frame& frame);
-  bool may_capture(Site& site, const CompileSettings& settings) const;
+  bool may_capture(const Site& site, const CompileSettings& settings) const;
   bool may_come_later(const Frame& frame) const;
   bool works_in_background(const Frame& frame) const;
   void begin_first_call(Frame& frame);

@@ -124,8 +124,8 @@ void CompilerReports::report_recompile(const Variant& variant, Site& site, const
 }
 
 // The variants stay in use; what fits none of them is interpreted.
-void CompilerReports::report_variant_limit(const Site& site, const Frame& frame) {
-  if (!limited_.insert(place_text(frame.code, frame.pc)).second) return;
+void CompilerReports::report_variant_limit(Site& site, const Frame& frame) {
+  if (std::exchange(site.limit_reported, true)) return;
   jit::Event event;
   event.kind = jit::EventKind::Exit;
   event.region = frame.code->code->name;

@@ -16,13 +16,12 @@ class CompilerReports : private CompilerPart {
   // reporting.cpp
   void report_variant(const Variant& variant, const Frame& frame, double capture_ms);
   void report_recompile(const Variant& variant, Site& site, const Frame& frame);
-  void report_variant_limit(const Site& site, const Frame& frame);
+  void report_variant_limit(Site& site, const Frame& frame);
   void report_fallback(const Frame& frame, const std::string& reason);
   void warn(const jit::Event& event);
 
  private:
   std::set<jit::EventKind> logged_;
-  std::set<std::string> limited_;  // lines that need too many variants, said once
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;
 };

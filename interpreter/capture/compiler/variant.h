@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "interpreter/capture/capture_memory.h"
-#include "interpreter/capture/compiler/capture_account.h"
 #include "interpreter/capture/compiler/compile_settings.h"
 #include "interpreter/capture/compiler/entry.h"
 #include "interpreter/capture/plan.h"
@@ -45,7 +44,7 @@ struct Site {
   size_t last = 0;            // among the variants: where the one that ran last was
   bool hopeless = false;      // nothing can be compiled here
   uint32_t captures = 0;
-  CaptureAccount account;
+  bool limit_reported = false;
   size_t held_last = 0;       // variants and objects when abandoned ones were looked for
   std::string last_change;    // what made the variant invalid that went last, and where that was stored
   const Object* last_changed = nullptr;

@@ -83,7 +83,7 @@ struct Virtual {
   VirtualKind kind;
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
   uint32_t source = kMadeHere;  // of a tuple, list, dict or instance that came in: its entry source
-  bool unread = false;          // one whose items are no entry values: nothing has looked at them
+  bool unread = false;  // nothing has looked at its items, which are no entry values; of an instance: it is only handed on
   bool built =
       false;  // made here: a recipe names it, so that a script object of it is made (see Effects::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}
@@ -94,7 +94,7 @@ inline bool is_virtual(const Av& av, VirtualKind kind) {
   return av.kind == Av::Kind::Virtual && av.object->kind == kind;
 }
 
-// Thrown where the content of an unread container is needed; Capture::run starts again and reads it.
+// Thrown where more of an unread object is needed than its class; Capture::run starts again and reads it, or takes it by identity.
 struct UnreadContainer {
   VirtualRef object;
 };

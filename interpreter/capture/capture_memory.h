@@ -49,5 +49,8 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
 
 // An object that holds data: when a call brings another one, it is taken apart.
 bool holds_data(Vm& vm, const Value& v);
+// Any other object that is none of the program's own pieces: when a call brings another one, a region that only hands it on
+// knows its class alone.
+bool may_be_handed_on(Vm& vm, const Value& v);
 
 }  // namespace tsc::interp

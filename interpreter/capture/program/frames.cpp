@@ -211,11 +211,10 @@ const Av* Frames::mode_of_region(const AFrame& frame, const lang::ExceptionEntry
   const lang::Instruction* call = exit_call(*frame.code->code, entry);
   if (!call || call->op != lang::Op::CallMethod) return nullptr;
   const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
-  VInstance* mode = as<VInstance>(manager);
-  if (!mode || mode->source != Virtual::kMadeHere || !exit.is_constant() || !is_kind(exit.value, Kind::Function))
-    return nullptr;
+  const bool is_own = is_virtual(manager, VirtualKind::Instance) && manager.object->source == Virtual::kMadeHere;
+  if (!is_own || !exit.is_constant() || !is_kind(exit.value, Kind::Function)) return nullptr;
   const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
-  return module && module->name == "torch._gradients" ? attributes_.find_field(*mode, intern(vm_, "before").get())
+  return module && module->name == "torch._gradients" ? attributes_.find_field(*as<VInstance>(manager), intern(vm_, "before").get())
                                                       : nullptr;
 }
 

@@ -52,7 +52,8 @@ Av Attributes::bind(const Value& attribute, const Av& self, bool through_class) 
 
 Type* Attributes::type_of_av(const Av& av) {
   if (av.is_constant()) return type_of(vm_, av.value);
-  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
+  // Its class is known of one that nothing has looked at, too.
+  if (is_virtual(av, VirtualKind::Instance)) return static_cast<const VInstance&>(*av.object).type.get();
   if (VTensor* tensor = as<VTensor>(av))
     return tensor->host.is_undefined() ? tensor_state_.tensor_type : tensor->host.object()->type;
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;

@@ -124,6 +124,7 @@ struct VTensor : Virtual {
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;
   bool is_data = false;        // what `.data` gave (TensorObject::is_data)
+  bool is_inference = false;   // made in inference mode: outside of it, its operations are the interpreter's
   bool in_history = false;     // a recorded operation of this region read or made it
   // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
   // these. Tensors::current gives it a place of its own.
@@ -151,6 +152,7 @@ struct VTensor : Virtual {
     requires_grad = tensor.needs_grad();
     hooked = tensor.hooks != nullptr;
     leaf = !tensor.history.node;
+    is_inference = tensor.extra != nullptr;  // a tangent or a batch does not come in
     contiguous = tensor.tensor.is_contiguous();
     host = Value(&tensor);
   }

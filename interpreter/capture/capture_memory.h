@@ -27,6 +27,14 @@ struct CaptureMemory {
   };
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
+  // Instructions that needed more than the class of an object from outside: its place is in `whole` since. Where that was not
+  // enough for the instruction either, it is refused, and the object handed on again.
+  struct Look {
+    std::string place;
+    const CodeObject* code;
+    uint32_t pc;
+  };
+  std::vector<Look> looks;
   // Places (source_place) of lists and dicts whose items something reads; of objects that must be taken by
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.

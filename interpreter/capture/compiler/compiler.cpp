@@ -473,9 +473,9 @@ bool RegionRuns::lacked_memory(const CodeObject* code) const {
   return std::any_of(lacked_memory_.begin(), lacked_memory_.end(), is_it);
 }
 
-// The frames that the region has none of, the line of the one that it runs in, and the gradient mode.
+// The frames that the region has none of, the line of the one that it runs in, and the modes.
 void RegionRuns::place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception) {
-  if (origin) compiler_.tensors().modes.grad_enabled = plan.origins[origin].grad_enabled;
+  if (origin) compiler_.tensors().modes = plan.origins[origin].modes;
   std::vector<uint32_t> chain;
   for (; origin; origin = plan.origins[origin].caller) chain.push_back(origin);
   for (size_t i = 0; i + 1 < chain.size(); ++i)

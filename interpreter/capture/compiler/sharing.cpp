@@ -140,7 +140,7 @@ bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
   const auto same_place = [&](uint32_t one, uint32_t other) {
     while (one && other) {
       const Origin &left = a.plan.origins[one], &right = b.plan.origins[other];
-      if (left.code.get() != right.code.get() || left.pc != right.pc || left.grad_enabled != right.grad_enabled) return false;
+      if (left.code.get() != right.code.get() || left.pc != right.pc || !(left.modes == right.modes)) return false;
       one = left.caller;
       other = right.caller;
     }

@@ -6,6 +6,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/modules/partial.h"
 
@@ -183,7 +184,9 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
 // Something needs the items of a container that was taken as it is: capture starts again and reads them. Of an object that
 // was to be handed on it needs more than the class: it is known by identity.
 void Structures::read_from_now_on(const Virtual& object) {
-  (object.kind == VirtualKind::Instance ? memory_.whole : memory_.read).insert(container_places_.at(&object));
+  const std::string& place = container_places_.at(&object);
+  if (object.kind == VirtualKind::Instance) memory_.looks.push_back({place, frames_.frame().code.get(), frames_.frame().pc});
+  (object.kind == VirtualKind::Instance ? memory_.whole : memory_.read).insert(place);
   throw CaptureRestart{};
 }
 

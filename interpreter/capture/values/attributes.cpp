@@ -156,8 +156,15 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
   }
   OverlayKey place{object.value.object(), name, 0};
   if (const Av* stored = overlay_.stored_at(place)) return *stored;
-  if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module))
+  if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module)) {
+    if (const FunctionObject* function = try_cast<FunctionObject>(object.value)) {
+      DictObject* own = function->attributes.get();
+      const Value now = own ? dict_get(vm_, own, Value(name)) : Value();
+      cells_.assume_unchanged(object.value.object(), now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
+      if (!now.is_undefined()) return cells_.load_attribute_cell(Value(own), name, now);
+    }
     return Av::constant(interp::get_attribute(vm_, object.value, name));
+  }
   break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
 }
 

@@ -83,7 +83,7 @@ struct Virtual {
   VirtualKind kind;
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
   uint32_t source = kMadeHere;  // of a tuple, list, dict or instance that came in: its entry source
-  bool unread = false;          // one whose items are no entry values: nothing has looked at them
+  bool unread = false;  // nothing has looked at its items, which are no entry values; of an instance: it is only handed on
   bool built =
       false;  // made here: a recipe names it, so that a script object of it is made (see Effects::will_change)
   explicit Virtual(VirtualKind k) : kind(k) {}
@@ -94,7 +94,7 @@ inline bool is_virtual(const Av& av, VirtualKind kind) {
   return av.kind == Av::Kind::Virtual && av.object->kind == kind;
 }
 
-// Thrown where the content of an unread container is needed; Capture::run starts again and reads it.
+// Thrown where more of an unread object is needed than its class; Capture::run starts again and reads it, or takes it by identity.
 struct UnreadContainer {
   VirtualRef object;
 };
@@ -124,6 +124,7 @@ struct VTensor : Virtual {
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;
   bool is_data = false;        // what `.data` gave (TensorObject::is_data)
+  bool is_inference = false;   // made in inference mode: outside of it, its operations are the interpreter's
   bool in_history = false;     // a recorded operation of this region read or made it
   // Needs a gradient, and was written without one: its elements may be those of another tensor, whose gradients are not
   // these. Tensors::current gives it a place of its own.
@@ -151,6 +152,7 @@ struct VTensor : Virtual {
     requires_grad = tensor.needs_grad();
     hooked = tensor.hooks != nullptr;
     leaf = !tensor.history.node;
+    is_inference = tensor.extra != nullptr;  // a tangent or a batch does not come in
     contiguous = tensor.tensor.is_contiguous();
     host = Value(&tensor);
   }

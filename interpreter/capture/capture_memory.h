@@ -27,6 +27,14 @@ struct CaptureMemory {
   };
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
+  // Instructions that needed more than the class of an object from outside: its place is in `whole` since. Where that was not
+  // enough for the instruction either, it is refused, and the object handed on again.
+  struct Look {
+    std::string place;
+    const CodeObject* code;
+    uint32_t pc;
+  };
+  std::vector<Look> looks;
   // Places (source_place) of lists and dicts whose items something reads; of objects that must be taken by
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.
@@ -49,5 +57,8 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
 
 // An object that holds data: when a call brings another one, it is taken apart.
 bool holds_data(Vm& vm, const Value& v);
+// Any other object that is none of the program's own pieces: when a call brings another one, a region that only hands it on
+// knows its class alone.
+bool may_be_handed_on(Vm& vm, const Value& v);
 
 }  // namespace tsc::interp

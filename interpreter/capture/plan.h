@@ -101,6 +101,7 @@ struct ObjectRecipe {
   // Tensor: parts[0] = its elements (Live), or the parent of a view.
   bool requires_grad = false;
   bool is_data = false;
+  bool is_inference = false;
   bool has_history = false;
   Recipe gradient;               // its .grad; Undefined: none
   bool is_view = false;
@@ -201,7 +202,7 @@ struct Origin {
   uint32_t pc = 0;
   // In the frame that was entered: around the place stand `with` blocks of gradient modes alone, all of the region.
   bool skips_handlers = false;
-  bool grad_enabled = true;  // once what is raised here has left those blocks
+  Modes modes;  // once what is raised here has left those blocks
 };
 
 struct Watched {

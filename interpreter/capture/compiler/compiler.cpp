@@ -196,22 +196,23 @@ bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame
 namespace {
 
 // Whether the one may come in place of the other where only what they are made of counts.
-bool have_one_structure(const Value& old, const Value& now) {
+bool have_one_structure(Vm& vm, const Value& old, const Value& now) {
   if (!old.is_object() || !now.is_object() || old.object()->type != now.object()->type) return false;
   switch (now.object()->kind) {
     case Kind::Instance:
     case Kind::List:
     case Kind::Dict: return true;
     case Kind::Function: return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
-    default: return false;
+    default: return may_be_handed_on(vm, now);
   }
 }
 
 }  // namespace
 
 // An object in whose place another one of its structure has come is no fact any more; nor is a string when
-// there have been many.
-void EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site) const {
+// there have been many. True: nothing else differs from the call that the variant was made for.
+bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site) const {
+  if (!(old.plan.modes == tensor_state(vm_).modes)) return false;
   const std::vector<EntrySource>& sources = old.plan.sources;
   std::vector<Value> entry;
   for (const EntrySource& source : sources) {
@@ -224,9 +225,16 @@ void EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
       if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
       continue;
     }
-    if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return;
+    if (source.check != EntrySource::Check::Same || !have_one_structure(vm_, source.expected, now)) return false;
     site.memory.apart.insert(source_place(sources, source));
   }
+  return true;
+}
+
+// Of calls that take turns, some variant was made for one like this.
+void EntryChecks::take_apart(const Frame& frame, Site& site) const {
+  for (const std::shared_ptr<Variant>& old : site.variants)
+    if (take_apart(*old, frame, site)) return;
 }
 
 std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, CaptureMemory& memory) {
@@ -263,7 +271,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
     return nullptr;
   }
   ++site.captures;
-  if (!site.variants.empty()) entry_checks_.take_apart(*site.variants.front(), frame, site);
+  entry_checks_.take_apart(frame, site);
   const SiteKey key{frame.code, frame.pc, &settings};
   CaptureMemory memory = std::move(site.memory);
   memory.specialises = settings.specialise;
@@ -475,9 +483,9 @@ bool RegionRuns::lacked_memory(const CodeObject* code) const {
   return std::any_of(lacked_memory_.begin(), lacked_memory_.end(), is_it);
 }
 
-// The frames that the region has none of, the line of the one that it runs in, and the gradient mode.
+// The frames that the region has none of, the line of the one that it runs in, and the modes.
 void RegionRuns::place_error(const RegionPlan& plan, Frame& frame, uint32_t origin, ExceptionObject& exception) {
-  if (origin) compiler_.tensors().modes.grad_enabled = plan.origins[origin].grad_enabled;
+  if (origin) compiler_.tensors().modes = plan.origins[origin].modes;
   std::vector<uint32_t> chain;
   for (; origin; origin = plan.origins[origin].caller) chain.push_back(origin);
   for (size_t i = 0; i + 1 < chain.size(); ++i)

@@ -100,7 +100,8 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
     case Check::Cell: return is_kind(v, Kind::Cell);
     case Check::Set: return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() && has_items(source, v);
     case Check::Partial: return is_alike_partial(source, v);
-    case Check::Iterator: return v.is_object() && v.object()->type == source.expected.object();
+    case Check::Iterator:
+    case Check::Instance: return v.is_object() && v.object()->type == source.expected.object();
     case Check::Function: {
       const FunctionObject* function = try_cast<FunctionObject>(v);
       return function && function->code.get() == source.expected.object() && is_plain_function(*function) &&
@@ -109,7 +110,6 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
     case Check::List:
       return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
              (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
-    case Check::Instance: return is_kind(v, Kind::Instance) && v.object()->type == source.expected.object();
     case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, v);
   }
   return false;

@@ -5,6 +5,7 @@
 
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/print_tensor.h"
+#include "interpreter/tensor/transforms.h"
 #include "lang/bytecode/bytecode.h"
 #include "runtime/kernels/run_op.h"
 
@@ -116,6 +117,7 @@ bool Materializer::is_shared(const Tensor& elements) {
 Value Materializer::finish_tensor(Local<TensorObject> made, const ObjectRecipe& recipe) {
   made->requires_grad = recipe.requires_grad;
   made->is_data = recipe.is_data;
+  made->extra = recipe.is_inference ? autograd_state(vm_).inference : nullptr;
   if (auto output = outputs_.find(recipe.number); output != outputs_.end())
     made->history = {node_, output->second};
   return made.take();

@@ -17,6 +17,12 @@ constexpr size_t kFewHeld = 32;        // beyond these, objects that nobody else
 
 using Check = EntrySource::Check;
 
+// Whether the region knows more of the object than that it is the one.
+bool is_looked_at(const RegionPlan& plan, const Value& v) {
+  const auto holds = [&](const auto& read) { return read.holder.is(v); };
+  return std::any_of(plan.watched.begin(), plan.watched.end(), holds) || std::any_of(plan.sources.begin(), plan.sources.end(), holds);
+}
+
 }  // namespace
 
 std::shared_ptr<Variant> VariantSharing::share_variant(const Variant& old, Frame& frame, const Site& site) {
@@ -26,10 +32,11 @@ std::shared_ptr<Variant> VariantSharing::share_variant(const Variant& old, Frame
     return entry_checks_.fetch(source, frame, entry);
   };
   look.check = [&](const EntrySource& source, const Value& now) { return entry_checks_.check_source(source, now); };
-  // What would come apart has one variant for all its like.
+  // What would come apart, or is only handed on, has one variant for all its like.
   look.may_move = [&](const EntrySource& source, const Value& now) {
-    return is_kind(now, Kind::Instance) &&
-           (!holds_data(vm_, now) || site.memory.whole.count(source_place(plan.sources, source)));
+    if (!is_kind(now, Kind::Instance)) return false;
+    return site.memory.whole.count(source_place(plan.sources, source)) != 0 ||
+           (!holds_data(vm_, now) && is_looked_at(plan, source.expected));
   };
   std::optional<RegionPlan> rebound = Rebinding(vm_, plan, std::move(look)).apply();
   if (!rebound) return nullptr;
@@ -133,7 +140,7 @@ bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
   const auto same_place = [&](uint32_t one, uint32_t other) {
     while (one && other) {
       const Origin &left = a.plan.origins[one], &right = b.plan.origins[other];
-      if (left.code.get() != right.code.get() || left.pc != right.pc || left.grad_enabled != right.grad_enabled) return false;
+      if (left.code.get() != right.code.get() || left.pc != right.pc || !(left.modes == right.modes)) return false;
       one = left.caller;
       other = right.caller;
     }

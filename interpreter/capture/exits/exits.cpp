@@ -126,6 +126,7 @@ void RecipeWriter::write_detached() {
 void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
   recipe.requires_grad = tensor.leaf && tensor.requires_grad;
   recipe.is_data = tensor.is_data;
+  recipe.is_inference = tensor.is_inference;
   recipe.has_history = !tensor.leaf && tensor.requires_grad;
   if (tensor.view) {
     recipe.is_view = true;

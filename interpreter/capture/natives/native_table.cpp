@@ -28,6 +28,8 @@ constexpr NativeRow kRows[] = {
     values("str.*"), values("bytes.*"), values("int.*"), values("float.*"), values("range.*"), values("slice.*"),
     values("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
     values("bytes"), values("_prims.promote_types"),
+    // What no region is entered or made in (AutogradState::blocks_regions), so that the answer is always the same.
+    values("_prims.vmap_levels"), values("_prims.in_dual_level"), values("_prims.saved_hooks"),
     // Containers.
     pure("list.*"), pure("tuple.*"), pure("dict.*"), pure("set.*"), pure("frozenset.*"), pure("dict_keys.*"),
     pure("dict_values.*"), pure("dict_items.*"), pure("any"), pure("all"), pure("sum"), pure("sorted"), pure("set"),

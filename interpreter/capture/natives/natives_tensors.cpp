@@ -82,6 +82,20 @@ Av prim_set_grad_enabled(Capture& capture, Arguments& arguments) {
 
 Av prim_grad_enabled(Capture& capture, Arguments&) { return Av::boolean(capture.modes().grad_enabled); }
 
+Av prim_set_inference(Capture& capture, Arguments& arguments) {
+  const bool before = capture.modes().inference;
+  capture.frames().set_inference(capture.numbers().truth(at(arguments, 0)));
+  return Av::boolean(before);
+}
+
+Av prim_inference(Capture& capture, Arguments&) { return Av::boolean(capture.modes().inference); }
+
+Av prim_is_inference(Capture& capture, Arguments& arguments) {
+  const VTensor* tensor = capture.tensors().tensor_of(at(arguments, 0));
+  if (!tensor) break_here(BreakReason::unknown_object, "a tensor with a batch or a tangent");
+  return Av::boolean(tensor->is_inference);
+}
+
 Av autocast_value(Capture& capture) {
   if (!capture.modes().autocast) return Av::none();
   return Av::constant(dtype_value(tensor_state(capture.vm()), *capture.modes().autocast));
@@ -275,6 +289,9 @@ constexpr NativeRow kTensors[] = {
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},
+    {"_prims.set_inference", prim_set_inference},
+    {"_prims.inference", prim_inference},
+    {"_prims.is_inference", prim_is_inference},
     {"_prims.set_autocast", prim_set_autocast},
     {"_prims.autocast", prim_autocast},
     {"_prims.contiguous", prim_contiguous},

@@ -85,6 +85,9 @@ Value StandIns::tuple(const Av& av, std::span<const Value> items, const void* id
 Value StandIns::constant(const Av& av) {
   const Value& v = av.value;
   if (is_transparent(capture_.vm(), capture_.tensor_state(), v)) return v;
+  const bool is_plain_class = is_kind(v, Kind::Type) && v.object()->type == capture_.vm().types().type;
+  // Nothing that works on values calls it.
+  if (sees_ == Sees::Values && is_plain_class) return remember(v.object(), v, av);
   if (v.object()->type != capture_.vm().types().tuple) return token(av, v.object());
   std::vector<Value> items;
   bool is_itself = true;

@@ -6,6 +6,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/call_record.h"
+#include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/modules/partial.h"
 
@@ -21,13 +22,15 @@ namespace {
 constexpr size_t kLargestContainer = 64;
 constexpr size_t kLargestOfAll = 4096;
 
+// Numbers, texts and classes, which are themselves.
 bool is_plain_key(const Value& key) {
-  return !key.is_object() || (is_kind(key, Kind::Str) && !(key.object()->type->type_flags & kScriptClass));
+  return !key.is_object() ||
+         ((is_kind(key, Kind::Str) || is_kind(key, Kind::Type)) && !(key.object()->type->type_flags & kScriptClass));
 }
 
 constexpr size_t kLargestSet = 64;
 
-// Numbers and texts: what is in it is known, and no operation on it runs code of a script.
+// What is in it is known, and no operation on it runs code of a script.
 bool is_set_of_plain_items(Vm& vm, const Value& v) {
   const Type* type = v.object()->type;
   if (type != vm.types().set && type != vm.types().frozenset) return false;
@@ -51,6 +54,16 @@ bool holds_data(Vm& vm, const Value& v) {
   return true;
 }
 
+bool may_be_handed_on(Vm& vm, const Value& v) {
+  switch (v.object()->kind) {
+    case Kind::Instance:
+    case Kind::Exception:
+    case Kind::BoxedNumber: return true;
+    case Kind::Native: return as_tensor(tensor_state(vm), v) != nullptr;
+    default: return false;
+  }
+}
+
 std::string source_place(const std::vector<EntrySource>& sources, const EntrySource& source) {
   std::string text = std::to_string(static_cast<int>(source.form)) + ":" + std::to_string(source.index);
   if (source.name) text += "." + std::string(source.name->view());
@@ -68,10 +81,13 @@ bool Structures::comes_apart(const Value& v, uint32_t source) const {
     case Kind::Iterator:
     case Kind::Generator:
     case Kind::Cell: return true;
-    case Kind::Native: return as_plain_partial(v) != nullptr;
+    case Kind::Native:
+      return as_plain_partial(v) != nullptr || (memory_.apart.count(place) && as_tensor(tensor_state_, v) != nullptr);
     case Kind::Set: return is_set_of_plain_items(vm_, v);
     case Kind::Function: return memory_.apart.count(place) && is_plain_function(*cast<FunctionObject>(v));
-    case Kind::Instance: return memory_.apart.count(place) && holds_data(vm_, v);
+    case Kind::Instance:
+    case Kind::Exception:
+    case Kind::BoxedNumber: return memory_.apart.count(place);
     default: break;
   }
   const size_t most = memory_.apart.count(place) ? kLargestOfAll : kLargestContainer;
@@ -94,12 +110,14 @@ Av Structures::container_input(const Value& v, uint32_t source) {
     return found->second;
   }
   switch (v.object()->kind) {
+    case Kind::Exception:
+    case Kind::BoxedNumber:
     case Kind::Instance: return instance_input(v, source);
     case Kind::BoundMethod: return method_input(v, source);
     case Kind::Function: return function_input(v, source);
     case Kind::Cell: return cell_input(v, source);
     case Kind::Set: return set_input(v, source);
-    case Kind::Native: return partial_input(v, source);
+    case Kind::Native: return as_plain_partial(v) ? partial_input(v, source) : instance_input(v, source);
     case Kind::Iterator:
     case Kind::Generator: return iterator_input(v, source);
     default: break;
@@ -128,6 +146,7 @@ Av Structures::instance_input(const Value& v, uint32_t source) {
   object->type = Local<Type>(v.object()->type);
   object->source = source;
   object->host = v;
+  object->unread = !holds_data(vm_, v);
   container_places_[object.get()] = source_place(plan_.sources, plan_.sources[source]);
   Av av = Av::of(object);
   taken_apart_[v.object()] = av;
@@ -162,9 +181,12 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
   }
 }
 
-// Something needs the items of a container that was taken as it is: capture starts again and reads them.
+// Something needs the items of a container that was taken as it is: capture starts again and reads them. Of an object that
+// was to be handed on it needs more than the class: it is known by identity.
 void Structures::read_from_now_on(const Virtual& object) {
-  memory_.read.insert(container_places_.at(&object));
+  const std::string& place = container_places_.at(&object);
+  if (object.kind == VirtualKind::Instance) memory_.looks.push_back({place, frames_.frame().code.get(), frames_.frame().pc});
+  (object.kind == VirtualKind::Instance ? memory_.whole : memory_.read).insert(place);
   throw CaptureRestart{};
 }
 

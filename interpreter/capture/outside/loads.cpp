@@ -170,6 +170,7 @@ Av Inputs::load_value(const Value& v, EntrySource source) {
   uint32_t index = add_source(std::move(source));
   TensorObject* tensor = as_tensor(tensor_state_, v);
   if (tensor && is_for_the_interpreter(*tensor, modes_)) {  // what asks for more than the object leaves the region
+    if (structures_.comes_apart(v, index)) return structures_.container_input(v, index);
     plan_.sources[index].check = Check::Same;
     plan_.sources[index].expected = v;
     return Av::constant(v);

@@ -38,7 +38,7 @@ TensorForm form_of(const VTensor& tensor, DType dtype, size_t rank) {
                         tensor.in_history,       tensor.unrecorded,      tensor.contiguous,
                         tensor.dirty,            tensor.view != nullptr, tensor.input != kNoValue,
                         tensor.has_grad_overlay, tensor.built,           !tensor.host.is_undefined(),
-                        tensor.has_ambiguous(),  !tensor.views.empty(),  tensor.copied_in.get() != nullptr, tensor.is_data};
+                        tensor.has_ambiguous(),  !tensor.views.empty(),  tensor.copied_in.get() != nullptr, tensor.is_data, tensor.is_inference};
   TensorForm form{dtype, rank, 0, tensor.host.is_undefined() ? nullptr : tensor.host.object()->type};
   for (const bool fact : facts) form.facts = form.facts * 2 + fact;
   return form;
@@ -90,7 +90,7 @@ CallRecorder::CallRecorder(Capture& capture, FunctionObject* function, std::span
     refuse_parts(av);
   }
   record_->modes = capture.modes();
-  record_->grad_after_raise = capture.frames().grad_enabled_after_raise();
+  record_->after_raise = capture.frames().modes_after_raise();
   record_->is_protected = capture.frames().is_protected();
   record_->deepest = capture.frames().frame_count();
   record_->instructions = capture.plan().instructions;
@@ -304,7 +304,7 @@ bool Repetition::fits(const FunctionObject* function, std::span<const Av> argume
   if (record_.function.get() != function || arguments.size() != record_.arguments.size() ||
       !(record_.modes == capture.modes()) || record_.deepest < capture.frames().frame_count() ||
       record_.is_protected != capture.frames().is_protected() ||
-      record_.grad_after_raise != capture.frames().grad_enabled_after_raise() ||
+      !(record_.after_raise == capture.frames().modes_after_raise()) ||
       !capture.frames().has_room_for(record_.region_size, record_.steps_taken))
     return false;
   for (size_t i = 0; i < arguments.size(); ++i)

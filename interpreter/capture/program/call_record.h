@@ -64,8 +64,8 @@ struct CallRecord {
   std::vector<std::pair<ValueId, std::optional<Scalar>>> asked;  // numbers whose value decided something
   std::vector<Step> steps;
   RecordedValue result;
-  Modes modes;
-  bool grad_after_raise = true, is_protected = false;
+  Modes modes, after_raise;
+  bool is_protected = false;
   size_t deepest = 0;  // with fewer frames below it the call has room
   uint32_t first_origin = 0, origins = 0;
   uint32_t instructions = 0, steps_taken = 0;

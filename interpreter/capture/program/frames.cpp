@@ -151,7 +151,7 @@ uint32_t Frames::origin_at(uint32_t pc) {
   origin.code = frame.code;
   origin.pc = pc;
   origin.skips_handlers = stack_.size() == 1 && lang::find_handler(*frame.code->code, pc) && !is_protected();
-  origin.grad_enabled = grad_enabled_after_raise();
+  origin.modes = modes_after_raise();
   plan_.origins.push_back(std::move(origin));
   origin_ = static_cast<uint32_t>(plan_.origins.size() - 1);
   origin_pc_ = pc;
@@ -189,6 +189,10 @@ void Frames::leave_or_refuse(const BreakHere& reason) {
 }
 
 void Frames::leave_with_break(const BreakHere& reason) {
+  bool looked_in_vain = false;
+  for (const CaptureMemory::Look& look : memory_.looks)
+    if (look.code == frame().code.get() && look.pc == frame().pc) looked_in_vain |= memory_.whole.erase(look.place) != 0;
+  if (looked_in_vain) refuse(frame().code.get(), frame().pc, reason);
   builder_.origin = current_origin();
   writes_.flush_writes();
   exits_.leave_resuming(reason);
@@ -231,16 +235,16 @@ const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::Exc
 }  // namespace
 
 // A gradient mode that the region itself has entered was never set outside: nothing is to be restored there.
-const Av* Frames::mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
+VInstance* Frames::mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry) {
   const lang::Instruction* call = exit_call(*frame.code->code, entry);
   if (!call || call->op != lang::Op::CallMethod) return nullptr;
   const Av &exit = frame.registers[call->b], &manager = frame.registers[call->b + 1u];
-  VInstance* mode = as<VInstance>(manager);
-  if (!mode || mode->source != Virtual::kMadeHere || !exit.is_constant() || !is_kind(exit.value, Kind::Function))
-    return nullptr;
+  const bool is_own = is_virtual(manager, VirtualKind::Instance) && manager.object->source == Virtual::kMadeHere;
+  if (!is_own || !exit.is_constant() || !is_kind(exit.value, Kind::Function)) return nullptr;
   const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
-  return module && module->name == "torch._gradients" ? attributes_.find_field(*mode, intern(vm_, "before").get())
-                                                      : nullptr;
+  const bool is_mode = module && module->name == "torch._gradients";
+  VInstance* mode = is_mode ? as<VInstance>(manager) : nullptr;
+  return mode && attributes_.find_field(*mode, intern(vm_, "before").get()) ? mode : nullptr;
 }
 
 bool Frames::is_protected() {
@@ -260,16 +264,31 @@ void Frames::set_mode(bool enabled) {
   origin_pc_ = ~0u;  // the next origin is another one, though it be at the same place
 }
 
+void Frames::set_inference(bool on) {
+  repeats_.spoil_record();
+  modes_.inference = on;
+  origin_pc_ = ~0u;
+}
+
 // The last block that an exception leaves is the outermost: it puts back what was there before it.
-bool Frames::grad_enabled_after_raise() {
+Modes Frames::modes_after_raise() {
+  Modes after = modes_;
+  after.grad_enabled = set_grad_enabled_;
+  bool finds_grad = true, finds_inference = true;
   for (const AFrame& frame : stack_) {
     const auto& entries = frame.code->code->exceptions;  // inner ones first
     for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
       const bool inside = entry->begin <= frame.pc && frame.pc < entry->end;
-      if (const Av* before = inside ? mode_of_region(frame, *entry) : nullptr) return numbers_.truth(*before);
+      VInstance* mode = inside ? mode_of_region(frame, *entry) : nullptr;
+      if (!mode) continue;
+      if (finds_grad) after.grad_enabled = numbers_.truth(*attributes_.find_field(*mode, intern(vm_, "before").get()));
+      finds_grad = false;
+      const Av* inference = attributes_.find_field(*mode, intern(vm_, "inference").get());
+      if (inference && finds_inference) after.inference = numbers_.truth(*inference);
+      finds_inference = finds_inference && !inference;
     }
   }
-  return set_grad_enabled_;
+  return after;
 }
 
 }  // namespace tsc::interp

@@ -52,8 +52,9 @@ class Frames : private Room {
   // Whether a raise would find a handler. A `with torch.no_grad()` of the region's own does not count.
   bool is_protected();
   void set_grad_enabled(bool enabled);
-  // The gradient mode that whoever catches an exception finds.
-  bool grad_enabled_after_raise();
+  void set_inference(bool on);
+  // The modes that whoever catches an exception finds.
+  Modes modes_after_raise();
   // The innermost frame returns: to its caller, or out of the region.
   void leave_with_return(const Av& result);
   size_t frame_count() const { return stack_.size(); }
@@ -92,8 +93,8 @@ class Frames : private Room {
   uint32_t origin_at(uint32_t pc);  // of the innermost frame
 
  private:
-  // What the `with` block of a gradient mode that the region entered puts back; null for any other block.
-  const Av* mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry);
+  // The manager of the `with` block of a gradient mode that the region entered; null for any other block.
+  VInstance* mode_of_region(const AFrame& frame, const lang::ExceptionEntry& entry);
   void set_mode(bool grad_enabled);
   void note_held(const Frame& frame);
   void check_held(const lang::Instruction& instruction) const;

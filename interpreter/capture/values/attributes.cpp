@@ -52,7 +52,8 @@ Av Attributes::bind(const Value& attribute, const Av& self, bool through_class) 
 
 Type* Attributes::type_of_av(const Av& av) {
   if (av.is_constant()) return type_of(vm_, av.value);
-  if (VInstance* instance = as<VInstance>(av)) return instance->type.get();
+  // Its class is known of one that nothing has looked at, too.
+  if (is_virtual(av, VirtualKind::Instance)) return static_cast<const VInstance&>(*av.object).type.get();
   if (VTensor* tensor = as<VTensor>(av))
     return tensor->host.is_undefined() ? tensor_state_.tensor_type : tensor->host.object()->type;
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
@@ -155,8 +156,15 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
   }
   OverlayKey place{object.value.object(), name, 0};
   if (const Av* stored = overlay_.stored_at(place)) return *stored;
-  if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module))
+  if (numbers_.is_plain_data(object.value) && !is_kind(object.value, Kind::Module)) {
+    if (const FunctionObject* function = try_cast<FunctionObject>(object.value)) {
+      DictObject* own = function->attributes.get();
+      const Value now = own ? dict_get(vm_, own, Value(name)) : Value();
+      cells_.assume_unchanged(object.value.object(), now.is_undefined() ? Value(name) : intern(vm_, "__dict__").value());
+      if (!now.is_undefined()) return cells_.load_attribute_cell(Value(own), name, now);
+    }
     return Av::constant(interp::get_attribute(vm_, object.value, name));
+  }
   break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
 }
 

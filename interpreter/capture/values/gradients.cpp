@@ -146,6 +146,14 @@ void Gradients::begin_gradient(VTensor& tensor) {
 // The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
 ValueId Gradients::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
+jit::ValueSet Gradients::with_gradients() const {
+  jit::ValueSet places;
+  for (const auto& list : {inputs_.tensor_inputs(), leaves_})
+    for (const std::shared_ptr<VTensor>& tensor : list)
+      if (tensor->requires_grad && !tensor->unrecorded) places.insert(tensor->id);
+  return jit::computed_from(region_, std::move(places), jit::ValueSet(no_grad_values_.begin(), no_grad_values_.end()));
+}
+
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
 // place is the interpreter's business, which knows the rules and the errors.
 void Gradients::remember_history(std::span<const Av> tensors, ValueId result) {

@@ -28,6 +28,8 @@ class Gradients : private Room {
   bool is_without_history(ValueId id) const {
     return std::find(no_grad_values_.begin(), no_grad_values_.end(), id) != no_grad_values_.end();
   }
+  // Everything in the region that a gradient can flow to.
+  jit::ValueSet with_gradients() const;
   // What backward() will need when it is called outside.
   void split_history(ExitPlan& plan, RecipeWriter& writer);
 

@@ -324,13 +324,22 @@ bool is_same_virtual(const Av& a, const Av& b) {
 
 }  // namespace
 
+namespace {
+
+bool is_text(const Av& av) {
+  return av.is_constant() && (is_kind(av.value, Kind::Str) || is_kind(av.value, Kind::Bytes));
+}
+
+}  // namespace
+
 Av Containers::slice_items(const Av& container, const VSlice& slice) {
   const bool is_size = attributes_.type_of_av(container) == tensor_state_.size_type;
   const Av plain = is_size ? make_tuple_av(iterators_.items_of(container)) : container;
   const auto native = [&](std::span<const Value> v) {
     return interp::get_item(vm_, v[0], interp::make_slice(vm_, v[1], v[2], v[3]).value());
   };
-  const Av out = run_on_stand_ins(capture_, {plain, slice.start, slice.stop, slice.step}, native);
+  const StandIns::Sees sees = is_text(container) ? StandIns::Sees::Values : StandIns::Sees::Tokens;
+  const Av out = run_on_stand_ins(capture_, {plain, slice.start, slice.stop, slice.step}, native, {}, sees);
   return is_size ? make_tuple_like(container, iterators_.items_of(out)) : out;
 }
 
@@ -381,6 +390,8 @@ Av Containers::get_item(const Av& container, const Av& key) {
     const std::vector<Av>& items = tuple ? tuple->items : as<VList>(container)->items;
     return items[checked_index(key, items.size())];
   }
+  if (std::shared_ptr<VSlice> slice = slice_of(key); slice && is_text(container) && numbers_.is_plain_data(container.value))
+    return slice_items(container, *slice);
   if (container.is_constant() && key.is_constant() && numbers_.is_plain_data(container.value) &&
       !is_kind(container.value, Kind::Type))
     return Av::constant(interp::get_item(vm_, container.value, key.value));

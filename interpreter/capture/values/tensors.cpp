@@ -42,6 +42,7 @@ VTensor* Tensors::tensor_of(const Av& av) {
 std::shared_ptr<VTensor> Tensors::share_tensor(const Av& av) {
   VTensor* tensor = tensor_of(av);
   if (!tensor) break_here(BreakReason::unknown_object, "expected a tensor");
+  if (tensor->is_inference && !modes_.inference) break_here(BreakReason::unknown_object, "a tensor of inference mode");
   if (av.kind == Av::Kind::Virtual) return std::static_pointer_cast<VTensor>(av.object);
   return std::static_pointer_cast<VTensor>(inputs_.input_of(av.value.object())->object);
 }
@@ -91,6 +92,7 @@ Av Tensors::new_tensor(ValueId id, bool requires_grad) {
   tensor->id = id;
   tensor->requires_grad = requires_grad;
   tensor->leaf = !requires_grad;
+  tensor->is_inference = modes_.inference;
   return Av::of(tensor);
 }
 
@@ -126,6 +128,7 @@ Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId>
   std::shared_ptr<VTensor> parent = share_tensor(tensors[0]);
   made->view = std::make_unique<VirtualView>();
   made->view->parent = parent;
+  made->is_inference = parent->is_inference;
   made->view->op = op;
   made->view->scalars.assign(scalars.begin(), scalars.end());
   made->view->attributes = attributes;

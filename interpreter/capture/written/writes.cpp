@@ -118,13 +118,15 @@ class MapBuilder {
 bool Writes::may_be_saved(const VTensor& root) const {
   if (root.input != kNoValue) return true;
   jit::ValueSet same = {root.id};  // and the views of it, whose elements are its own
+  const jit::ValueSet needed = gradients_.with_gradients();
   for (const jit::Instruction& instruction : region_.body.instructions) {
     if (instruction.code != jit::Code::Op) continue;
     if (op_row(instruction.op).flags & kView && same.count(instruction.operands[0])) same.insert(instruction.results[0]);
     if (instruction.op == Op::save_for_backward && same.count(instruction.results[0])) return true;
     if (!jit::is_differentiable(instruction.op)) continue;
     const size_t count = jit::tensor_count(instruction);
-    const SmallVector<bool, 8> wanted(count, true);
+    SmallVector<bool, 8> wanted;
+    for (size_t i = 0; i < count; ++i) wanted.push_back(needed.count(instruction.operands[i]) != 0);
     const uint8_t set = jit::saved_set(instruction.op, {wanted.data(), count});
     for (size_t i = 0; i < count && i < 3; ++i)
       if (set >> i & 1 && same.count(instruction.operands[i])) return true;
@@ -201,7 +203,7 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
         break_here(BreakReason::write, "a tensor with a history is written into a detached one");
   // What has no history takes that of the tensor away; a part of it keeps the rest.
   const bool is_part = target->view && !covers_root(*target);
-  if (root->in_history && (is_part || !taken->requires_grad || !modes_.grad_enabled))
+  if (root->in_history && (!modes_.grad_enabled || (!is_part && !taken->requires_grad)))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   if (!modes_.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
     break_here(BreakReason::write, "a result that has a history is written without gradients");

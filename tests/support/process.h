@@ -12,7 +12,7 @@ struct ProcessOptions {
   std::vector<std::pair<std::string, std::string>> environment;  // added to the test's own
   std::string input;                                             // standard input
   std::string folder;  // working directory; empty: inherit
-  double seconds = 120;
+  double seconds = 300;
 };
 
 struct ProcessResult {

@@ -145,7 +145,7 @@ std::string run_once(const Settings& settings, const fs::path& script, const Exp
                                    settings.world->warm ? scratch + "/kernels" : "off");
   options.folder = script.parent_path().string();
   const ProcessResult result = test::run_process(options);
-  if (result.timed_out) return "did not end within two minutes";
+  if (result.timed_out) return "did not end within five minutes";
   const std::string output =
       expected.golden.empty() ? expected.output
                               : test::read_file((script.parent_path() / expected.golden).string());

@@ -99,7 +99,7 @@ WrappedResult run_wrapped(const std::string& tenscript, const std::string& scrip
   const bool sees_folder = imports_neighbours(text, path.parent_path());
   const auto run_it = [&](bool compiled) { return run(tenscript, file, path.parent_path().string(), sees_folder, compiled); };
   const test::ProcessResult expected = run_it(false), actual = run_it(true);
-  if (expected.timed_out || actual.timed_out) return {"did not end within two minutes", "", ""};
+  if (expected.timed_out || actual.timed_out) return {"did not end within five minutes", "", ""};
   if (steady(expected.out) != steady(actual.out))
     return {"differs at " + differing_line(steady(expected.out), steady(actual.out)) +
                 (actual.exit_code == expected.exit_code ? "" : "\n" + actual.err),

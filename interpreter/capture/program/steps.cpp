@@ -84,6 +84,12 @@ Av change_in_place(Capture& c, BinaryOp op, const Av& left, const Av& right) {
                           repeat_by(c, left, kBinaryOps[static_cast<int>(op)].in_place));
 }
 
+// Of one that is known by identity nothing is known that could change.
+bool changes_itself(Capture& c, const Av& av, BinaryOp op) {
+  if (!av.is_constant() || !av.value.is_object()) return false;
+  return lookup_in_type(type_of(c.vm(), av.value), intern(c.vm(), kBinaryOps[static_cast<int>(op)].in_place).get()) != nullptr;
+}
+
 void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
   Av right = form.constant ? Av::constant(c.frames().frame().code->constants[i.c]) : c.frames().read(i.c);
   Av left = c.frames().read(i.b);
@@ -114,6 +120,7 @@ void run_binary(Capture& c, const Instruction& i, BinaryForm form) {
     return c.frames().write(i.a, change_in_place(c, form.op, left, right));
   if (Av result = c.operators().binary_dunder(form.op, form.in_place, left, right); !result.is_undefined())
     return c.frames().write(i.a, result);
+  if (form.in_place && changes_itself(c, left, form.op)) break_here(BreakReason::unknown_object, "an object known by identity is changed in place");
   c.frames().write(i.a, c.operators().binary(form.op, left, right));
 }
 

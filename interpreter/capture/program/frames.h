@@ -82,11 +82,6 @@ class Frames : private Room {
   bool resume(VIterator& generator, Av* out);
   // The frames above the first `depth` ones end by an exception of the region.
   void drop_frames(size_t depth);
-  // Jumps of the innermost frame: the next origin is another one.
-  void jump_to(uint32_t pc) {
-    frame().pc = pc;
-    origin_pc_ = ~0u;
-  }
   // Pops a frame and gives its result to the caller.
   void return_from(const Av& result);
   uint32_t current_origin() { return origin_at(stack_.back().pc); }

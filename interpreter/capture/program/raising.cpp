@@ -107,7 +107,7 @@ void Raising::unwind(Av exception) {
   frames_.drop_frames(depth);
   for (size_t reg = handler->temporaries; reg < registers.size(); ++reg) registers[reg] = Av();
   registers[handler->reg] = exception;
-  frames_.jump_to(handler->handler);
+  frames_.frame().pc = handler->handler;
 }
 
 std::optional<Av> Raising::call_unless_absent(const Av& callee, CallArguments arguments) {

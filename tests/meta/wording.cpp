@@ -1,5 +1,6 @@
-// What must not be in the tree: paths of one machine, and marks of unfinished work.
+// What must not be in the tree: paths of one machine, marks of unfinished work, and names of source files that are gone.
 #include <regex>
+#include <set>
 
 #include "catch2/catch.hpp"
 #include "source_tree.h"
@@ -29,4 +30,19 @@ TEST_CASE("no path of one machine") {
 
 TEST_CASE("no marks of unfinished work in the sources") {
   check_absent(std::regex("\\b(TO" "DO|FIX" "ME|XX" "X|HA" "CK)\\b"), true);
+}
+
+TEST_CASE("every source file that a page or a comment names is there") {
+  std::set<std::string> paths;
+  for (const SourceFile& file : source_files()) paths.insert(file.path);
+  const std::regex name("(^|[^A-Za-z0-9_./-])((interpreter|jit|lang|runtime)/[A-Za-z0-9_/]+\\.(h|cpp|def))\\b");
+  int seen = 0;
+  for (const SourceFile& file : source_files()) {
+    for (std::sregex_iterator found(file.text.begin(), file.text.end(), name), end; found != end; ++found) {
+      INFO(file.path << " names " << (*found)[2]);
+      CHECK(paths.count((*found)[2]) == 1);
+      ++seen;
+    }
+  }
+  CHECK(seen > 1000);
 }

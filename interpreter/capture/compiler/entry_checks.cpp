@@ -21,10 +21,9 @@ bool are_one_text(const Value& a, const Value& b) {
          str_equal(cast<StrObject>(a), cast<StrObject>(b));
 }
 
-// The keys of a dict, in their order.
-bool has_keys(const EntrySource& source, const Value& v) {
+// The keys of a dict or the items of a set, in their order.
+bool has_keys(const EntrySource& source, const Table& table) {
   if (source.length == EntrySource::kAnyLength) return true;
-  const auto& table = cast<DictObject>(v)->table;
   if (table.size() != source.length) return false;
   size_t next = 0;
   for (uint32_t i = 0; i < table.used(); ++i) {
@@ -32,19 +31,6 @@ bool has_keys(const EntrySource& source, const Value& v) {
     if (key.is_undefined()) continue;
     const Value& wanted = source.keys[next++];
     if (!key.is(wanted) && !are_one_text(key, wanted)) return false;
-  }
-  return true;
-}
-
-bool has_items(const EntrySource& source, const Value& v) {
-  const Table& table = cast<SetObject>(v)->table;
-  if (table.size() != source.length) return false;
-  size_t next = 0;
-  for (uint32_t i = 0; i < table.used(); ++i) {
-    const Value& item = table.entry(i).key;
-    if (item.is_undefined()) continue;
-    const Value& wanted = source.keys[next++];
-    if (!item.is(wanted) && !are_one_text(item, wanted)) return false;
   }
   return true;
 }
@@ -98,7 +84,7 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
       return is_bare_tuple(v) && v.object()->type == source.expected.object() && cast<TupleObject>(v)->size == source.length;
     case Check::Method: return is_kind(v, Kind::BoundMethod);
     case Check::Cell: return is_kind(v, Kind::Cell);
-    case Check::Set: return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() && has_items(source, v);
+    case Check::Set: return is_kind(v, Kind::Set) && v.object()->type == source.expected.object() && has_keys(source, cast<SetObject>(v)->table);
     case Check::Partial: return is_alike_partial(source, v);
     case Check::Iterator:
     case Check::Instance: return v.is_object() && v.object()->type == source.expected.object();
@@ -110,7 +96,7 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
     case Check::List:
       return is_kind(v, Kind::List) && v.object()->type == vm_.types().list &&
              (source.length == EntrySource::kAnyLength || cast<ListObject>(v)->items.size() == source.length);
-    case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, v);
+    case Check::Dict: return is_kind(v, Kind::Dict) && v.object()->type == vm_.types().dict && has_keys(source, cast<DictObject>(v)->table);
   }
   return false;
 }

@@ -43,6 +43,7 @@ struct CaptureMemory {
   // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
   std::unordered_set<const Object*> followed;
   bool follows_calls = false;
+  bool any_closure = false;  // calls bring other functions made by the same def: their cells are entry sources
   bool specialises = false;  // sizes and ints are facts
   bool only_call = false;    // the region ends behind its first instruction, a call
   bool lacks_memory = false; // inside try or with, memory was not there: each new tensor may raise

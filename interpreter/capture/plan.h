@@ -37,6 +37,7 @@ const BreakRow& break_row(BreakReason reason);
 struct EntrySource {
   enum class Form : uint8_t {
     Register,   // of the entered frame: `index`
+    Closure,    // cell `index` of the function of the entered frame
     Item,       // element `index` of the list or tuple at source `parent`; of a dict, the one of key `key`
     Attribute,  // own attribute `name` of `holder`; without one, of the instance at source `parent`
     Content,    // of the cell `holder`
@@ -226,7 +227,7 @@ struct RegionPlan {
   std::vector<Value> foreign;        // objects known by identity that none of them may be
   std::vector<Value> read_anew;      // those of which something is read at every entry: no written one may be
   std::vector<std::pair<uint32_t, uint32_t>> different;  // sources that `is` found to be two objects
-  Local<FunctionObject> function;  // of a closure: the region knows its cells by identity
+  Local<FunctionObject> function;  // of a closure: the region knows its cells by identity; null: they are entry sources
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;
   Modes modes;

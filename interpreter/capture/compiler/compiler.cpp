@@ -15,9 +15,6 @@
 namespace tsc::interp {
 namespace {
 
-// So many captures a place has for nothing; any other one must have been earned by runs of the variants in use.
-constexpr uint32_t kFreeCaptures = 400;
-constexpr uint64_t kRunsForCapture = 4;
 constexpr uint32_t kStringVariants = 8;
 
 // Whoever asks for another backend wants to see what it does from the first call on.
@@ -55,6 +52,7 @@ void Compiler::reset() {
   const Sites gone = std::exchange(sites_, {});
   runs_.forget_frames();
   watches_.reset();
+  accounts_.reset();
   codes_.clear();
 }
 
@@ -135,6 +133,7 @@ bool reads_steps(const CodeObject& code) {
 }  // namespace
 
 EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
+  if (accounts_.rests(frame.code)) [[unlikely]] return EnterResult::Interpret;
   if (watches_.has_invalid()) [[unlikely]] watches_.sweep();
   if (vm_.sees_ends() && holds_end(frame)) return EnterResult::Interpret;
   const CompileSettings* settings = requests_.settings_at(frame, at_start);
@@ -166,7 +165,10 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     at = std::min(at, variants.size() - 1);
     const std::shared_ptr<Variant> variant = variants[at];
     found->second.last = at;
-    if (variant->valid && try_variant(variant, frame, &outcome, result)) return outcome;
+    if (variant->valid && try_variant(variant, frame, &outcome, result)) {
+      accounts_.fitted(key.code);
+      return outcome;
+    }
     // The map may have grown while the region ran.
     found = sites_.find(key);
     at = at == 0 ? found->second.variants.size() - 1 : at - 1;
@@ -213,6 +215,7 @@ bool have_one_structure(Vm& vm, const Value& old, const Value& now) {
 // there have been many. True: nothing else differs from the call that the variant was made for.
 bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site) const {
   if (!(old.plan.modes == tensor_state(vm_).modes)) return false;
+  if (old.plan.function.get() && old.plan.function.get() != frame.function) site.memory.any_closure = true;
   const std::vector<EntrySource>& sources = old.plan.sources;
   std::vector<Value> entry;
   for (const EntrySource& source : sources) {
@@ -253,21 +256,23 @@ std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, Captur
   return std::nullopt;
 }
 
-bool Compiler::may_capture(const Site& site, const CompileSettings& settings) const {
-  const std::optional<uint32_t> limit = settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
-  if (limit) return site.captures < *limit;
-  if (site.captures < kFreeCaptures) return true;
-  uint64_t runs = 0;
-  for (const std::shared_ptr<Variant>& variant : site.variants) runs += variant->runs;
-  return runs >= kRunsForCapture * (site.captures - kFreeCaptures + 1);
+std::optional<uint32_t> Compiler::captures_of_a_place(const CompileSettings& settings) const {
+  return settings.recompile_limit ? settings.recompile_limit : demands_.recompile_limit;
+}
+
+// Within what the program has said a place may have, or else with what its function has left.
+bool Compiler::may_capture(const Site& site, const CodeObject* code, const CompileSettings& settings) const {
+  const std::optional<uint32_t> limit = captures_of_a_place(settings);
+  return limit ? site.captures < *limit : accounts_.may_capture(code);
 }
 
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
-  if (!may_capture(site, settings)) {
+  if (!may_capture(site, frame.code, settings)) {
     requests_.check_limit(site, frame);
-    reports_.report_variant_limit(site, frame);
-    // What comes behind this statement is tried again, unless the program has said how much is enough.
-    frame.stepping |= !settings.recompile_limit && !demands_.recompile_limit;
+    const bool of_place = captures_of_a_place(settings).has_value();
+    const bool first = of_place ? !std::exchange(site.limit_reported, true) : accounts_.missed(frame.code);
+    if (first) reports_.report_variant_limit(site, frame);
+    frame.stepping |= !of_place;  // what comes behind this statement may have a variant
     return nullptr;
   }
   ++site.captures;
@@ -296,7 +301,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   variant->settings = &settings;
   variant->name = captured->region.name;
   variant->plan = std::move(captured->plan);
-  if (!frame.code->code->free_names.empty())
+  if (!frame.code->code->free_names.empty() && !again.memory.any_closure)
     variant->plan.function = Local<FunctionObject>(frame.function);
   if (again.captures > 1) reports_.report_recompile(*variant, again, frame);
   reports_.report_variant(*variant, frame, took.count());
@@ -316,6 +321,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   variant->entry.build(variant->plan);
   variant->executable->hold(variant->entry.held_inputs());
   watches_.watch(variant);
+  accounts_.captured(frame.code, std::chrono::steady_clock::now() - began);
   if (options_.jit.emitted && options_.jit.emit == "backward")
     for (const ExitPlan& exit : variant->plan.exits)
       if (exit.backward && !exit.history_freed) *options_.jit.emitted += jit::print(exit.backward->backward) + "\n";

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/compiler/accounts.h"
 #include "interpreter/capture/compiler/demands.h"
 #include "interpreter/capture/compiler/entry_checks.h"
 #include "interpreter/capture/compiler/materialize.h"
@@ -69,7 +70,8 @@ class Compiler : public CompilerHooks, public Watchers {
   EnterResult enter(Frame& frame, Value& result, bool at_start);
   bool is_blocked() const;
   static bool holds_end(const Frame& frame);
-  bool may_capture(const Site& site, const CompileSettings& settings) const;
+  std::optional<uint32_t> captures_of_a_place(const CompileSettings& settings) const;
+  bool may_capture(const Site& site, const CodeObject* code, const CompileSettings& settings) const;
   bool may_come_later(const Frame& frame) const;
   bool works_in_background(const Frame& frame) const;
   void begin_first_call(Frame& frame);
@@ -89,6 +91,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::vector<Local<CodeObject>> codes_;  // keep the keys of sites_ alive
   std::vector<FirstCall> first_calls_;
   uint64_t captures_ = 0;
+  CaptureAccounts accounts_;
   EntryChecks entry_checks_;
   RegionRuns runs_;
   VariantWatches watches_;

@@ -106,6 +106,7 @@ Value EntryChecks::fetch(const EntrySource& source, const Frame& frame,
   using Form = EntrySource::Form;
   switch (source.form) {
     case Form::Register: return frame.registers[source.index];
+    case Form::Closure: return frame.function->closure[source.index].value();
     case Form::Item: {
       const Value& parent = entry[source.parent];
       if (is_kind(parent, Kind::Dict)) return dict_get(vm_, cast<DictObject>(parent), source.key);

@@ -42,6 +42,7 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
                         const Frame& frame) {
   switch (source.form) {
     case Form::Register: return register_name(frame, source.index);
+    case Form::Closure: return "the variable " + quoted(frame.code->code->free_names[source.index]) + " of the enclosing function";
     case Form::Item: {
       const bool named = is_kind(source.key, Kind::Str);
       return source_name(sources, sources[source.parent], frame) + "[" +

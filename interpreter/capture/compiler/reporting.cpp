@@ -124,8 +124,7 @@ void CompilerReports::report_recompile(const Variant& variant, Site& site, const
 }
 
 // The variants stay in use; what fits none of them is interpreted.
-void CompilerReports::report_variant_limit(Site& site, const Frame& frame) {
-  if (std::exchange(site.limit_reported, true)) return;
+void CompilerReports::report_variant_limit(const Site& site, const Frame& frame) {
   jit::Event event;
   event.kind = jit::EventKind::Exit;
   event.region = frame.code->code->name;

@@ -16,7 +16,7 @@ class CompilerReports : private CompilerPart {
   // reporting.cpp
   void report_variant(const Variant& variant, const Frame& frame, double capture_ms);
   void report_recompile(const Variant& variant, Site& site, const Frame& frame);
-  void report_variant_limit(Site& site, const Frame& frame);
+  void report_variant_limit(const Site& site, const Frame& frame);
   void report_fallback(const Frame& frame, const std::string& reason);
   void warn(const jit::Event& event);
 

@@ -69,7 +69,7 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
   if (source.name) text += "." + std::string(source.name->view());
   if (source.holder.is_object())
     return text + "@" + std::to_string(reinterpret_cast<uintptr_t>(source.holder.object()));
-  return source.form == Form::Register ? text : source_place(sources, sources[source.parent]) + "/" + text;
+  return source.form == Form::Register || source.form == Form::Closure ? text : source_place(sources, sources[source.parent]) + "/" + text;
 }
 
 bool Structures::comes_apart(const Value& v, uint32_t source) const {

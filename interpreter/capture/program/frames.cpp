@@ -36,10 +36,15 @@ void Frames::enter_frame(const Frame& frame) {
   plan_.entry_code = entered.code;
   plan_.entry_pc = frame.pc;
   entered.registers.resize(frame.register_count);
-  for (const Local<CellObject>& cell : frame.function->closure)
-    entered.closure.push_back(Av::constant(cell.value()));
   region_.name = frame.function->name ? std::string(frame.function->name->view()) : "region";
   stack_.push_back(std::move(entered));
+  for (uint32_t index = 0; index < frame.function->closure.size(); ++index) {
+    const Value cell = frame.function->closure[index].value();
+    EntrySource source;
+    source.form = EntrySource::Form::Closure;
+    source.index = index;
+    stack_[0].closure.push_back(memory_.any_closure ? inputs_.load_value(cell, std::move(source)) : Av::constant(cell));
+  }
   const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
   const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {

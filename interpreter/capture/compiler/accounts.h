@@ -1,0 +1,48 @@
+#pragma once
+// What a function may spend on capture. Its first captures are free, enough for every place of a long program and for the forms
+// of what it is called with; a program whose every turn brings something that no variant fits would go on for ever, and be slower
+// than the interpreter by what a capture costs. So each further capture waits until the program has run some time without one:
+// all of them together can then slow a program by no more than a fixed share. Meanwhile the variants there are stay in use, and
+// what fits none of them is interpreted; where nothing fits for many instructions in a row, none is looked for for a while.
+// Knows functions by their code. Must not know variants, nor how they are made.
+#include <chrono>
+#include <unordered_map>
+
+namespace tsc::interp {
+
+struct CodeObject;
+
+class CaptureAccounts {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  bool may_capture(const CodeObject* code) const;
+  void captured(const CodeObject* code, Clock::duration took);
+  // Nothing fitted at a place of the function, and nothing may be captured there now. Whether that is so for the first time.
+  bool missed(const CodeObject* code);
+  void fitted(const CodeObject* code) {
+    if (!spent_.empty()) [[unlikely]] end_misses(code);
+  }
+  // In front of each instruction of a function that is being interpreted: whether no variant is to be looked for there.
+  bool rests(const CodeObject* code) { return rest_ && code == resting_ && --rest_; }
+  void reset();
+
+ private:
+  struct Account {
+    uint32_t captures = 0;
+    Clock::time_point last;   // when the last capture ended
+    Clock::duration took{};   // and how long it took
+  };
+  struct Misses {
+    uint32_t in_row = 0;
+    uint32_t rest = 0;  // how many instructions the last rest was
+  };
+  void end_misses(const CodeObject* code);
+
+  std::unordered_map<const CodeObject*, Account> accounts_;
+  std::unordered_map<const CodeObject*, Misses> spent_;  // functions that were refused a capture
+  const CodeObject* resting_ = nullptr;
+  uint32_t rest_ = 0;  // instructions of it that are left
+};
+
+}  // namespace tsc::interp

@@ -2,6 +2,7 @@
 // What is remembered between captures of one place. A capture that finds that it took something for granted which does not hold
 // writes it down here and starts again (CaptureRestart); the next one knows it from the beginning.
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -39,7 +40,15 @@ struct CaptureMemory {
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
+  // How often a call brought another object where one is known by identity because an instruction looks at it. After a few, that
+  // instruction is the interpreter's.
+  std::unordered_map<std::string, uint32_t> others;
+  void another_whole(const std::string& place);
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
+  // Places of tensors that are another input in one call and a tensor of their own in the next: each is an input of its own. Not
+  // where the program asks which of them are one.
+  std::unordered_set<std::string> separate;
+  bool tells_apart = false;
   // Functions of which no call is repeated (call_record.h): one was, and came out differently; or of none.
   std::unordered_set<const Object*> followed;
   bool follows_calls = false;
@@ -60,6 +69,6 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
 bool holds_data(Vm& vm, const Value& v);
 // Any other object that is none of the program's own pieces: when a call brings another one, a region that only hands it on
 // knows its class alone.
-bool may_be_handed_on(Vm& vm, const Value& v);
+bool may_be_handed_on(const Value& v);
 
 }  // namespace tsc::interp

@@ -18,6 +18,10 @@ class CaptureAccounts {
 
   bool may_capture(const CodeObject* code) const;
   void captured(const CodeObject* code, Clock::duration took);
+  uint32_t captures(const CodeObject* code) const {
+    const auto found = accounts_.find(code);
+    return found == accounts_.end() ? 0 : found->second.captures;
+  }
   // Nothing fitted at a place of the function, and nothing may be captured there now. Whether that is so for the first time.
   bool missed(const CodeObject* code);
   void fitted(const CodeObject* code) {

@@ -198,15 +198,10 @@ bool Compiler::try_variant(const std::shared_ptr<Variant>& variant, Frame& frame
 namespace {
 
 // Whether the one may come in place of the other where only what they are made of counts.
-bool have_one_structure(Vm& vm, const Value& old, const Value& now) {
+bool have_one_structure(const Value& old, const Value& now) {
   if (!old.is_object() || !now.is_object() || old.object()->type != now.object()->type) return false;
-  switch (now.object()->kind) {
-    case Kind::Instance:
-    case Kind::List:
-    case Kind::Dict: return true;
-    case Kind::Function: return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
-    default: return may_be_handed_on(vm, now);
-  }
+  if (is_kind(now, Kind::Function)) return cast<FunctionObject>(old)->code.get() == cast<FunctionObject>(now)->code.get();
+  return may_be_handed_on(now);
 }
 
 }  // namespace
@@ -221,6 +216,8 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
   for (const EntrySource& source : sources) {
     entry.push_back(fetch(source, frame, entry));
     const Value& now = entry.back();
+    if (source.check == EntrySource::Check::Alias && !now.is(entry[source.length]) && as_tensor(tensor_state(vm_), now))
+      site.memory.separate.insert(source_place(sources, source));
     if (check_source(source, now)) continue;
     const bool strings = source.check == EntrySource::Check::Same && is_kind(now, Kind::Str) &&
                          is_kind(source.expected, Kind::Str) && now.object()->type == vm_.types().str;
@@ -228,8 +225,10 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
       if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
       continue;
     }
-    if (source.check != EntrySource::Check::Same || !have_one_structure(vm_, source.expected, now)) return false;
-    site.memory.apart.insert(source_place(sources, source));
+    if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return false;
+    const std::string place = source_place(sources, source);
+    site.memory.another_whole(place);
+    site.memory.apart.insert(place);
   }
   return true;
 }

@@ -1,6 +1,7 @@
 // Calls of compiled functions that are run the other way too, by the interpreter: some to find out whether a region is
-// worth entering (a place where it is not is interpreted from then on), and with --verify a share of all, whose results
-// must have the same bits. Only calls without effects, whose whole function is one region, so that nobody can tell.
+// worth entering (a function where it is not is interpreted from then on): those are made once, in turns the one way and the
+// other. With --verify a share of all is run twice, and the results must have the same bits: only calls without effects, whose
+// whole function is one region, so that nobody can tell.
 #include <algorithm>
 #include <cstring>
 
@@ -136,15 +137,33 @@ bool SecondOpinions::has_second_opinion(const SiteKey& key, Frame& frame, Value*
 
 // ---- is it worth it ----
 
-bool SecondOpinions::wants_trial(const Site& site, const Frame& frame) {
-  const Trial& trial = site.trial;
+// Whether what the function computes may leave it with a history: then the time of a call is not all that it costs.
+bool SecondOpinions::leaves_history(const CodeObject* code) const {
+  const auto has_one = [](const std::shared_ptr<Variant>& variant) { return has_history(variant->plan); };
+  return std::any_of(sites_.begin(), sites_.end(), [&](const auto& entry) {
+    const auto& variants = entry.second.variants;
+    return entry.first.code == code && std::any_of(variants.begin(), variants.end(), has_one);
+  });
+}
+
+bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
+  Trial& trial = site.trial;
   if (trial.settled || trial.running || trial.runs < kRunsBefore || site.last >= site.variants.size()) return false;
+  if (const uint32_t captures = compiler_.captures_of(frame.code); captures != trial.captures) {
+    trial.captures = captures;
+    trial.runs = 0;
+    return false;
+  }
   Variant& variant = *site.variants[site.last];
   const CompiledMark& mark = *mark_of(frame.function);
   const bool asks = mark.settings->backend == Backend::Native && !mark.fullgraph && demands_.stance == Stance::Default &&
          options_.trials && !options_.verify_percent && !options_.break_everywhere && !compiler_.tensors().profile &&
-         variant.valid && has_no_effect(variant.plan) && !has_history(variant.plan) && options_.jit.cache->is_idle();
+         variant.valid && options_.jit.cache->is_idle();
   if (!asks) return false;
+  if (trial.runs == kRunsBefore && leaves_history(frame.code)) {
+    trial.settled = true;
+    return false;
+  }
   EntryOfCall call(variant.entry, variant.plan);
   return entry_checks_.fits(variant, frame, call);
 }

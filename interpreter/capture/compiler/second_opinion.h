@@ -1,5 +1,5 @@
 #pragma once
-// Calls that are run both ways, compiled and interpreted, to learn something: which is faster at a place, and whether both give the
+// Calls that are run the other way, or both ways, to learn something: which is faster at a place, and whether both give the
 // same (--verify). The second run has a frame of its own above the call's.
 // Defined in second_opinion.cpp.
 #include "interpreter/capture/compiler/compiler_parts.h"
@@ -14,7 +14,8 @@ class SecondOpinions : private CompilerPart {
  private:
   // second_opinion.cpp
   Value run_aside(Frame& frame, bool compiled);
-  bool wants_trial(const Site& site, const Frame& frame);
+  bool leaves_history(const CodeObject* code) const;
+  bool wants_trial(Site& site, const Frame& frame);
   Value run_trial(const SiteKey& key, Frame& frame);
   void report_slower(const Trial& trial, const Frame& frame);
   bool wants_check();

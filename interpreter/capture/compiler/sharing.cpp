@@ -170,7 +170,8 @@ std::string VariantSharing::text_of(const jit::Region& region) {
 std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& frame, const CaptureMemory& memory) const {
   std::string text;
   for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
-                      memory.apart.size(), memory.text.size(), memory.shared.size(), size_t{memory.has_effects}})
+                      memory.apart.size(), memory.text.size(), memory.shared.size(), size_t{memory.has_effects}, size_t{memory.any_closure},
+                      memory.separate.size()})
     text += std::to_string(size) + " ";
   std::vector<Value> entry;
   for (const EntrySource& source : plan.sources) {

@@ -32,7 +32,8 @@ struct Variant {
 
 // Whether the interpreter is faster at a place (second_opinion.cpp).
 struct Trial {
-  uint32_t runs = 0;  // since the last capture
+  uint32_t runs = 0;      // since the last capture of the function
+  uint32_t captures = 0;  // how many those were
   bool settled = false, slower = false, running = false;
   double compiled = 0, interpreted = 0;  // the shortest, in microseconds
 };

@@ -54,12 +54,18 @@ bool holds_data(Vm& vm, const Value& v) {
   return true;
 }
 
-bool may_be_handed_on(Vm& vm, const Value& v) {
+bool may_be_handed_on(const Value& v) {
   switch (v.object()->kind) {
     case Kind::Instance:
     case Kind::Exception:
-    case Kind::BoxedNumber: return true;
-    case Kind::Native: return as_tensor(tensor_state(vm), v) != nullptr;
+    case Kind::BoxedNumber:
+    case Kind::List:
+    case Kind::Dict:
+    case Kind::Set:
+    case Kind::Tuple:
+    case Kind::Bytes:
+    case Kind::File:
+    case Kind::Native: return true;
     default: return false;
   }
 }
@@ -72,33 +78,40 @@ std::string source_place(const std::vector<EntrySource>& sources, const EntrySou
   return source.form == Form::Register || source.form == Form::Closure ? text : source_place(sources, sources[source.parent]) + "/" + text;
 }
 
-bool Structures::comes_apart(const Value& v, uint32_t source) const {
-  if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
-  const std::string place = source_place(plan_.sources, plan_.sources[source]);
-  if (memory_.whole.count(place)) return false;
-  switch (v.object()->kind) {
-    case Kind::BoundMethod:
-    case Kind::Iterator:
-    case Kind::Generator:
-    case Kind::Cell: return true;
-    case Kind::Native:
-      return as_plain_partial(v) != nullptr || (memory_.apart.count(place) && as_tensor(tensor_state_, v) != nullptr);
-    case Kind::Set: return is_set_of_plain_items(vm_, v);
-    case Kind::Function: return memory_.apart.count(place) && is_plain_function(*cast<FunctionObject>(v));
-    case Kind::Instance:
-    case Kind::Exception:
-    case Kind::BoxedNumber: return memory_.apart.count(place);
-    default: break;
-  }
-  const size_t most = memory_.apart.count(place) ? kLargestOfAll : kLargestContainer;
-  if (is_kind(v, Kind::List) && v.object()->type == vm_.types().list)
-    return cast<ListObject>(v)->items.size() <= most;
+// A list or dict whose items are sources of their own when something reads them.
+bool Structures::has_items(const Value& v, bool apart) const {
+  const size_t most = apart ? kLargestOfAll : kLargestContainer;
+  if (is_kind(v, Kind::List) && v.object()->type == vm_.types().list) return cast<ListObject>(v)->items.size() <= most;
   if (!is_kind(v, Kind::Dict) || v.object()->type != vm_.types().dict) return false;
   const DictObject* dict = cast<DictObject>(v);
   if (dict->table.size() > most) return false;
   for (uint32_t i = 0; i < dict->table.used(); ++i)
     if (const Value& key = dict->table.entry(i).key; !key.is_undefined() && !is_plain_key(key)) return false;
   return true;
+}
+
+bool Structures::comes_apart(const Value& v, uint32_t source) const {
+  if (!v.is_object() || v.object()->watched() || constants_.count(v.object())) return false;
+  const std::string place = source_place(plan_.sources, plan_.sources[source]);
+  if (memory_.whole.count(place)) return false;
+  const bool apart = memory_.apart.count(place) != 0;
+  switch (v.object()->kind) {
+    case Kind::BoundMethod:
+    case Kind::Iterator:
+    case Kind::Generator:
+    case Kind::Cell: return true;
+    case Kind::Function: return apart && is_plain_function(*cast<FunctionObject>(v));
+    case Kind::Native:
+      if (as_plain_partial(v)) return true;
+      break;
+    case Kind::Set:
+      if (is_set_of_plain_items(vm_, v)) return true;
+      break;
+    default:
+      if (has_items(v, apart)) return true;
+      break;
+  }
+  return apart && may_be_handed_on(v);
 }
 
 // Its items are sources of their own only when something reads them: a list that is only appended to may
@@ -110,20 +123,18 @@ Av Structures::container_input(const Value& v, uint32_t source) {
     return found->second;
   }
   switch (v.object()->kind) {
-    case Kind::Exception:
-    case Kind::BoxedNumber:
-    case Kind::Instance: return instance_input(v, source);
     case Kind::BoundMethod: return method_input(v, source);
     case Kind::Function: return function_input(v, source);
     case Kind::Cell: return cell_input(v, source);
-    case Kind::Set: return set_input(v, source);
+    case Kind::Set: return is_set_of_plain_items(vm_, v) ? set_input(v, source) : instance_input(v, source);
     case Kind::Native: return as_plain_partial(v) ? partial_input(v, source) : instance_input(v, source);
     case Kind::Iterator:
     case Kind::Generator: return iterator_input(v, source);
     default: break;
   }
-  const bool list = is_kind(v, Kind::List);
   const std::string place = source_place(plan_.sources, plan_.sources[source]);
+  if (!has_items(v, memory_.apart.count(place) != 0)) return instance_input(v, source);
+  const bool list = is_kind(v, Kind::List);
   plan_.sources[source].check = list ? Check::List : Check::Dict;
   plan_.sources[source].length = EntrySource::kAnyLength;
   plan_.containers.push_back(source);

@@ -95,7 +95,9 @@ Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   refresh_history(vm_, tensor);
   entry.tensor_key = tensor_key(*tensor);
   auto found = tensor_objects_.find(tensor);
-  if (found != tensor_objects_.end()) {
+  const bool is_separate = !memory_.tells_apart && !tensor->needs_grad() &&
+                           memory_.separate.count(source_place(plan_.sources, plan_.sources[source])) != 0;
+  if (found != tensor_objects_.end() && !is_separate) {
     // The same object by two ways: they must stay one object.
     entry.check = Check::Alias;
     entry.length = found->second.object->source;
@@ -112,7 +114,7 @@ Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   object->source = source;
   tensors_in_.push_back(object);
   Av av = Av::of(object);
-  tensor_objects_[tensor] = av;
+  tensor_objects_.try_emplace(tensor, av);
   return av;
 }
 

@@ -31,7 +31,7 @@ class Structures : private Room {
   Av structural_input(const Value& v, uint32_t source);
   // Whether it is known by its parts, here and now.
   bool comes_apart(const Value& v, uint32_t source) const;
-  // Anything else that comes apart.
+  // Anything else that comes apart, or is only handed on and known by its class.
   Av container_input(const Value& v, uint32_t source);
   bool is_tuple_by_items(const Value& v);
   // The next item of an iterator that came in; false: it has ended.
@@ -42,6 +42,7 @@ class Structures : private Room {
   Av text_input(uint32_t source);
 
  private:
+  bool has_items(const Value& v, bool apart) const;
   Av part_of(uint32_t parent, uint32_t index, const Value& now);
   void know_by_structure(const Value& v, uint32_t source, const VirtualRef& object);
   Av method_input(const Value& v, uint32_t source);

@@ -22,6 +22,19 @@ const CaptureMemory::Refusal* CaptureMemory::refusal(const CodeObject* code, uin
   return nullptr;
 }
 
+void CaptureMemory::another_whole(const std::string& place) {
+  constexpr uint32_t kMostOthers = 4;
+  if (++others[place] < kMostOthers || !whole.count(place)) return;
+  const size_t known = looks.size();
+  std::erase_if(looks, [&](const Look& look) {
+    if (look.place != place) return false;
+    refused.push_back({look.code, look.pc, BreakReason::unknown_object, "more than the class of an object that is another one in each call"});
+    keep_alive.push_back(Value(const_cast<CodeObject*>(look.code)));
+    return true;
+  });
+  if (looks.size() != known) whole.erase(place);
+}
+
 void Frames::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
   memory_.refused.push_back({code, pc, reason.reason, reason.detail});
   memory_.keep_alive.push_back(Value(code));

@@ -414,6 +414,11 @@ bool Operators::are_one_object(const Av& a, const Av& b) {
     if (a.object->kind != VirtualKind::Tensor) repeats_.spoil_record();  // what a record makes anew may have been one
     const uint32_t left = a.object->source, right = b.object->source;
     if (a.object == b.object) return true;
+    const VTensor *one = as<VTensor>(a), *other = as<VTensor>(b);
+    if (one && other && one->host.is_object() && one->host.is(other->host)) {
+      memory_.tells_apart = true;
+      throw CaptureRestart{};
+    }
     if (is_foreign_tuple(a) && is_foreign_tuple(b)) break_here(BreakReason::unknown_object, "`is` on tuples from outside");
     // Two that are known by identity stay two.
     const auto is_known = [&](uint32_t source) { return plan_.sources[source].form == EntrySource::Form::Pinned; };

@@ -176,6 +176,10 @@ struct VList : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::List;
   VList() : Virtual(kKind) {}
   std::vector<Av> items;
+  // While it is unread: how many items it came in with, once somebody has asked, and what the region has appended since.
+  Value host;
+  Av length;
+  std::vector<Av> tail;
 };
 
 // Of constants; the order of iteration is the interpreter's.

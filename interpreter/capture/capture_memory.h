@@ -28,8 +28,8 @@ struct CaptureMemory {
   };
   std::vector<Refusal> refused;
   const Refusal* refusal(const CodeObject* code, uint32_t pc) const;
-  // Instructions that needed more than the class of an object from outside: its place is in `whole` since. Where that was not
-  // enough for the instruction either, it is refused, and the object handed on again.
+  // Instructions that needed more than the class of an object from outside: its place is in `whole` since, of a list or dict in
+  // `read`. Where `whole` was not enough for the instruction either, it is refused, and the object handed on again.
   struct Look {
     std::string place;
     const CodeObject* code;
@@ -40,10 +40,12 @@ struct CaptureMemory {
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
-  // How often a call brought another object where one is known by identity because an instruction looks at it. After a few, that
-  // instruction is the interpreter's.
+  // How often a call brought another object where one is known by identity because an instruction looks at it, or a list of
+  // another length where an instruction reads its items. After a few, that instruction is the interpreter's.
   std::unordered_map<std::string, uint32_t> others;
   void another_whole(const std::string& place);
+  void another_length(const std::string& place);
+  bool refuse_looks(const std::string& place, const char* detail);
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
   // Places of tensors that are another input in one call and a tensor of their own in the next: each is an input of its own. Not
   // where the program asks which of them are one.

@@ -39,6 +39,7 @@ struct EntrySource {
     Register,   // of the entered frame: `index`
     Closure,    // cell `index` of the function of the entered frame
     Item,       // element `index` of the list or tuple at source `parent`; of a dict, the one of key `key`
+    Length,     // how many items the list at source `parent` has
     Attribute,  // own attribute `name` of `holder`; without one, of the instance at source `parent`
     Content,    // of the cell `holder`
     Namespace,  // entry `name` of the dict `holder`
@@ -68,7 +69,7 @@ struct EntrySource {
   bool unread = false;      // a tensor whose elements no instruction of the region reads: its memory may be anybody's
   // Whether it is found in the value at source `parent`.
   bool is_inside() const {
-    return form == Form::Item || form == Form::Gradient || form == Form::Part || form == Form::Copy || form == Form::Next ||
+    return form == Form::Item || form == Form::Length || form == Form::Gradient || form == Form::Part || form == Form::Copy || form == Form::Next ||
            (form == Form::Attribute && !holder.is_object());
   }
 };

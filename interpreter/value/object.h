@@ -70,6 +70,7 @@ struct Object {
   Object& operator=(const Object&) = delete;
   bool watched() const { return flags & kWatched; }
   void watch() { flags |= kWatched; }
+  void stop_watching() { flags &= static_cast<decltype(flags)>(~kWatched); }
 };
 
 // An owning pointer to an object of known layout.

@@ -113,6 +113,7 @@ Value EntryChecks::fetch(const EntrySource& source, const Frame& frame,
       if (is_kind(parent, Kind::Tuple)) return cast<TupleObject>(parent)->items[source.index];
       return cast<ListObject>(parent)->items[source.index];
     }
+    case Form::Length: return Value::integer(static_cast<int64_t>(cast<ListObject>(entry[source.parent])->items.size()));
     case Form::Attribute: {
       const Value& holder = source.holder.is_object() ? source.holder : entry[source.parent];
       return get_own_attribute(vm_, holder.object(), source.name.get());

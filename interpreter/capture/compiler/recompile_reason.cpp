@@ -48,6 +48,7 @@ std::string source_name(const std::vector<EntrySource>& sources, const EntrySour
       return source_name(sources, sources[source.parent], frame) + "[" +
              (named ? quoted(cast<StrObject>(source.key)->view()) : std::to_string(source.index)) + "]";
     }
+    case Form::Length: return "length of " + source_name(sources, sources[source.parent], frame);
     case Form::Attribute:
       if (!source.holder.is_object())
         return source_name(sources, sources[source.parent], frame) + "." + std::string(source.name->view());

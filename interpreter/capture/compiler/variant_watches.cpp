@@ -36,7 +36,10 @@ void VariantWatches::unwatch(const Variant& variant) {
       const std::shared_ptr<Variant> watching = entry.variant.lock();
       return !watching || watching.get() == &variant;
     });
-    if (found->second.empty()) watched_.erase(found);
+    if (!found->second.empty()) return;
+    watched_.erase(found);
+    // Only a list's own stores ask: then the next capture may take it apart.
+    if (holder->kind == Kind::List) holder->stop_watching();
   };
   std::unordered_set<Object*> holders;  // many are watched under several names
   for (const Watched& watched : variant.plan.watched) holders.insert(watched.holder.object());
@@ -125,7 +128,7 @@ void VariantWatches::remember_dynamic(const Variant& variant, Object* holder, co
     site->second.memory.keep_alive.push_back(name.value());
   } else if (key.is_int()) {
     site->second.memory.make_dynamic({holder, nullptr, key.as_int() + 1}, Value(holder));
-  } else if (holder->kind == Kind::Cell) {
+  } else if (holder->kind == Kind::Cell || holder->kind == Kind::List) {
     site->second.memory.make_dynamic({holder, nullptr, 0}, Value(holder));
   }
 }

@@ -5,6 +5,7 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/natives/native_table.h"
+#include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/values/attributes.h"
@@ -64,6 +65,7 @@ Av checked_length(Capture& capture, const Av& count) {
 
 Av Containers::length_of(const Av& av) {
   Capture& capture = capture_;
+  if (is_virtual(av, VirtualKind::List) && av.object->unread) return capture.structures().length_of_unread(static_cast<VList&>(*av.object));
   if (as<VIterator>(av)) break_here(BreakReason::raises, "TypeError: len() of an iterator");
   if (std::optional<Av> own = capture.calls().call_own("__len__", {av})) return checked_length(capture, *own);
   if (VTensor* tensor = capture.tensors().tensor_of(av)) {

@@ -8,6 +8,7 @@
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/values/numbers.h"
 #include "interpreter/modules/partial.h"
 
 namespace tsc::interp {
@@ -139,8 +140,13 @@ Av Structures::container_input(const Value& v, uint32_t source) {
   plan_.sources[source].length = EntrySource::kAnyLength;
   plan_.containers.push_back(source);
   VirtualRef object;
-  if (list) object = make<VList>();
-  else object = make<VDict>();
+  if (list) {
+    auto made = make<VList>();
+    made->host = v;
+    object = std::move(made);
+  } else {
+    object = make<VDict>();
+  }
   object->source = source;
   object->unread = !memory_.read.count(place);
   container_places_[object.get()] = place;
@@ -162,6 +168,19 @@ Av Structures::instance_input(const Value& v, uint32_t source) {
   Av av = Av::of(object);
   taken_apart_[v.object()] = av;
   return av;
+}
+
+// Of a list whose items nothing reads: a number of the region.
+Av Structures::length_of_unread(VList& list) {
+  repeats_.spoil_record();
+  if (list.length.is_undefined()) {
+    EntrySource source;
+    source.form = Form::Length;
+    source.parent = list.source;
+    list.length = inputs_.load_value(Value::integer(static_cast<int64_t>(cast<ListObject>(list.host)->items.size())), std::move(source));
+  }
+  if (list.tail.empty()) return list.length;
+  return numbers_.scalar(jit::ScalarOp::add, {list.length, Av::integer(static_cast<int64_t>(list.tail.size()))});
 }
 
 void Structures::read_container(const Value& v, uint32_t source, Virtual& object) {
@@ -196,7 +215,7 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
 // was to be handed on it needs more than the class: it is known by identity.
 void Structures::read_from_now_on(const Virtual& object) {
   const std::string& place = container_places_.at(&object);
-  if (object.kind == VirtualKind::Instance) memory_.looks.push_back({place, frames_.frame().code.get(), frames_.frame().pc});
+  memory_.looks.push_back({place, frames_.frame().code.get(), frames_.frame().pc});
   (object.kind == VirtualKind::Instance ? memory_.whole : memory_.read).insert(place);
   throw CaptureRestart{};
 }
@@ -206,7 +225,10 @@ Structures::~Structures() {
   for (auto& [holder, container] : structures_.taken_apart_) {
     Virtual& object = *container.object;
     switch (object.kind) {
-      case VirtualKind::List: static_cast<VList&>(object).items.clear(); break;
+      case VirtualKind::List:
+        static_cast<VList&>(object).items.clear();
+        static_cast<VList&>(object).tail.clear();
+        break;
       case VirtualKind::Set: static_cast<VSet&>(object).items.clear(); break;
       case VirtualKind::Dict: static_cast<VDict&>(object).items.clear(); break;
       case VirtualKind::Instance: static_cast<VInstance&>(object).fields.clear(); break;

@@ -75,14 +75,18 @@ bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
 
 Av Inputs::known_by_identity(const Value& now) {
   TensorObject* tensor = as_tensor(tensor_state_, now);
-  if (!tensor) {
-    refuse_end(now);
-    return Av::constant(now);
-  }
+  // What is in a list that changed once is read at every entry.
+  const bool changing = is_kind(now, Kind::List) && memory_.is_dynamic({now.object(), nullptr, 0});
+  if (!tensor) refuse_end(now);
+  if (!tensor && !changing) return Av::constant(now);
   EntrySource source;
   source.form = Form::Pinned;
   source.holder = now;
-  return tensor_input(tensor, add_source(std::move(source)));
+  const uint32_t index = add_source(std::move(source));
+  if (tensor) return tensor_input(tensor, index);
+  if (structures_.comes_apart(now, index)) return structures_.container_input(now, index);
+  plan_.sources.resize(index);
+  return Av::constant(now);
 }
 
 Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {

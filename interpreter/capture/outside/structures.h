@@ -33,6 +33,7 @@ class Structures : private Room {
   bool comes_apart(const Value& v, uint32_t source) const;
   // Anything else that comes apart, or is only handed on and known by its class.
   Av container_input(const Value& v, uint32_t source);
+  Av length_of_unread(VList& list);
   bool is_tuple_by_items(const Value& v);
   // The next item of an iterator that came in; false: it has ended.
   bool next_from_outside(VIterator& iterator, Av* out);

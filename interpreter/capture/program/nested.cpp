@@ -25,14 +25,24 @@ const CaptureMemory::Refusal* CaptureMemory::refusal(const CodeObject* code, uin
 void CaptureMemory::another_whole(const std::string& place) {
   constexpr uint32_t kMostOthers = 4;
   if (++others[place] < kMostOthers || !whole.count(place)) return;
+  if (refuse_looks(place, "more than the class of an object that is another one in each call")) whole.erase(place);
+}
+
+void CaptureMemory::another_length(const std::string& place) {
+  constexpr uint32_t kMostLengths = 16;
+  if (++others[place] < kMostLengths) return;
+  if (refuse_looks(place, "the items of a list that has another length in each call")) read.erase(place);
+}
+
+bool CaptureMemory::refuse_looks(const std::string& place, const char* detail) {
   const size_t known = looks.size();
   std::erase_if(looks, [&](const Look& look) {
     if (look.place != place) return false;
-    refused.push_back({look.code, look.pc, BreakReason::unknown_object, "more than the class of an object that is another one in each call"});
+    refused.push_back({look.code, look.pc, BreakReason::unknown_object, detail});
     keep_alive.push_back(Value(const_cast<CodeObject*>(look.code)));
     return true;
   });
-  if (looks.size() != known) whole.erase(place);
+  return looks.size() != known;
 }
 
 void Frames::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {

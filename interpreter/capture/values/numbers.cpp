@@ -351,6 +351,10 @@ bool Numbers::truth(const Av& av) {
     break_here(BreakReason::tensor_branch);
   }
   if (VInstance* instance = as<VInstance>(av)) return truth_of_instance(instance->type.get());
+  if (is_virtual(av, VirtualKind::List) && av.object->unread) {
+    VList& list = static_cast<VList&>(*av.object);
+    return !list.tail.empty() || truth(structures_.length_of_unread(list));
+  }
   if (containers_.is_sequence(av) || as<VDict>(av) || as<VSet>(av) || as<VRange>(av) || as<VDictView>(av))
     return !iterators_.items_of(av).empty();
   if (as<VText>(av) || av.kind == Av::Kind::Opaque) break_here(BreakReason::unknown_object);

@@ -1,6 +1,7 @@
 #pragma once
 // What is remembered between captures of one place. A capture that finds that it took something for granted which does not hold
 // writes it down here and starts again (CaptureRestart); the next one knows it from the beginning.
+#include <functional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -41,9 +42,10 @@ struct CaptureMemory {
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
   // How often a call brought another object where one is known by identity because an instruction looks at it, or a list of
-  // another length where an instruction reads its items. After a few, that instruction is the interpreter's.
+  // another length where an instruction reads its items. After a few, that instruction is the interpreter's, unless the
+  // program keeps the objects, as it does the layers of a model.
   std::unordered_map<std::string, uint32_t> others;
-  void another_whole(const std::string& place);
+  void another_whole(const std::string& place, const std::function<bool()>& is_abandoned);
   void another_length(const std::string& place);
   bool refuse_looks(const std::string& place, const char* detail);
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region

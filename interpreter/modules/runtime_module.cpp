@@ -43,7 +43,7 @@ Value reload(Vm& vm, Args& a) {
 Value caller(Vm& vm, Args& a) {
   int64_t depth = to_index(vm, a[0]);
   Frame* frame = vm.current_frame();
-  for (; frame && depth > 0; --depth) frame = frame->back;
+  for (; frame && depth > 0; --depth) frame = frame->caller();
   if (!frame) return Value::none();
   const lang::CodeObject& code = *frame->code->code;
   Value module = dict_get(vm, frame->globals, "__name__");
@@ -55,7 +55,7 @@ Value caller(Vm& vm, Args& a) {
 // stack(): every place of the script from the outermost call on, as (file, line, function, text).
 Value stack(Vm& vm, Args&) {
   std::vector<Value> places;
-  for (Frame* frame = vm.current_frame(); frame; frame = frame->back) {
+  for (Frame* frame = vm.current_frame(); frame; frame = frame->caller()) {
     TracebackEntry entry{frame->code->code, frame->pc};
     places.push_back(make_tuple(vm, std::vector<Value>{str_value(vm, entry.file()),
                                                        Value::integer(entry.line()),
@@ -71,7 +71,7 @@ Value stack(Vm& vm, Args&) {
 Value globals_of(Vm& vm, Args& a) {
   int64_t depth = to_index(vm, a[0]);
   Frame* frame = vm.current_frame();
-  for (; frame && depth > 0; --depth) frame = frame->back;
+  for (; frame && depth > 0; --depth) frame = frame->caller();
   return frame ? Value(frame->globals) : Value::none();
 }
 

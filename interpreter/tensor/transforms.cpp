@@ -397,7 +397,7 @@ constexpr GradientPrim kPrims[] = {
 
 std::string places_of_frames(Vm& vm) {
   std::vector<std::string> lines;
-  for (const Frame* frame = vm.current_frame(); frame; frame = frame->back) {
+  for (const Frame* frame = vm.current_frame(); frame; frame = frame->caller()) {
     const TracebackEntry entry{frame->code->code, frame->pc};
     std::string line = "  File \"" + std::string(entry.file()) + "\", line " + std::to_string(entry.line()) + ", in " +
                        entry.name() + "\n";

@@ -35,11 +35,14 @@ struct Frame {
   // A compiled region that raised had entered `with` blocks of its own around the place, which the frame has not:
   // their handlers do not run.
   bool skip_handlers = false;
+  bool runs_aside = false;   // the call of the frame below, timed or compared by the compiler: nobody sees the two
   bool opens_chunk = false;  // the first of its chunk of the frame stack, and not of the first one
   GeneratorObject* generator = nullptr;  // the owner of a generator's frame
   Value handled;                         // the exception it is handling
   Value extra;                           // namespace dict of a class body; instance of a Construct
 
+  // The frame that the program sees below this one.
+  Frame* caller() const { return runs_aside ? back->back : back; }
 };
 
 // A frame to be built: registers by number, Undefined for dead ones; cells are registers too. In a

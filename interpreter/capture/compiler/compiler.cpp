@@ -179,6 +179,7 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   found = sites_.find(key);  // a backend of the script's may have called reset()
   if (!variant || found == sites_.end()) return EnterResult::Interpret;
   sharing_.add_variant(found->second, variant);
+  found->second.trial.captures = accounts_.captures(key.code);
   if (try_variant(variant, frame, &outcome, result)) return outcome;
   return EnterResult::Interpret;
 }
@@ -228,7 +229,7 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
     if (source.check == EntrySource::Check::List && is_kind(now, Kind::List)) site.memory.another_length(source_place(sources, source));
     if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return false;
     const std::string place = source_place(sources, source);
-    site.memory.another_whole(place);
+    site.memory.another_whole(place, [&] { return sharing_.abandoned_objects().count(source.expected.object()) != 0; });
     site.memory.apart.insert(place);
   }
   return true;
@@ -266,13 +267,17 @@ bool Compiler::may_capture(const Site& site, const CodeObject* code, const Compi
   return limit ? site.captures < *limit : accounts_.may_capture(code);
 }
 
+void Compiler::refuse_capture(Frame& frame, Site& site, const CompileSettings& settings) {
+  requests_.check_limit(site, frame);
+  const bool of_place = captures_of_a_place(settings).has_value();
+  const bool first = of_place ? !std::exchange(site.limit_reported, true) : accounts_.missed(frame.code);
+  if (first) reports_.report_variant_limit(site, frame);
+  frame.stepping |= !of_place;  // what comes behind this statement may have a variant
+}
+
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
   if (!may_capture(site, frame.code, settings)) {
-    requests_.check_limit(site, frame);
-    const bool of_place = captures_of_a_place(settings).has_value();
-    const bool first = of_place ? !std::exchange(site.limit_reported, true) : accounts_.missed(frame.code);
-    if (first) reports_.report_variant_limit(site, frame);
-    frame.stepping |= !of_place;  // what comes behind this statement may have a variant
+    refuse_capture(frame, site, settings);
     return nullptr;
   }
   ++site.captures;

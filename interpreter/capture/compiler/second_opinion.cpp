@@ -102,6 +102,7 @@ Value SecondOpinions::run_aside(Frame& frame, bool compiled) {
   compiler_.forget_frame(inner);
   runs_.forget_frame(inner);
   inner->on_return = FrameReturn::Leave;
+  inner->runs_aside = true;
   inner->stepping = compiled;
   try {
     return run_loop(vm_);
@@ -149,6 +150,7 @@ bool SecondOpinions::leaves_history(const CodeObject* code) const {
 bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
   Trial& trial = site.trial;
   if (trial.settled || trial.running || trial.runs < kRunsBefore || site.last >= site.variants.size()) return false;
+  if (vm_.sees_ends()) return false;  // the frame below holds the arguments to the end of the call
   if (const uint32_t captures = compiler_.captures_of(frame.code); captures != trial.captures) {
     trial.captures = captures;
     trial.runs = 0;

@@ -22,9 +22,9 @@ const CaptureMemory::Refusal* CaptureMemory::refusal(const CodeObject* code, uin
   return nullptr;
 }
 
-void CaptureMemory::another_whole(const std::string& place) {
+void CaptureMemory::another_whole(const std::string& place, const std::function<bool()>& is_abandoned) {
   constexpr uint32_t kMostOthers = 4;
-  if (++others[place] < kMostOthers || !whole.count(place)) return;
+  if (++others[place] < kMostOthers || !whole.count(place) || !is_abandoned()) return;
   if (refuse_looks(place, "more than the class of an object that is another one in each call")) whole.erase(place);
 }
 

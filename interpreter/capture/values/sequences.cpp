@@ -322,10 +322,6 @@ bool is_same_virtual(const Av& a, const Av& b) {
   return a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual && a.object == b.object;
 }
 
-}  // namespace
-
-namespace {
-
 bool is_text(const Av& av) {
   return av.is_constant() && (is_kind(av.value, Kind::Str) || is_kind(av.value, Kind::Bytes));
 }

@@ -4,7 +4,9 @@
 #include <numeric>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/heap/patience.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/value/buffer.h"
 
 namespace tsc::interp {
 namespace {
@@ -32,6 +34,27 @@ Value prim_of_bytes(Vm& vm, Args& args) {
                                          expect_sizes(vm, args[3], "strides"),
                                          to_index(vm, args[4], "offset")))
       .take();
+}
+
+// of_buffer(buffer, dtype, count, offset): a vector of the elements that lie in a bytes-like object from that byte on. It
+// shares the memory and keeps it from moving; where that is not possible (bytes, which nobody may change, and elements
+// that lie across their natural places) it has a copy.
+Value prim_of_buffer(Vm& vm, Args& args) {
+  const Buffer buffer(vm, args[0]);
+  const DType dtype = expect_dtype(vm, args[1], "dtype");
+  const int64_t count = to_index(vm, args[2], "count"), offset = to_index(vm, args[3], "offset");
+  const int64_t width = dtype_size(dtype), bytes = checked_mul(count, width);
+  const auto size = static_cast<int64_t>(buffer.bytes().size());
+  if (count < 0 || offset < 0 || offset > size || bytes > size - offset) raise_value_error(vm, "the elements lie beyond the buffer");
+  char* data = buffer.data() + offset;
+  if (buffer.exported().memory() && reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(width) == 0) {
+    // The deleter holds the memory for as long as a tensor lives, on whatever thread that ends.
+    Ref<Storage> storage = Storage::borrow(data, bytes, [held = buffer.exported()] {}, buffer.read_only());
+    return make_tensor(vm, Tensor(std::move(storage), dtype, {count}, {1}, 0)).take();
+  }
+  Tensor made = Tensor::empty(dtype, {count});
+  copy_bytes(reinterpret_cast<char*>(made.data()), data, static_cast<size_t>(bytes));
+  return make_tensor(vm, std::move(made)).take();
 }
 
 // resized(x, sizes): row-major over the storage of x from its offset on, or over a larger storage that begins with
@@ -115,6 +138,7 @@ constexpr StoragePrim kStoragePrims[] = {
     {"strided", "x, sizes, strides, offset", prim_strided},
     {"storage_bytes", "x", prim_storage_bytes},
     {"of_bytes", "bytes, dtype, sizes, strides, offset", prim_of_bytes},
+    {"of_buffer", "buffer, dtype, count, offset", prim_of_buffer},
     {"resized", "x, sizes", prim_resized},
     {"memory_order", "x", prim_memory_order},
     {"former", "x", prim_former},

@@ -191,7 +191,8 @@ void ImportStar(Vm& vm, Frame& f, Instruction i) {
 
 void MatchSequence(Vm& vm, Frame& f, Instruction i) {
   const Value& v = f.registers[i.b];
-  bool match = is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Range);
+  bool match = is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Range) ||
+               is_kind(v, Kind::Array) || is_kind(v, Kind::MemoryView);
   (void)vm;
   f.registers[i.a] = Value::boolean(match);
 }

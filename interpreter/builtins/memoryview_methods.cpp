@@ -138,6 +138,7 @@ Value release(Vm& vm, Args& a) {
   auto* view = interp::cast<MemoryViewObject>(a[0]);
   if (view->users > 0)
     raise_buffer_error(vm, "memoryview has " + std::to_string(view->users) + " exported buffer" + (view->users > 1 ? "s" : ""));
+  note_store(vm, view, Value());
   view->released = true;
   view->exported = Export();
   const Value owner = std::exchange(view->owner, Value::none());

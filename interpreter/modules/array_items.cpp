@@ -120,7 +120,7 @@ bool array_item_is(Vm& vm, const ArrayObject* array, size_t index, const Value& 
 }
 
 void must_be_resizable(Vm& vm, const ArrayObject* array) {
-  if (array->memory->exported()) raise_buffer_error(vm, "cannot resize an array that is exporting buffers");
+  if (is_exported(vm, *array->memory)) raise_buffer_error(vm, "cannot resize an array that is exporting buffers");
 }
 
 void replace_array_items(Vm& vm, ArrayObject* array, size_t begin, size_t end, std::string_view items) {

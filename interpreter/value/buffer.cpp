@@ -5,31 +5,33 @@
 #include <cstring>
 
 #include "interpreter/heap/patience.h"
-#include "interpreter/vm/vm.h"
+#include "interpreter/vm/ends.h"
 
 namespace tsc::interp {
 
-SharedBytes::SharedBytes(Heap& heap) : budget_(&heap.budget()) {}
-
-SharedBytes::~SharedBytes() {
-  std::free(data_);
-  budget_->give_back(static_cast<int64_t>(capacity_));
+SharedBlock::~SharedBlock() {
+  std::free(data);
+  budget->give_back(static_cast<int64_t>(capacity));
 }
+
+SharedBytes::SharedBytes(Heap& heap) : block_(make_ref<SharedBlock>(Ref<MemoryBudget>(&heap.budget()))) {}
 
 void SharedBytes::reallocate(Heap& heap, size_t capacity) {
   if (capacity > PTRDIFF_MAX) throw std::bad_array_new_length();
-  if (capacity > capacity_) heap.check_room(capacity - capacity_);
-  void* moved = std::realloc(data_, std::max<size_t>(capacity, 1));
+  SharedBlock& block = *block_;
+  if (capacity > block.capacity) heap.check_room(capacity - block.capacity);
+  void* moved = std::realloc(block.data, std::max<size_t>(capacity, 1));
   if (!moved) throw std::bad_alloc();
-  data_ = static_cast<char*>(moved);
-  budget_->force_charge(static_cast<int64_t>(capacity) - static_cast<int64_t>(capacity_));
-  capacity_ = capacity;
+  block.data = static_cast<char*>(moved);
+  block.budget->force_charge(static_cast<int64_t>(capacity) - static_cast<int64_t>(block.capacity));
+  block.capacity = capacity;
 }
 
 void SharedBytes::resize(Heap& heap, size_t size) {
+  storage_ = nullptr;
   // Half as much again, so that many small additions cost no more than one large one; a first size is taken as it is.
-  if (size > capacity_) reallocate(heap, capacity_ ? std::max(size, capacity_ + capacity_ / 2 + 16) : size);
-  else if (size < capacity_ / 4 && capacity_ > 256) reallocate(heap, size);
+  if (size > capacity()) reallocate(heap, capacity() ? std::max(size, capacity() + capacity() / 2 + 16) : size);
+  else if (size < capacity() / 4 && capacity() > 256) reallocate(heap, size);
   size_ = size;
 }
 
@@ -37,12 +39,12 @@ void SharedBytes::replace(Heap& heap, size_t begin, size_t end, std::string_view
   const size_t size = size_, rest = size - end, wanted = begin + inserted.size() + rest;
   if (wanted > size) {
     resize(heap, wanted);
-    if (rest) std::memmove(data_ + wanted - rest, data_ + end, rest);
+    if (rest) std::memmove(data() + wanted - rest, data() + end, rest);
   } else if (wanted < size) {
-    if (rest) std::memmove(data_ + wanted - rest, data_ + end, rest);
+    if (rest) std::memmove(data() + wanted - rest, data() + end, rest);
     resize(heap, wanted);
   }
-  if (!inserted.empty()) std::memmove(data_ + begin, inserted.data(), inserted.size());
+  if (!inserted.empty()) std::memmove(data() + begin, inserted.data(), inserted.size());
 }
 
 bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory) { return !memory || heap.may_free(memory->capacity()); }
@@ -64,8 +66,13 @@ bool MemoryViewObject::is_contiguous() const {
 
 void raise_buffer_error(Vm& vm, const std::string& message) { raise(vm, vm.exceptions().BufferError, message); }
 
+bool is_exported(Vm& vm, const SharedBytes& memory) {
+  if (memory.exported() && vm.hooks()) vm.hooks()->let_go(nullptr);
+  return memory.exported();
+}
+
 void must_not_be_exported(Vm& vm, const ByteArrayObject* bytes) {
-  if (bytes->memory->exported()) raise_buffer_error(vm, "Existing exports of data: object cannot be re-sized");
+  if (is_exported(vm, *bytes->memory)) raise_buffer_error(vm, "Existing exports of data: object cannot be re-sized");
 }
 
 bool Buffer::is_bytes_like(const Value& v) {
@@ -206,7 +213,9 @@ Local<ByteArrayObject> make_byte_array(Vm& vm, std::string_view data) {
 }
 
 Local<MemoryViewObject> make_memory_view(Vm& vm, const Value& of) {
+  prepare_ends(vm);  // a view that dies lets its object change its size
   Local<MemoryViewObject> made = vm.heap().make<MemoryViewObject>(vm.types().memory_view);
+  made->flags |= kHasEnd;
   if (const auto* view = try_cast<MemoryViewObject>(of)) {
     if (view->released) raise_value_error(vm, "operation forbidden on released memoryview object");
     made->owner = view->owner;

@@ -4,7 +4,6 @@
 // keeps its size. Memory of a bytearray or an array is SharedBytes, which views and tensors hold as well.
 // Knows: objects, the heap's budget. Must not know: what the methods of these types do.
 // Keeps: memory that is exported is neither moved nor given back.
-#include <atomic>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,31 +15,44 @@
 
 namespace tsc::interp {
 
-// Bytes that may change and grow. A tensor over them may die on any thread, so counts are atomic and the memory is
-// charged to the budget, not to a heap.
+// The memory itself. Tensors over it may die on any thread and later than all that is of the script, so it is charged to
+// the budget and not to a heap.
+struct SharedBlock : RefCounted {
+  explicit SharedBlock(Ref<MemoryBudget> b) : budget(std::move(b)) {}
+  ~SharedBlock() override;
+  Ref<MemoryBudget> budget;
+  char* data = nullptr;
+  size_t capacity = 0;
+};
+
+// Bytes that may change and grow, of one bytearray or array.
 class SharedBytes : public RefCounted {
  public:
   explicit SharedBytes(Heap& heap);
-  ~SharedBytes() override;
-  char* data() const { return data_; }
+  char* data() const { return block_->data; }
   size_t size() const { return size_; }
-  std::string_view view() const { return {data_, size_}; }
-  // How many views, tensors and calls need the memory where it is.
-  void begin_export() { exports_.fetch_add(1, std::memory_order_relaxed); }
-  void end_export() { exports_.fetch_sub(1, std::memory_order_acq_rel); }
-  bool exported() const { return exports_.load(std::memory_order_acquire) > 0; }
+  size_t capacity() const { return block_->capacity; }
+  std::string_view view() const { return {data(), size_}; }
+  // How many views and calls need the memory where it is.
+  void begin_export() { ++exports_; }
+  void end_export() { --exports_; }
+  bool exported() const { return exports_ > 0 || (storage_ && storage_->use_count() > 1); }
   // New bytes have no content yet. Only while nothing is exported.
   void resize(Heap& heap, size_t size);
   // Puts `inserted`, which lies elsewhere, in the place of [begin, end). Only where the size stays or nothing is exported.
   void replace(Heap& heap, size_t begin, size_t end, std::string_view inserted);
-  size_t capacity() const { return capacity_; }
+  // What tensors have as their storage: one over all of the memory, so that two tensors are seen to share it. Whoever makes
+  // it lets it hold the block; the memory is exported while anybody but this refers to it.
+  const Ref<RefCounted>& storage() const { return storage_; }
+  void set_storage(Ref<RefCounted> storage) { storage_ = std::move(storage); }
+  const Ref<SharedBlock>& block() const { return block_; }
 
  private:
   void reallocate(Heap& heap, size_t capacity);
-  Ref<MemoryBudget> budget_;
-  char* data_ = nullptr;
-  size_t size_ = 0, capacity_ = 0;
-  std::atomic<int64_t> exports_{0};
+  Ref<SharedBlock> block_;
+  size_t size_ = 0;
+  int64_t exports_ = 0;
+  Ref<RefCounted> storage_;
 };
 
 // Counts as one export for as long as it lives.
@@ -152,6 +164,8 @@ bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory);
 // A view of the whole of a bytes-like object, or of another view; TypeError unless it is bytes-like.
 Local<MemoryViewObject> make_memory_view(Vm& vm, const Value& of);
 [[noreturn]] void raise_buffer_error(Vm& vm, const std::string& message);
+// Whether the program needs the memory where it is. What only the compiler remembers does not count: it lets go of that.
+bool is_exported(Vm& vm, const SharedBytes& memory);
 // Raises BufferError unless the size of a bytearray may change.
 void must_not_be_exported(Vm& vm, const ByteArrayObject* bytes);
 

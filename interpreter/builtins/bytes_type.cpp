@@ -112,7 +112,7 @@ bool byte_string_contains(Vm& vm, const Value& self, const Value& item) {
 }
 
 Value byte_string_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
-  const Value& self = reflected ? b : a;
+  const Value& self = reflected && op != BinaryOp::Mod ? b : a;
   std::string out;
   if (op == BinaryOp::Add) {
     if (reflected || !Buffer::is_plain_bytes(b)) return vm.not_implemented();
@@ -125,7 +125,7 @@ Value byte_string_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bo
     const Value n = repeat_count(vm, reflected ? a : b);
     if (!n) return vm.not_implemented();
     out = repeated_bytes(vm, byte_string(self), n.as_int());
-  } else if (op == BinaryOp::Mod && !reflected) {
+  } else if (op == BinaryOp::Mod && is_byte_string(a)) {
     const Buffer text(vm, a);  // held: what is formatted may be code of the script
     out = percent_format(vm, text.bytes(), b, true);
   } else {

@@ -398,10 +398,20 @@ Av Containers::get_item(const Av& container, const Av& key) {
   break_here(BreakReason::unknown_object, "item of a value the compiler does not know");
 }
 
+namespace {
+
+bool is_hashable(const Value& v) {
+  if (const auto* tuple = try_cast<TupleObject>(v)) return std::ranges::all_of(tuple->span(), is_hashable);
+  return !v.is_object() || v.object()->type->slots.hash;
+}
+
+}  // namespace
+
 // What a dict is asked for: numbers of it are a fact from here on.
 Value Containers::known_key(const Av& key) {
   if (key.is_constant()) {
     calls_.refuse_override(key, {"__eq__", "__hash__"});
+    if (!is_hashable(key.value)) break_here(BreakReason::raises, "TypeError: a key that is not hashable");
     return key.value;
   }
   if (key.is_number() && key.scalar_kind == jit::ValueKind::Int) return Value::integer(numbers_.concrete_int(key));

@@ -77,9 +77,10 @@ std::string assigned_bytes(Vm& vm, const Value& value) {
 
 void delete_range(Vm& vm, ByteArrayObject* self, const SliceRange& range) {
   if (range.count == 0) return;
+  const size_t begin = static_cast<size_t>(range.start), count = static_cast<size_t>(range.count);
+  if (range.step == 1) return replace_range(vm, self, begin, begin + count, {});
   must_not_be_exported(vm, self);
-  note_store(vm, self, Value());
-  self->memory->resize(vm.heap(), drop_items(self->memory->data(), self->memory->size(), range, 1));
+  replace_range(vm, self, 0, self->memory->size(), items_without(self->memory->view(), range, 1));
 }
 
 void assign_slice(Vm& vm, ByteArrayObject* self, const SliceObject* slice, const Value& value) {

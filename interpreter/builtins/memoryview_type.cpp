@@ -168,8 +168,11 @@ void assign_slice(Vm& vm, const Value& self, const Value& key, const Value& valu
   note_store(vm, to->owner.object(), Value());
   const std::string items = copied_bytes(vm, from.value());  // both may be parts of one memory
   const size_t width = to->item->size;
-  for (int64_t i = 0; i < to->shape[0]; ++i)
+  Patience patience;
+  for (int64_t i = 0; i < to->shape[0]; ++i) {
+    patience.step();
     std::memcpy(to->data + i * to->strides[0], items.data() + static_cast<size_t>(i) * width, width);
+  }
 }
 
 void view_set(Vm& vm, const Value& self, const Value& key, const Value& value) {

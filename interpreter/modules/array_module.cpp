@@ -83,10 +83,10 @@ Value array_get(Vm& vm, const Value& self, const Value& key) {
 
 void delete_range(Vm& vm, ArrayObject* array, const SliceRange& range) {
   if (range.count == 0) return;
+  const size_t begin = static_cast<size_t>(range.start), count = static_cast<size_t>(range.count);
+  if (range.step == 1) return replace_array_items(vm, array, begin, begin + count, {});
   must_be_resizable(vm, array);
-  note_store(vm, array, Value());
-  SharedBytes& memory = *array->memory;
-  memory.resize(vm.heap(), drop_items(memory.data(), memory.size(), range, array->format->size));
+  replace_array_items(vm, array, 0, array->length(), items_without(array->memory->view(), range, array->format->size));
 }
 
 void array_delete(Vm& vm, const Value& self, const Value& key) {
@@ -178,6 +178,8 @@ Value compare_arrays(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   const ArrayObject *x = array_of(a), *y = array_of(b);
   const bool for_equality = op == CompareOp::Eq || op == CompareOp::Ne;
   if (for_equality && x->length() != y->length()) return Value::boolean(op == CompareOp::Ne);
+  if (for_equality && x->format == y->format && x->format->kind != ItemKind::Float)
+    return Value::boolean((x->memory->view() == y->memory->view()) == (op == CompareOp::Eq));
   const size_t common = std::min(x->length(), y->length());
   for (size_t i = 0; i < common; ++i) {
     vm.hear_stop();

@@ -182,25 +182,31 @@ std::string sliced_items(std::string_view data, const SliceRange& range, size_t 
 }
 
 void store_items(char* data, const SliceRange& range, size_t width, std::string_view items) {
-  for (int64_t k = 0; k < range.count; ++k)
-    std::memcpy(data + (range.start + k * range.step) * static_cast<int64_t>(width), items.data() + static_cast<size_t>(k) * width,
-                width);
+  Patience patience;
+  for (int64_t k = 0; k < range.count; ++k) {
+    patience.step();
+    const size_t at = static_cast<size_t>(range.start + k * range.step) * width;
+    std::memcpy(data + at, items.data() + static_cast<size_t>(k) * width, width);
+  }
 }
 
-size_t drop_items(char* data, size_t size, SliceRange range, size_t width) {
-  if (range.count == 0) return size;
+std::string items_without(std::string_view data, SliceRange range, size_t width) {
   if (range.step < 0) {
     range.start += (range.count - 1) * range.step;
     range.step = -range.step;
   }
-  char* to = data + static_cast<size_t>(range.start) * width;
+  check_text_room((data.size() - static_cast<size_t>(range.count) * width) / 2);
+  std::string out;
+  size_t kept_to = 0;
+  Patience patience;
   for (int64_t k = 0; k < range.count; ++k) {
-    const size_t from = static_cast<size_t>(range.start + k * range.step + 1) * width;
-    const size_t end = k + 1 < range.count ? static_cast<size_t>(range.start + (k + 1) * range.step) * width : size;
-    std::memmove(to, data + from, end - from);
-    to += end - from;
+    patience.step();
+    const size_t dropped = static_cast<size_t>(range.start + k * range.step) * width;
+    out += data.substr(kept_to, dropped - kept_to);
+    kept_to = dropped + width;
   }
-  return static_cast<size_t>(to - data);
+  out += data.substr(kept_to);
+  return out;
 }
 
 Local<ByteArrayObject> make_byte_array(Vm& vm, std::string_view data) {

@@ -155,8 +155,8 @@ Value as_bytes(Vm& vm, const Value& v);
 // Items of `width` bytes that a slice picks.
 std::string sliced_items(std::string_view data, const SliceRange& range, size_t width);
 void store_items(char* data, const SliceRange& range, size_t width, std::string_view items);
-// Moves what is left together; gives its size.
-size_t drop_items(char* data, size_t size, SliceRange range, size_t width);
+// All items but those.
+std::string items_without(std::string_view data, SliceRange range, size_t width);
 
 Local<ByteArrayObject> make_byte_array(Vm& vm, std::string_view data);
 // For release slots: whether there is time to give the memory back.

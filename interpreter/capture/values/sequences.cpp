@@ -322,12 +322,13 @@ bool is_same_virtual(const Av& a, const Av& b) {
   return a.kind == Av::Kind::Virtual && b.kind == Av::Kind::Virtual && a.object == b.object;
 }
 
-}  // namespace
-
-namespace {
-
 bool is_text(const Av& av) {
   return av.is_constant() && (is_kind(av.value, Kind::Str) || is_kind(av.value, Kind::Bytes));
+}
+
+bool is_hashable(const Value& v) {
+  if (const auto* tuple = try_cast<TupleObject>(v)) return std::ranges::all_of(tuple->span(), is_hashable);
+  return !v.is_object() || v.object()->type->slots.hash;
 }
 
 }  // namespace
@@ -397,15 +398,6 @@ Av Containers::get_item(const Av& container, const Av& key) {
     return Av::constant(interp::get_item(vm_, container.value, key.value));
   break_here(BreakReason::unknown_object, "item of a value the compiler does not know");
 }
-
-namespace {
-
-bool is_hashable(const Value& v) {
-  if (const auto* tuple = try_cast<TupleObject>(v)) return std::ranges::all_of(tuple->span(), is_hashable);
-  return !v.is_object() || v.object()->type->slots.hash;
-}
-
-}  // namespace
 
 // What a dict is asked for: numbers of it are a fact from here on.
 Value Containers::known_key(const Av& key) {

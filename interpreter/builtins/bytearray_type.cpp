@@ -69,7 +69,9 @@ size_t index_of(Vm& vm, const Value& self, const Value& key) {
 
 // What a slice is given, as bytes of its own.
 std::string assigned_bytes(Vm& vm, const Value& value) {
-  if (is_integer_like(value) || is_big(value) || is_kind(value, Kind::Str))
+  const TypeSlots& slots = type_of(vm, value)->slots;
+  const bool is_number = value.is_float() || is_integer_like(value) || slots.to_index || slots.to_int || slots.to_float;
+  if (is_number || is_kind(value, Kind::Str))
     raise_type_error(vm, "can assign only bytes, buffers, or iterables of ints in range(0, 256)");
   const Value given[] = {value, Value(), Value()};
   return bytes_of_source(vm, given, "bytearray");
@@ -84,13 +86,13 @@ void delete_range(Vm& vm, ByteArrayObject* self, const SliceRange& range) {
 }
 
 void assign_slice(Vm& vm, ByteArrayObject* self, const SliceObject* slice, const Value& value) {
+  const Local<SliceObject> bounds = settled_slice(vm, slice);
   // Another object's bytes are read where they lie.
   const bool in_place = Buffer::is_plain_bytes(value) && value.object() != self;
   std::optional<Buffer> held;
   if (in_place) held.emplace(vm, value);
   const std::string copy = in_place ? "" : assigned_bytes(vm, value);
   const std::string_view data = in_place ? held->bytes() : std::string_view(copy);
-  const Local<SliceObject> bounds = settled_slice(vm, slice);
   const SliceRange range = resolve_slice(vm, bounds, static_cast<int64_t>(self->memory->size()));
   const size_t count = static_cast<size_t>(range.count), begin = static_cast<size_t>(range.start);
   if (range.step == 1) return replace_range(vm, self, begin, begin + count, data);
@@ -105,10 +107,13 @@ void assign_slice(Vm& vm, ByteArrayObject* self, const SliceObject* slice, const
 void bytearray_set(Vm& vm, const Value& self, const Value& key, const Value& value) {
   const Local<ByteArrayObject> bytes(self_of(self));
   if (auto* slice = try_cast<SliceObject>(key)) return assign_slice(vm, bytes, slice, value);
-  const Value place = Value::integer(static_cast<int64_t>(index_of(vm, self, key)));
+  const bool is_index = is_integer_like(key) || type_of(vm, key)->slots.to_index;
+  const Value place = is_index ? whole_of(vm, key) : key;
+  if (!is_index || is_big(place)) index_of(vm, self, place);  // which refuses it
   const char byte = byte_of(vm, value);  // which may be code of the script that changes the size
-  note_store(vm, bytes, place);
-  bytes->memory->data()[index_of(vm, self, place)] = byte;
+  const size_t at = index_of(vm, self, place);
+  note_store(vm, bytes, Value::integer(static_cast<int64_t>(at)));
+  bytes->memory->data()[at] = byte;
 }
 
 void bytearray_delete(Vm& vm, const Value& self, const Value& key) {

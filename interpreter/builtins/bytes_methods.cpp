@@ -28,26 +28,34 @@ std::string needle_of(Vm& vm, const Value& v) {
   return std::string(1, byte_of(vm, v));
 }
 
-// The part [start, end) given by arguments `first` and the next one; false when start > size.
-bool part_of(Vm& vm, Args& a, size_t first, size_t& begin, std::string_view& part) {
+// The part [start, end) that arguments ask for; start may lie behind the end of all, where nothing is found.
+struct Bounds {
+  int64_t start, end;
+  // False when start > size.
+  bool part_of(std::string_view all, size_t& begin, std::string_view& part) const {
+    const int64_t size = static_cast<int64_t>(all.size());
+    const int64_t from = std::max<int64_t>(start < 0 ? start + size : start, 0);
+    const int64_t to = std::min(std::max<int64_t>(end < 0 ? end + size : end, 0), size);
+    if (from > to) return false;
+    begin = static_cast<size_t>(from);
+    part = all.substr(begin, static_cast<size_t>(to - from));
+    return true;
+  }
+};
+Bounds bounds_of(Vm& vm, Args& a, size_t first) {
   const auto bound = [&](size_t i, int64_t fallback) {
     return a.has(i) && !a[i].is_none() ? slice_bound(vm, a[i]) : fallback;
   };
-  const int64_t from = bound(first, 0), to = bound(first + 1, INT64_MAX);
-  const int64_t size = static_cast<int64_t>(self_of(a).size());
-  const int64_t start = std::max<int64_t>(from < 0 ? from + size : from, 0);
-  const int64_t end = std::min(std::max<int64_t>(to < 0 ? to + size : to, 0), size);
-  if (start > end) return false;
-  begin = static_cast<size_t>(start);
-  part = self_of(a).substr(begin, static_cast<size_t>(end - start));
-  return true;
+  const int64_t start = bound(first, 0);
+  return {start, bound(first + 1, INT64_MAX)};
 }
 
 int64_t find_in(Vm& vm, Args& a, bool from_right) {
-  std::string needle = needle_of(vm, a[1]);
+  const Bounds bounds = bounds_of(vm, a, 2);
+  const std::string needle = needle_of(vm, a[1]);
   size_t begin;
   std::string_view part;
-  if (!part_of(vm, a, 2, begin, part)) return -1;
+  if (!bounds.part_of(self_of(a), begin, part)) return -1;
   size_t at = from_right ? rfind_text(part, needle) : find_text(part, needle);
   return at == std::string_view::npos ? -1 : static_cast<int64_t>(begin + at);
 }
@@ -62,10 +70,11 @@ Value index(Vm& vm, Args& a) {
   return Value::integer(i);
 }
 Value count(Vm& vm, Args& a) {
-  std::string needle = needle_of(vm, a[1]);
+  const Bounds bounds = bounds_of(vm, a, 2);
+  const std::string needle = needle_of(vm, a[1]);
   size_t begin;
   std::string_view part;
-  if (!part_of(vm, a, 2, begin, part)) return Value::integer(0);
+  if (!bounds.part_of(self_of(a), begin, part)) return Value::integer(0);
   if (needle.empty()) return Value::integer(static_cast<int64_t>(part.size()) + 1);
   return Value::integer(static_cast<int64_t>(count_text(part, needle)));
 }
@@ -73,7 +82,7 @@ template <bool at_end>
 Value matches(Vm& vm, Args& a) {
   size_t begin;
   std::string_view part;
-  bool valid = part_of(vm, a, 2, begin, part);
+  const bool valid = bounds_of(vm, a, 2).part_of(self_of(a), begin, part);
   auto one = [&](const Value& v) {
     if (!Buffer::is_bytes_like(v) && !is_kind(a[1], Kind::Tuple))
       raise_type_error(vm, std::string(at_end ? "endswith" : "startswith") +
@@ -96,8 +105,8 @@ Value decode(Vm& vm, Args& a) {
                                     text_of(vm, a[2], "errors")));
 }
 Value hex(Vm& vm, Args& a) {
-  const std::string separator = hex_separator(vm, a.has(1) ? a[1] : Value());
   const int64_t group = to_index(vm, a[2]);
+  const std::string separator = hex_separator(vm, a.has(1) ? a[1] : Value());
   return hex_text(vm, self_of(a), separator, group);
 }
 int hex_digit(char c) {
@@ -224,8 +233,8 @@ Value join(Vm& vm, Args& a) {
   return like_self(vm, a, out);
 }
 Value replace(Vm& vm, Args& a) {
-  int64_t limit = to_index(vm, a[3]);
   const Buffer old_piece(vm, a[1]), new_piece(vm, a[2]);
+  int64_t limit = to_index(vm, a[3]);
   const std::string_view data = self_of(a), from = old_piece, to = new_piece;
   TextBuilder out(vm);
   Patience patience;
@@ -369,10 +378,10 @@ Value zfill(Vm& vm, Args& a) {
   return like_self(vm, a, std::move(data));
 }
 Value translate(Vm& vm, Args& a) {
-  const std::string drop = a.has(2) ? std::string(Buffer(vm, a[2]).bytes()) : "";
   const std::string table = a[1].is_none() ? "" : std::string(Buffer(vm, a[1]).bytes());
   if (!a[1].is_none() && table.size() != 256)
     raise_value_error(vm, "translation table must be 256 characters long");
+  const std::string drop = a.has(2) ? std::string(Buffer(vm, a[2]).bytes()) : "";
   std::string out;
   check_text_room(self_of(a).size() / 2);
   Patience patience;

@@ -25,8 +25,10 @@ int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* typ
 
 Local<SliceObject> settled_slice(Vm& vm, const SliceObject* slice) {
   const auto settled = [&](const Value& v) { return v.is_none() ? v : Value::integer(slice_bound(vm, v)); };
+  const Value step = settled(slice->step);
+  if (step.is_int() && step.as_int() == 0) raise_value_error(vm, "slice step cannot be zero");
   const Value start = settled(slice->start), stop = settled(slice->stop);
-  return make_slice(vm, start, stop, settled(slice->step));
+  return make_slice(vm, start, stop, step);
 }
 
 int64_t size_argument(Vm& vm, const Value& v) {

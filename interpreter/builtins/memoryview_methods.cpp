@@ -99,6 +99,7 @@ Value cast_view(Vm& vm, Args& a) {
 // ---- copies ----------------------------------------------------------------------------------------------
 
 bool is_column_major(const MemoryViewObject* view) {
+  if (view->shape.size() == 1 || view->items() == 0) return view->is_contiguous();
   int64_t step = view->item->size;
   for (size_t axis = 0; axis < view->shape.size(); ++axis) {
     if (view->shape[axis] > 1 && view->strides[axis] != step) return false;
@@ -121,8 +122,8 @@ Value tobytes(Vm& vm, Args& a) {
 Value tolist(Vm& vm, Args& a) { return view_list(vm, usable_view(vm, a[0])); }
 
 Value hex(Vm& vm, Args& a) {
-  const std::string separator = hex_separator(vm, a.has(1) ? a[1] : Value());
   const int64_t group = to_index(vm, a[2]);
+  const std::string separator = hex_separator(vm, a.has(1) ? a[1] : Value());
   return hex_text(vm, copied_bytes(vm, a[0]), separator, group);
 }
 

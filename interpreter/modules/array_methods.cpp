@@ -129,6 +129,8 @@ Value remove(Vm& vm, Args& a) {
 
 Value index(Vm& vm, Args& a) {
   const auto bound = [&](size_t i, int64_t fallback) {
+    if (a.has(i) && !is_integer_like(a[i]) && !type_of(vm, a[i])->slots.to_index)
+      raise_type_error(vm, "slice indices must be integers or have an __index__ method");
     const int64_t at = a.has(i) ? slice_bound(vm, a[i]) : fallback;
     return at < 0 ? std::max<int64_t>(at + length_of(a), 0) : at;
   };

@@ -99,11 +99,11 @@ void array_delete(Vm& vm, const Value& self, const Value& key) {
 
 void assign_slice(Vm& vm, const Value& self, const Value& key, const Value& value) {
   ArrayObject* array = array_of(self);
+  const SliceRange range = range_of(vm, self, key);
   const auto* other = try_cast<ArrayObject>(value);
   if (!other) raise_type_error(vm, "can only assign array (not \"" + type_name(vm, value) + "\") to array slice");
   if (other->format != array->format) raise_bad_argument(vm);
   const std::string items = copied_bytes(vm, value);  // it may be the same array
-  const SliceRange range = range_of(vm, self, key);
   const size_t width = array->format->size, count = static_cast<size_t>(range.count);
   if (range.step == 1) {
     const size_t begin = static_cast<size_t>(range.start);

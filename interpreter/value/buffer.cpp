@@ -56,6 +56,9 @@ int64_t MemoryViewObject::items() const {
 }
 
 bool MemoryViewObject::is_contiguous() const {
+  // As Python has it: of one axis the distance decides, also where there is nothing.
+  if (shape.size() == 1) return shape[0] == 1 || strides[0] == item->size;
+  if (items() == 0) return true;
   int64_t step = item->size;
   for (size_t axis = shape.size(); axis-- > 0;) {
     if (shape[axis] > 1 && strides[axis] != step) return false;

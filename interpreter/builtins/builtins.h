@@ -16,6 +16,8 @@ void init_number_types(Vm& vm);
 void init_complex_type(Vm& vm);
 void init_str_type(Vm& vm);
 void init_bytes_type(Vm& vm);
+void init_bytearray_type(Vm& vm);
+void init_memoryview_type(Vm& vm);
 void init_list_type(Vm& vm);
 void init_tuple_type(Vm& vm);
 void init_dict_type(Vm& vm);
@@ -47,6 +49,22 @@ bool is_printable(uint32_t code_point);
 bool is_space(uint32_t code_point);
 int decimal_digit(uint32_t code_point);  // 0 to 9; -1: no decimal
 void add_bytes_methods(TypeBuilder& type);
+void add_bytearray_methods(TypeBuilder& type);  // those that change it
+// What bytes and bytearray share (bytes_type.cpp, bytes_methods.cpp).
+char byte_of(Vm& vm, const Value& v);  // ValueError "byte must be in range(0, 256)"
+enum class Quoting { Bytes, ByteArray };  // a bytearray's repr escapes every single quote
+void add_bytes_repr(TextBuilder& out, std::string_view data, Quoting quoting);
+bool byte_string_contains(Vm& vm, const Value& self, const Value& item);
+Value byte_string_item(Vm& vm, const Value& self, const Value& key);
+Value byte_string_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected);
+Value iterate_byte_string(Vm& vm, const Value& self);
+// A piece over and over; MemoryError beyond 64 GiB.
+std::string repeated_bytes(Vm& vm, std::string_view piece, int64_t count);
+// What a constructor makes of source, encoding and errors; `type` names it.
+std::string bytes_of_source(Vm& vm, std::span<const Value> given, const std::string& type);
+std::string bytes_of_iterable(Vm& vm, const Value& source, const std::string& type);
+std::string hex_separator(Vm& vm, const Value& v);  // of one ASCII character, as text or bytes; "" for Undefined
+Value hex_text(Vm& vm, std::string_view data, std::string_view separator, int64_t group);
 // Raise UnicodeEncodeError, UnicodeDecodeError, or LookupError for an unknown encoding.
 std::string encode_text(Vm& vm, const Value& text, std::string_view encoding,
                         std::string_view errors);
@@ -71,6 +89,9 @@ void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items);  // by the
 // Helpers shared by sequence types.
 int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* type_name);
 Value repeat_count(Vm& vm, const Value& v);
+// The slice with its bounds as ints: what resolve_slice makes of it runs no code of the script.
+Local<SliceObject> settled_slice(Vm& vm, const SliceObject* slice);
+int64_t size_argument(Vm& vm, const Value& v);  // OverflowError beyond 64 bits
 // A guard for repr of containers that contain themselves.
 class ReprGuard {
  public:

@@ -1,6 +1,7 @@
-// bytes: the slots.
+// bytes: the slots, and what bytearray has the same way.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/search.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/iteration.h"
@@ -8,6 +9,131 @@
 #include "runtime/base/hash.h"
 
 namespace tsc::interp {
+
+std::string repeated_bytes(Vm& vm, std::string_view piece, int64_t count) {
+  if (piece.empty() || count <= 0) return "";
+  if (static_cast<uint64_t>(count) > (uint64_t{1} << 36) / piece.size())
+    raise(vm, vm.exceptions().MemoryError, "out of memory");
+  const size_t total = piece.size() * static_cast<size_t>(count);
+  vm.heap().check_room(total);
+  std::string out;
+  out.reserve(total);
+  out = piece;
+  // What is there is appended to itself: few appends make a long text out of a short piece.
+  const size_t most = std::max<size_t>((512 << 10) / piece.size(), 1) * piece.size();
+  while (out.size() < total) {
+    hear_stop();
+    out.append(out, 0, std::min({out.size(), total - out.size(), most}));
+  }
+  return out;
+}
+
+std::string bytes_of_iterable(Vm& vm, const Value& source, const std::string& type) {
+  TextBuilder data(vm);
+  for_each(vm, source, [&](const Value& item) {
+    const Value whole = whole_of(vm, item);
+    const int64_t b = is_big(whole) ? -1 : whole.as_int();
+    if (b < 0 || b > 255) raise_value_error(vm, (type == "bytes" ? "bytes" : "byte") + std::string(" must be in range(0, 256)"));
+    data += static_cast<char>(b);
+    return true;
+  });
+  return data.text();
+}
+
+std::string bytes_of_source(Vm& vm, std::span<const Value> given, const std::string& type) {
+  const Value &source = given[0], &encoding = given[1], &errors = given[2];
+  const bool is_text = source && is_kind(source, Kind::Str);
+  if (encoding && !is_text) raise_type_error(vm, "encoding without a string argument");
+  if (errors && !is_text) raise_type_error(vm, "errors without a string argument");
+  if (!source) return "";
+  if (is_text && !encoding) raise_type_error(vm, "string argument without an encoding");
+  if (is_text)
+    return encode_text(vm, source, text_of(vm, encoding, "encoding"), errors ? text_of(vm, errors, "errors") : "strict");
+  if (Buffer::is_bytes_like(source)) return copied_bytes(vm, source);
+  if (is_integer_like(source) || type_of(vm, source)->slots.to_index) {
+    const Value whole = whole_of(vm, source);
+    if (is_big(whole))
+      raise(vm, vm.exceptions().OverflowError, "cannot fit '" + type_name(vm, source) + "' into an index-sized integer");
+    if (whole.as_int() < 0) raise_value_error(vm, "negative count");
+    const char zero = 0;
+    return repeated_bytes(vm, std::string_view(&zero, 1), whole.as_int());
+  }
+  const TypeSlots& slots = type_of(vm, source)->slots;
+  if (!slots.iterate && !slots.get_item)
+    raise_type_error(vm, "cannot convert '" + type_name(vm, source) + "' object to " + type);
+  return bytes_of_iterable(vm, source, type);
+}
+
+void add_bytes_repr(TextBuilder& out, std::string_view data, Quoting quoting) {
+  const bool doubled = data.find('\'') != std::string::npos && data.find('"') == std::string::npos;
+  const char quote = doubled ? '"' : '\'';
+  const char escaped = quoting == Quoting::ByteArray ? '\'' : quote;
+  out += 'b';
+  out += quote;
+  char escape[8];
+  Patience patience;
+  for (char c : data) {
+    patience.step();
+    uint8_t b = static_cast<uint8_t>(c);
+    if (c == escaped || c == '\\') out += '\\', out += c;
+    else if (c == '\n') out += "\\n";
+    else if (c == '\r') out += "\\r";
+    else if (c == '\t') out += "\\t";
+    else if (b < 0x20 || b >= 0x7F) std::snprintf(escape, sizeof escape, "\\x%02x", b), out += escape;
+    else out += c;
+  }
+  out += quote;
+}
+
+Value byte_string_item(Vm& vm, const Value& self, const Value& key) {
+  const bool is_bytes = is_kind(self, Kind::Bytes);
+  if (auto* slice = try_cast<SliceObject>(key)) {
+    // The bounds first: their __index__ may change a bytearray.
+    const Local<SliceObject> bounds = settled_slice(vm, slice);
+    const std::string_view data = byte_string(self);
+    std::string out = sliced_items(data, resolve_slice(vm, bounds, static_cast<int64_t>(data.size())), 1);
+    return is_bytes ? make_bytes(vm, std::move(out)).take() : make_byte_array(vm, out).take();
+  }
+  const Value index = is_integer_like(key) || !type_of(vm, key)->slots.to_index ? key : whole_of(vm, key);
+  const std::string_view data = byte_string(self);
+  const int64_t i = sequence_index(vm, index, static_cast<int64_t>(data.size()), is_bytes ? "byte" : "bytearray");
+  return Value::integer(static_cast<uint8_t>(data[static_cast<size_t>(i)]));
+}
+
+bool byte_string_contains(Vm& vm, const Value& self, const Value& item) {
+  if (Buffer::is_bytes_like(item)) {
+    const Buffer wanted(vm, item);
+    return find_text(byte_string(self), wanted.bytes()) != std::string::npos;
+  }
+  if (!is_integer_like(item) && !type_of(vm, item)->slots.to_index)
+    raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, item) + "'");
+  const char byte = byte_of(vm, item);
+  return find_text(byte_string(self), std::string_view(&byte, 1)) != std::string::npos;
+}
+
+Value byte_string_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
+  const Value& self = reflected && op != BinaryOp::Mod ? b : a;
+  std::string out;
+  if (op == BinaryOp::Add) {
+    if (reflected || !Buffer::is_plain_bytes(b)) return vm.not_implemented();
+    const Buffer left(vm, a), right(vm, b);
+    check_text_room(left.bytes().size() + right.bytes().size());
+    out.reserve(left.bytes().size() + right.bytes().size());
+    for (const std::string_view piece : {left.bytes(), right.bytes()})
+      in_pieces(piece.size(), [&](size_t begin, size_t end) { out.append(piece, begin, end - begin); });
+  } else if (op == BinaryOp::Mul) {
+    const Value n = repeat_count(vm, reflected ? a : b);
+    if (!n) return vm.not_implemented();
+    out = repeated_bytes(vm, byte_string(self), n.as_int());
+  } else if (op == BinaryOp::Mod && is_byte_string(a)) {
+    const Buffer text(vm, a);  // held: what is formatted may be code of the script
+    out = percent_format(vm, text.bytes(), b, true);
+  } else {
+    return vm.not_implemented();
+  }
+  return is_kind(self, Kind::Bytes) ? make_bytes(vm, std::move(out)).take() : make_byte_array(vm, out).take();
+}
+
 namespace {
 
 const std::string& data_of(const Value& v) { return cast<BytesObject>(v)->data; }
@@ -20,148 +146,59 @@ Value bytes_of_own(Vm& vm, const Value& v, const Value& method) {
   return made;
 }
 
-Value repeated(Vm& vm, std::string_view piece, size_t count) {
-  const size_t total = piece.size() * count;
-  if (total == 0) return make_bytes(vm, "").take();
-  vm.heap().check_room(total);
-  std::string out;
-  out.reserve(total);
-  out = piece;
-  // What is there is appended to itself: few appends make a long text out of a short piece.
-  const size_t most = std::max<size_t>((512 << 10) / piece.size(), 1) * piece.size();
-  while (out.size() < total) {
-    hear_stop();
-    out.append(out, 0, std::min({out.size(), total - out.size(), most}));
-  }
-  return make_bytes(vm, std::move(out)).take();
-}
-
 Value bytes_construct(Vm& vm, Type*, Args& args) {
   static const Signature kSignature("source=?, encoding=?, errors=?");
   std::vector<Value> v;
   kSignature.bind(vm, "bytes", args, v);
-  if (!v[0]) return make_bytes(vm, "").take();
-  const Value* own = v[1] ? nullptr : lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__"));
+  const bool plain = v[0] && !v[1] && !v[2];
+  const Value* own = plain ? lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__")) : nullptr;
   if (own) return bytes_of_own(vm, v[0], *own);
-  if (is_kind(v[0], Kind::Str)) {
-    if (!v[1]) raise_type_error(vm, "string argument without an encoding");
-    return make_bytes(vm, encode_text(vm, v[0], text_of(vm, v[1], "encoding"),
-                                      v[2] ? text_of(vm, v[2], "errors") : "strict"))
-        .take();
-  }
-  if (is_kind(v[0], Kind::Bytes)) return v[0];
-  if (is_integer_like(v[0]) || type_of(vm, v[0])->slots.to_index) {
-    const Value whole = whole_of(vm, v[0]);
-    if (is_big(whole))
-      raise(vm, vm.exceptions().OverflowError, "cannot fit '" + type_name(vm, v[0]) + "' into an index-sized integer");
-    int64_t n = whole.as_int();
-    if (n < 0) raise_value_error(vm, "negative count");
-    if (n > (int64_t{1} << 36)) raise(vm, vm.exceptions().MemoryError, "out of memory");
-    const char zero = 0;
-    return repeated(vm, std::string_view(&zero, 1), static_cast<size_t>(n));
-  }
-  const TypeSlots& slots = type_of(vm, v[0])->slots;
-  if (!slots.iterate && !slots.get_item)
-    raise_type_error(vm, "cannot convert '" + type_name(vm, v[0]) + "' object to bytes");
-  TextBuilder data(vm);
-  for_each(vm, v[0], [&](const Value& item) {
-    const Value whole = whole_of(vm, item);
-    const int64_t b = is_big(whole) ? -1 : whole.as_int();
-    if (b < 0 || b > 255) raise_value_error(vm, "bytes must be in range(0, 256)");
-    data += static_cast<char>(b);
-    return true;
-  });
-  return data.bytes();
+  if (plain && is_kind(v[0], Kind::Bytes)) return v[0];
+  return make_bytes(vm, bytes_of_source(vm, v, "bytes")).take();
 }
 Value bytes_repr(Vm& vm, const Value& v) {
-  std::string head = data_of(v).find('\'') != std::string::npos && data_of(v).find('"') == std::string::npos
-                        ? "b\""
-                        : "b'";
-  char quote = head[1], escape[8];
   TextBuilder out(vm);
-  out += head;
-  Patience patience;
-  for (char c : data_of(v)) {
-    patience.step();
-    uint8_t b = static_cast<uint8_t>(c);
-    if (c == quote || c == '\\') out += '\\', out += c;
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else if (b < 0x20 || b >= 0x7F) std::snprintf(escape, sizeof escape, "\\x%02x", b), out += escape;
-    else out += c;
-  }
-  out += quote;
+  add_bytes_repr(out, data_of(v), Quoting::Bytes);
   return out.str();
 }
 int64_t bytes_hash(Vm&, const Value& v) { return static_cast<int64_t>(hash_bytes(data_of(v)).low); }
 int64_t bytes_length(Vm&, const Value& v) { return static_cast<int64_t>(data_of(v).size()); }
-Value bytes_get(Vm& vm, const Value& self, const Value& key) {
-  const std::string& data = data_of(self);
-  if (auto* slice = try_cast<SliceObject>(key)) {
-    SliceRange r = resolve_slice(vm, slice, static_cast<int64_t>(data.size()));
-    std::string out;
-    check_text_room(static_cast<size_t>(r.count) / 2);
-    Patience patience;
-    for (int64_t k = 0, i = r.start; k < r.count; ++k, i += r.step) patience.step(), out += data[static_cast<size_t>(i)];
-    return make_bytes(vm, std::move(out)).take();
-  }
-  int64_t i = sequence_index(vm, key, static_cast<int64_t>(data.size()), "byte");
-  return Value::integer(static_cast<uint8_t>(data[static_cast<size_t>(i)]));
-}
-bool bytes_contains(Vm& vm, const Value& self, const Value& item) {
-  if (is_kind(item, Kind::Bytes)) return find_text(data_of(self), data_of(item)) != std::string::npos;
-  if (!is_integer_like(item))
-    raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, item) + "'");
-  if (item.as_int() < 0 || item.as_int() > 255)
-    raise_value_error(vm, "byte must be in range(0, 256)");
-  const char byte = static_cast<char>(item.as_int());
-  return find_text(data_of(self), std::string_view(&byte, 1)) != std::string::npos;
-}
-Value bytes_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool reflected) {
-  if (op == BinaryOp::Add && is_kind(a, Kind::Bytes) && is_kind(b, Kind::Bytes)) {
-    check_text_room(data_of(a).size() + data_of(b).size());
-    std::string out;
-    out.reserve(data_of(a).size() + data_of(b).size());
-    for (const std::string* piece : {&data_of(a), &data_of(b)})
-      in_pieces(piece->size(), [&](size_t begin, size_t end) { out.append(*piece, begin, end - begin); });
-    return make_bytes(vm, std::move(out)).take();
-  }
-  if (op == BinaryOp::Mul) {
-    Value n = repeat_count(vm, reflected ? a : b);
-    if (!n) return vm.not_implemented();
-    const std::string& piece = data_of(reflected ? b : a);
-    if (!piece.empty() && static_cast<uint64_t>(n.as_int()) > (uint64_t{1} << 36) / piece.size())
-      raise(vm, vm.exceptions().MemoryError, "out of memory");
-    return repeated(vm, piece, static_cast<size_t>(n.as_int()));
-  }
-  if (op == BinaryOp::Mod && is_kind(a, Kind::Bytes))
-    return make_bytes(vm, percent_format(vm, data_of(a), b, true)).take();
-  return vm.not_implemented();
-}
 Value bytes_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   if (!is_kind(a, Kind::Bytes) || !is_kind(b, Kind::Bytes)) return vm.not_implemented();
   return compare(vm, op, Value::integer(data_of(a).compare(data_of(b))), Value::integer(0));
 }
 
-struct BytesIterator final : NativeIterator {
-  Local<BytesObject> bytes;
+// Of bytes and of a bytearray, which may change meanwhile.
+struct ByteIterator final : NativeIterator {
+  Value bytes;  // None once exhausted
   size_t index = 0;
   bool next(Vm&, Value& out) override {
-    if (index >= bytes->data.size()) return false;
-    out = Value::integer(static_cast<uint8_t>(bytes->data[index++]));
+    if (bytes.is_none()) return false;
+    const std::string_view data = byte_string(bytes);
+    if (index >= data.size()) return bytes = Value::none(), false;
+    out = Value::integer(static_cast<uint8_t>(data[index++]));
     return true;
   }
+  void traverse(Visitor& visit) override { visit(bytes); }
+  int64_t length_hint() override {
+    const size_t size = bytes.is_none() ? 0 : byte_string(bytes).size();
+    return static_cast<int64_t>(size > index ? size - index : 0);
+  }
+};
+struct ByteIteratorTypes {
+  Type *of_bytes, *of_byte_array;
 };
 const char kBytesExtension = 0;
-Value bytes_iterate(Vm& vm, const Value& self) {
-  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kBytesExtension));
-  Local<BytesIterator> it = vm.heap().make<BytesIterator>(type);
-  it->bytes = Local<BytesObject>(cast<BytesObject>(self));
-  return it.take();
-}
 
 }  // namespace
+
+Value iterate_byte_string(Vm& vm, const Value& self) {
+  const auto types = std::static_pointer_cast<ByteIteratorTypes>(vm.extension(&kBytesExtension));
+  Type* type = is_kind(self, Kind::Bytes) ? types->of_bytes : types->of_byte_array;
+  Local<ByteIterator> it = vm.heap().make<ByteIterator>(type);
+  it->bytes = self;
+  return it.take();
+}
 
 void init_bytes_type(Vm& vm) {
   TypeBuilder b(vm, "bytes", Kind::Bytes);
@@ -175,15 +212,16 @@ void init_bytes_type(Vm& vm) {
   s.repr = bytes_repr;
   s.hash = bytes_hash;
   s.length = bytes_length;
-  s.get_item = bytes_get;
-  s.contains = bytes_contains;
-  s.binary = bytes_binary;
+  s.get_item = byte_string_item;
+  s.contains = byte_string_contains;
+  s.binary = byte_string_binary;
   s.compare = bytes_compare;
-  s.iterate = bytes_iterate;
+  s.iterate = iterate_byte_string;
   add_bytes_methods(b);
   VmAccess::types(vm).bytes = b.finish();
-  vm.extension(&kBytesExtension) =
-      std::make_shared<Type*>(make_iterator_type<BytesIterator>(vm, "bytes_iterator"));
+  vm.extension(&kBytesExtension) = std::make_shared<ByteIteratorTypes>(
+      ByteIteratorTypes{make_iterator_type<ByteIterator>(vm, "bytes_iterator"),
+                        make_iterator_type<ByteIterator>(vm, "bytearray_iterator")});
   add_builtin(vm, "bytes", Value(vm.types().bytes));
 }
 

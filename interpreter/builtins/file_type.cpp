@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "interpreter/heap/patience.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/file_object.h"
 #include "interpreter/builtins/patient_stream.h"
@@ -149,6 +151,15 @@ Value read(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], false);
   return text_or_bytes(vm, f, read_from(vm, f, limit_of(vm, a[1])));
 }
+// The next bytes into a buffer; how many there were.
+Value readinto(Vm& vm, Args& a) {
+  FileObject* f = usable(vm, a[0], false);
+  const Buffer buffer = writable_buffer(vm, a[1], "readinto() argument");
+  const std::string data = read_from(vm, f, static_cast<int64_t>(buffer.bytes().size()));
+  note_store(vm, a[1].object(), Value());
+  if (!data.empty()) copy_bytes(buffer.data(), data.data(), data.size());
+  return Value::integer(static_cast<int64_t>(data.size()));
+}
 Value readline(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], false);
   return text_or_bytes(vm, f, read_line_from(vm, f, limit_of(vm, a[1])));
@@ -166,11 +177,9 @@ Value readlines(Vm& vm, Args& a) {
 Value write(Vm& vm, Args& a) {
   FileObject* f = usable(vm, a[0], true);
   if (f->binary) {
-    if (!is_kind(a[1], Kind::Bytes))
-      raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, a[1]) + "'");
-    const std::string& data = cast<BytesObject>(a[1])->data;
+    const Buffer data(vm, a[1]);
     write_to_file(vm, f, data);
-    return Value::integer(static_cast<int64_t>(data.size()));
+    return Value::integer(static_cast<int64_t>(data.bytes().size()));
   }
   if (!is_kind(a[1], Kind::Str))
     raise_type_error(vm, "write() argument must be str, not " + type_name(vm, a[1]));
@@ -337,7 +346,10 @@ Type* make_file_type(Vm& vm, const char* name, bool text) {
         .getter("line_buffering", is_line_buffered)
         .getter("buffer", get_buffer);
   else
-    b.method("read1", "self, size=-1, /", read).method("peek", "self, size=0, /", peek);
+    b.method("read1", "self, size=-1, /", read)
+        .method("readinto", "self, buffer, /", readinto)
+        .method("readinto1", "self, buffer, /", readinto)
+        .method("peek", "self, size=0, /", peek);
   return b.finish();
 }
 

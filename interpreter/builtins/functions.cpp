@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/buffer.h"
 
 #include <algorithm>
 #include "interpreter/builtins/streams.h"
@@ -312,10 +313,10 @@ Value round_(Vm& vm, Args& a) {
   return a[1].is_none() ? call(vm, bound) : call(vm, bound, {a[1]});
 }
 Value ord(Vm& vm, Args& a) {
-  if (auto* bytes = try_cast<BytesObject>(a[0])) {
-    if (bytes->data.size() == 1) return Value::integer(static_cast<uint8_t>(bytes->data[0]));
-    raise_type_error(vm, "ord() expected a character, but string of length " +
-                             std::to_string(bytes->data.size()) + " found");
+  if (is_byte_string(a[0])) {
+    const std::string_view data = byte_string(a[0]);
+    if (data.size() == 1) return Value::integer(static_cast<uint8_t>(data[0]));
+    raise_type_error(vm, "ord() expected a character, but string of length " + std::to_string(data.size()) + " found");
   }
   if (!is_kind(a[0], Kind::Str))
     raise_type_error(vm, "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
@@ -376,8 +377,6 @@ struct Refused {
   const char *name, *reason;
 };
 constexpr Refused kRefused[] = {
-    {"bytearray", "use bytes, or a list of int that becomes bytes(list)"},
-    {"memoryview", "slices of bytes are bytes; tensors share their memory"},
     {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},
     {"aiter", "there is no async and await; use iter"},
     {"anext", "there is no async and await; use next"},

@@ -18,9 +18,23 @@ int64_t sequence_index(Vm& vm, const Value& key, int64_t length, const char* typ
   if (is_big(whole)) raise_index_error(vm, "cannot fit '" + type_name(vm, key) + "' into an index-sized integer");
   int64_t i = whole.as_int();
   if (i < 0) i += length;
-  if (i < 0 || i >= length) raise_index_error(vm, std::string(type[0] == 'b' ? "" : type) +
-                                                  (type[0] == 'b' ? "index out of range" : " index out of range"));
+  if (i < 0 || i >= length)
+    raise_index_error(vm, (std::string_view(type) == "byte" ? "" : std::string(type) + " ") + "index out of range");
   return i;
+}
+
+Local<SliceObject> settled_slice(Vm& vm, const SliceObject* slice) {
+  const auto settled = [&](const Value& v) { return v.is_none() ? v : Value::integer(slice_bound(vm, v)); };
+  const Value step = settled(slice->step);
+  if (step.is_int() && step.as_int() == 0) raise_value_error(vm, "slice step cannot be zero");
+  const Value start = settled(slice->start), stop = settled(slice->stop);
+  return make_slice(vm, start, stop, step);
+}
+
+int64_t size_argument(Vm& vm, const Value& v) {
+  const Value whole = whole_of(vm, v);
+  if (is_big(whole)) raise_too_large(vm, "C ssize_t");
+  return whole.as_int();
 }
 
 void add_reprs(Vm& vm, TextBuilder& out, std::span<const Value> items) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 
@@ -112,13 +113,13 @@ std::string ascii_digits(std::string_view text) {
   }
   return out;
 }
-// The text of a str or bytes argument.
-std::string number_text(const Value& v) {
-  if (auto* bytes = try_cast<BytesObject>(v)) return bytes->data;
+// The text of a str or a bytes-like argument.
+std::string number_text(Vm& vm, const Value& v) {
+  if (Buffer::is_bytes_like(v)) return copied_bytes(vm, v);
   StrObject* text = cast<StrObject>(v);
   return text->ascii ? std::string(text->view()) : ascii_digits(text->view());
 }
-bool is_number_text(const Value& v) { return is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes); }
+bool is_number_text(const Value& v) { return is_kind(v, Kind::Str) || Buffer::is_bytes_like(v); }
 
 std::string_view strip(std::string_view s) {
   auto blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
@@ -141,7 +142,7 @@ bool remove_underscores(std::string_view s, std::string& out) {
 }
 
 Value parse_int(Vm& vm, const Value& text, int64_t base) {
-  const std::string whole = number_text(text);
+  const std::string whole = number_text(vm, text);
   std::string_view s = strip(whole);
   bool negative = false;
   if (!s.empty() && (s[0] == '+' || s[0] == '-')) {
@@ -178,7 +179,7 @@ Value parse_int(Vm& vm, const Value& text, int64_t base) {
   }
   if (!ok)
     raise_value_error(vm, "invalid literal for int() with base " +
-                              std::to_string(stated) + ": " + repr(vm, text));
+                              std::to_string(stated) + ": " + repr(vm, is_kind(text, Kind::Str) ? text : as_bytes(vm, text)));
   return Value::integer(static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude));
 }
 
@@ -191,7 +192,7 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   const Value& x = v[0];
   if (v[1]) {
     int64_t base = to_index(vm, v[1]);
-    if (!is_number_text(x)) raise_type_error(vm, "int() can't convert non-string with explicit base");
+    if (!is_kind(x, Kind::Str) && !is_byte_string(x)) raise_type_error(vm, "int() can't convert non-string with explicit base");
     if (base != 0 && (base < 2 || base > 36))
       raise_value_error(vm, "int() base must be >= 2 and <= 36, or 0");
     return box(vm, type, parse_int(vm, x, base));
@@ -207,7 +208,7 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
 }
 
 Value parse_float(Vm& vm, const Value& text) {
-  const std::string whole = number_text(text);
+  const std::string whole = number_text(vm, text);
   std::string_view s = strip(whole);
   std::string digits;
   bool ok = remove_underscores(s, digits);

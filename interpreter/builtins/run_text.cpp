@@ -1,6 +1,7 @@
 // exec, eval and compile: text that the program makes while it runs. Its names live in the dict of locals that it is
 // given, which is that of the globals unless there are two. What runs it must be granted (Grant::Code).
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/builtins/syntax_error.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
@@ -19,7 +20,7 @@ enum class Mode { Exec, Eval, Single };
 std::optional<std::string> source_text(Vm& vm, const Value& v) {
   std::string text;
   if (auto* s = try_cast<StrObject>(v)) text = std::string(s->view());
-  else if (is_kind(v, Kind::Bytes)) text = decode_bytes(vm, v, "utf-8", "strict");
+  else if (Buffer::is_bytes_like(v)) text = decode_bytes(vm, as_bytes(vm, v), "utf-8", "strict");
   else return std::nullopt;
   if (text.find('\0') != std::string::npos) raise_value_error(vm, "source code string cannot contain null bytes");
   return text;

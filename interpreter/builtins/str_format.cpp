@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/vm/numbers.h"
@@ -230,8 +231,8 @@ struct PercentFormatter {
     std::string body;
     if (kind == 'c' && is_integer_like(v) && v.as_int() >= 0 && v.as_int() < 256)
       body = std::string(1, static_cast<char>(v.as_int()));
-    else if (is_kind(v, Kind::Bytes))
-      body = cast<BytesObject>(v)->data;
+    else if (kind == 'c' ? is_byte_string(v) && byte_string(v).size() == 1 : Buffer::is_bytes_like(v))
+      body = copied_bytes(vm, v);
     else if (kind != 'c' && lookup_in_type(type_of(vm, v), intern(vm, "__bytes__")))
       body = cast<BytesObject>(call(vm, Value(vm.types().bytes), {v}))->data;
     else
@@ -343,7 +344,7 @@ struct PercentFormatter {
     }
     bool all = !is_kind(argument, Kind::Tuple) ? used > 0 || type_of(vm, argument)->slots.get_item
                                                : used >= cast<TupleObject>(argument)->size;
-    if ((is_kind(argument, Kind::Str) || (bytes && is_kind(argument, Kind::Bytes))) && used == 0) all = false;
+    if ((is_kind(argument, Kind::Str) || (bytes && is_byte_string(argument))) && used == 0) all = false;
     if (!all) raise_type_error(vm, std::string("not all arguments converted during ") +
                                        (bytes ? "bytes" : "string") + " formatting");
     return out;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/search.h"
 #include "interpreter/value/text_builder.h"
@@ -80,7 +81,7 @@ Value str_construct(Vm& vm, Type* type, Args& args) {
   const std::string_view encoding = v[1] ? text_of(vm, v[1], "str() argument 'encoding'") : "utf-8";
   const std::string_view errors = v[2] ? text_of(vm, v[2], "str() argument 'errors'") : "strict";
   std::string text;
-  if (is_kind(v[0], Kind::Bytes) && (v[1] || v[2])) text = decode_bytes(vm, v[0], encoding, errors);
+  if (Buffer::is_bytes_like(v[0]) && (v[1] || v[2])) text = decode_bytes(vm, as_bytes(vm, v[0]), encoding, errors);
   else if (is_kind(v[0], Kind::Str) && (v[1] || v[2])) raise_type_error(vm, "decoding str is not supported");
   else if (v[1] || v[2])
     raise_type_error(vm, "decoding to str: need a bytes-like object, " + type_name(vm, v[0]) + " found");

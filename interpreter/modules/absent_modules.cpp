@@ -20,7 +20,6 @@ namespace {
 constexpr AbsentModule kRows[] = {
     // Python's own.
     {"_thread", TSC_ONE_THREAD},
-    {"array", "numbers of one type are tensors; use torch.tensor, or struct for bytes"},
     {"asyncio", "there is no async and await; write plain calls"},
     {"bz2", TSC_NO_ARCHIVES},
     {"cProfile", "the prompt's %time and `tenscript explain` say where time goes"},

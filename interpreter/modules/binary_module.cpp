@@ -1,11 +1,11 @@
 // _binary: packing of struct, base64, digests, crc32.
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
+#include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
@@ -14,19 +14,15 @@
 namespace tsc::interp {
 namespace {
 
-std::string_view bytes_of(Vm& vm, const Value& v) {
-  if (auto* b = try_cast<BytesObject>(v)) return b->data;
-  if (is_kind(v, Kind::Str)) raise_type_error(vm, "a bytes-like object is required, not 'str'");
-  raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, v) + "'");
-}
-
 // --- struct -----------------------------------------------------------------------------------------
 
 struct Item {
   char code;
+  ItemKind kind;
   int64_t count;  // of 's': the length
   size_t size;
   size_t align;
+  bool is_text() const { return kind == ItemKind::Text; }
 };
 struct Layout {
   bool big = false, native = true;
@@ -37,20 +33,8 @@ struct Layout {
   Value made = call(vm, type, {str_value(vm, message)});
   throw ScriptException(Local<ExceptionObject>(cast<ExceptionObject>(made)));
 }
-size_t size_of_code(char code, bool native) {
-  switch (code) {
-    case 'x': case 'c': case 'b': case 'B': case '?': case 's': case 'p': return 1;
-    case 'h': case 'H': case 'e': return 2;
-    case 'i': case 'I': case 'f': return 4;
-    case 'l': case 'L': return native ? 8 : 4;
-    case 'q': case 'Q': case 'd': return 8;
-    case 'n': case 'N': case 'P': return native ? 8 : 0;
-    default: return 0;
-  }
-}
 Layout parse_layout(Vm& vm, const Value& v) {
-  std::string_view text = is_kind(v, Kind::Bytes) ? std::string_view(cast<BytesObject>(v)->data)
-                                                   : text_of(vm, v, "Struct() argument 1");
+  std::string_view text = is_kind(v, Kind::Bytes) ? byte_string(v) : text_of(vm, v, "Struct() argument 1");
   Layout layout;
   bool align = true;
   if (!text.empty() && std::string_view("@=<>!").find(text[0]) != std::string_view::npos) {
@@ -68,9 +52,10 @@ Layout parse_layout(Vm& vm, const Value& v) {
       }
       if (i >= text.size()) struct_error(vm, "repeat count given without format specifier");
     }
-    size_t size = size_of_code(text[i], layout.native);
+    const ItemFormat* format = find_item_format(text[i], kInStruct);
+    const size_t size = !format ? 0 : layout.native ? format->size : format->standard_size;
     if (!size) struct_error(vm, "bad char in struct format");
-    layout.items.push_back({text[i], count, size, align ? size : 1});
+    layout.items.push_back({text[i], format->kind, count, size, align ? size : 1});
   }
   return layout;
 }
@@ -83,169 +68,177 @@ size_t layout_size(const Layout& layout) {
 size_t value_count(const Layout& layout) {
   size_t n = 0;
   for (const Item& item : layout.items)
-    n += item.code == 'x' ? 0 : item.code == 's' || item.code == 'p' ? 1 : static_cast<size_t>(item.count);
+    n += item.kind == ItemKind::Pad ? 0 : item.is_text() ? 1 : static_cast<size_t>(item.count);
   return n;
 }
-void put_bits(std::string& out, uint64_t bits, size_t size, bool big) {
-  for (size_t i = 0; i < size; ++i) out += static_cast<char>(bits >> (8 * (big ? size - 1 - i : i)));
+// What an integer that does not fit is told.
+[[noreturn]] void integer_error(Vm& vm, const Item& item, const Value& whole) {
+  const bool has_sign = item.kind == ItemKind::Signed;
+  const size_t bits = item.size * 8;
+  if (bits == 64 || is_big(whole) || (item.size == 4 && !has_sign && whole.as_int() < 0)) struct_error(vm, "argument out of range");
+  const std::string low = std::to_string(has_sign ? -(int64_t{1} << (bits - 1)) : 0);
+  const std::string range = low + " <= number <= " + std::to_string((int64_t{1} << (bits - has_sign)) - 1);
+  if (item.size == 4) struct_error(vm, std::string("'") + item.code + "' format requires " + range);
+  const std::string name = std::string(has_sign ? "" : "u") + (item.size == 1 ? "byte" : "short");
+  struct_error(vm, name + " format requires " + range);
 }
-uint64_t get_bits(const char* p, size_t size, bool big) {
-  uint64_t bits = 0;
-  for (size_t i = 0; i < size; ++i) bits |= uint64_t{static_cast<uint8_t>(p[i])} << (8 * (big ? size - 1 - i : i));
-  return bits;
+void pack_text(Vm& vm, const Item& item, const Value& v, char* to) {
+  if (!is_byte_string(v)) struct_error(vm, std::string("argument for '") + item.code + "' must be a bytes object");
+  const std::string_view data = byte_string(v);
+  const size_t size = static_cast<size_t>(item.count), head = item.code == 'p' && size ? 1 : 0;
+  const size_t kept = std::min(data.size(), size - head);
+  if (head) *to = static_cast<char>(std::min<size_t>(kept, 255));
+  copy_bytes(to + head, data.data(), kept);
 }
-// IEEE half precision, rounded to even.
-uint16_t to_half(Vm& vm, double d) {
-  if (std::isnan(d)) return 0x7e00;
-  uint16_t sign = std::signbit(d) ? 0x8000 : 0;
-  double x = std::fabs(d);
-  if (std::isinf(x)) return static_cast<uint16_t>(sign | 0x7c00);
-  int exponent;
-  std::frexp(x, &exponent);
-  int scale = std::max(exponent - 11, -24);  // of the last bit kept
-  double kept = std::nearbyint(std::ldexp(x, -scale));
-  if (kept >= 2048) kept /= 2, ++scale;
-  if (scale > 5) raise(vm, vm.exceptions().OverflowError, "float too large to pack with e format");
-  uint32_t mantissa = static_cast<uint32_t>(kept);
-  if (mantissa < 1024) return static_cast<uint16_t>(sign | mantissa);
-  return static_cast<uint16_t>(sign | static_cast<uint32_t>(scale + 25) << 10 | (mantissa & 1023));
-}
-double from_half(uint64_t bits) {
-  int exponent = static_cast<int>(bits >> 10 & 31);
-  double mantissa = static_cast<double>(bits & 1023);
-  double value = exponent == 31 ? (mantissa ? NAN : INFINITY)
-                 : exponent     ? std::ldexp(mantissa + 1024, exponent - 25)
-                                : std::ldexp(mantissa, -24);
-  return bits & 0x8000 ? -value : value;
-}
-bool is_signed(char code) { return std::strchr("bhilqn", code) != nullptr; }
-void pack_integer(Vm& vm, std::string& out, const Item& item, const Value& v, bool big) {
-  if (!is_integer_like(v) && !type_of(vm, v)->slots.to_index)
-    struct_error(vm, "required argument is not an integer");
-  const Value whole = whole_of(vm, v);
-  size_t bits = item.size * 8;
-  if (bits == 64) {
-    std::string data;
-    const bool is_below = compare_ints(whole, Value::integer(0)) < 0 && !is_signed(item.code);
-    if (is_below || !bytes_of_int(whole, 8, is_signed(item.code), data)) struct_error(vm, "argument out of range");
-    if (big) std::reverse(data.begin(), data.end());
-    out += data;
-    return;
-  }
-  if (is_big(whole)) struct_error(vm, "argument out of range");
-  const int64_t i = whole.as_int();
-  int64_t low = is_signed(item.code) ? -(int64_t{1} << (bits - 1)) : 0;
-  int64_t high = (int64_t{1} << (bits - is_signed(item.code))) - 1;
-  if (i < low || i > high) {
-    if (item.size < 4) {
-      const char* names[] = {"byte", "short"};
-      struct_error(vm, is_signed(item.code)
-                           ? std::string(names[item.size / 2]) + " format requires " + std::to_string(low) +
-                                 " <= number <= " + std::to_string(high)
-                           : std::string(item.size == 1 ? "ubyte" : "ushort") + " format requires 0 <= number <= " +
-                                 std::to_string(high));
-    }
-    if (low == 0 && i < 0) struct_error(vm, "argument out of range");
-    struct_error(vm, std::string("'") + item.code + "' format requires " + std::to_string(low) + " <= number <= " +
-                         std::to_string(high));
-  }
-  put_bits(out, static_cast<uint64_t>(i), item.size, big);
-}
-void pack_one(Vm& vm, std::string& out, const Item& item, const Value& v, bool big) {
-  switch (item.code) {
-    case 'c': {
-      auto* b = try_cast<BytesObject>(v);
-      if (!b || b->data.size() != 1) struct_error(vm, "char format requires a bytes object of length 1");
-      out += b->data;
+void pack_one(Vm& vm, const Item& item, const Value& v, bool big, char* to) {
+  switch (item.kind) {
+    case ItemKind::Byte:
+      if (!is_kind(v, Kind::Bytes) || byte_string(v).size() != 1)
+        struct_error(vm, "char format requires a bytes object of length 1");
+      *to = byte_string(v)[0];
       break;
-    }
-    case '?': out += truth(vm, v) ? '\1' : '\0'; break;
-    case 's': case 'p': {
-      auto* b = try_cast<BytesObject>(v);
-      if (!b) struct_error(vm, std::string("argument for '") + item.code + "' must be a bytes object");
-      std::string data = b->data;
-      if (item.code == 'p') data = static_cast<char>(std::min<size_t>(data.size(), std::min<size_t>(255, static_cast<size_t>(item.count) - 1))) + data;
-      data.resize(static_cast<size_t>(item.count), '\0');
-      out += data;
-      break;
-    }
-    case 'e': case 'f': case 'd': {
+    case ItemKind::Bool: *to = truth(vm, v); break;
+    case ItemKind::Text: pack_text(vm, item, v, to); break;
+    case ItemKind::Float: {
       if (!v.is_float() && !is_integer_like(v) && !type_of(vm, v)->slots.to_float) struct_error(vm, "required argument is not a float");
-      double d = to_double(vm, v);
-      if (item.code == 'd') put_bits(out, std::bit_cast<uint64_t>(d), 8, big);
-      else if (item.code == 'e') put_bits(out, to_half(vm, d), 2, big);
-      else {
-        float f = static_cast<float>(d);
-        if (item.align == 1 && std::isinf(f) && std::isfinite(d)) raise(vm, vm.exceptions().OverflowError, "float too large to pack with f format");
-        put_bits(out, std::bit_cast<uint32_t>(f), 4, big);
-      }
+      const double d = to_double(vm, v);
+      if (item.size == 4 && item.align == 1 && std::isinf(static_cast<float>(d)) && std::isfinite(d))
+        raise(vm, vm.exceptions().OverflowError, "float too large to pack with f format");
+      pack_float(vm, d, item.size, big, to);
       break;
     }
-    default: pack_integer(vm, out, item, v, big);
+    default: {
+      if (!is_integer_like(v) && !type_of(vm, v)->slots.to_index) struct_error(vm, "required argument is not an integer");
+      const Value whole = whole_of(vm, v);
+      if (!pack_integer(whole, item.kind == ItemKind::Signed, item.size, big, to)) integer_error(vm, item, whole);
+    }
   }
+}
+// The values as bytes; `name` is the function that was called.
+std::string packed(Vm& vm, const Layout& layout, std::span<const Value> values, const char* name) {
+  const size_t wanted = value_count(layout);
+  if (values.size() != wanted)
+    struct_error(vm, std::string(name) + " expected " + std::to_string(wanted) + " items for packing (got " +
+                         std::to_string(values.size()) + ")");
+  check_text_room(layout_size(layout));
+  std::string out(layout_size(layout), '\0');
+  size_t next = 0, at = 0;
+  for (const Item& item : layout.items) {
+    at = aligned(at, item.align);
+    const int64_t count = item.kind == ItemKind::Pad ? 0 : item.is_text() ? 1 : item.count;
+    for (int64_t i = 0; i < count; ++i)
+      pack_one(vm, item, values[next++], layout.big, out.data() + at + static_cast<size_t>(i) * item.size);
+    at += item.size * static_cast<size_t>(item.count);
+  }
+  return out;
 }
 Value struct_pack(Vm& vm, Args& a) {
-  Layout layout = parse_layout(vm, a[0]);
-  auto values = cast<TupleObject>(a[1])->span();
-  size_t wanted = value_count(layout);
-  if (values.size() != wanted)
-    struct_error(vm, "pack expected " + std::to_string(wanted) + " items for packing (got " +
-                         std::to_string(values.size()) + ")");
-  std::string out;
-  size_t next = 0;
-  for (const Item& item : layout.items) {
-    out.resize(aligned(out.size(), item.align), '\0');
-    if (item.code == 'x') out.resize(out.size() + static_cast<size_t>(item.count), '\0');
-    else if (item.code == 's' || item.code == 'p') pack_one(vm, out, item, values[next++], layout.big);
-    else
-      for (int64_t i = 0; i < item.count; ++i) pack_one(vm, out, item, values[next++], layout.big);
-  }
-  return make_bytes(vm, std::move(out)).take();
+  return make_bytes(vm, packed(vm, parse_layout(vm, a[0]), cast<TupleObject>(a[1])->span(), "pack")).take();
 }
-Value unpack_one(Vm& vm, const Item& item, const char* p, bool big) {
-  switch (item.code) {
-    case 'c': return make_bytes(vm, std::string(p, 1)).take();
-    case '?': return Value::boolean(*p != 0);
-    case 's': return make_bytes(vm, std::string(p, static_cast<size_t>(item.count))).take();
-    case 'p': {
-      size_t n = item.count ? std::min<size_t>(static_cast<uint8_t>(*p), static_cast<size_t>(item.count) - 1) : 0;
-      return make_bytes(vm, std::string(p + (item.count ? 1 : 0), n)).take();
-    }
-    case 'd': return Value::real(std::bit_cast<double>(get_bits(p, 8, big)));
-    case 'f': return Value::real(std::bit_cast<float>(static_cast<uint32_t>(get_bits(p, 4, big))));
-    case 'e': return Value::real(from_half(get_bits(p, 2, big)));
-    default: break;
+
+// Where in a buffer of `room` bytes the items begin; struct.error where they have no room. The words are the function's.
+struct PlaceWords {
+  const char *name, *short_of_room, *work;
+};
+size_t place_in(Vm& vm, size_t size, size_t room, int64_t offset, const PlaceWords& words) {
+  const int64_t wanted = static_cast<int64_t>(size), there = static_cast<int64_t>(room);
+  if (offset < 0) {
+    if (offset + wanted > 0)
+      struct_error(vm, std::string(words.short_of_room) + " " + std::to_string(wanted) + " bytes at offset " + std::to_string(offset));
+    if (offset + there < 0)
+      struct_error(vm, "offset " + std::to_string(offset) + " out of range for " + std::to_string(there) + "-byte buffer");
+    offset += there;
   }
-  uint64_t bits = get_bits(p, item.size, big);
-  size_t unused = 64 - item.size * 8;
-  if (is_signed(item.code)) return Value::integer(static_cast<int64_t>(bits << unused) >> unused);
-  return int_of_unsigned(vm, bits);
+  if (there - offset < wanted)
+    struct_error(vm, std::string(words.name) + " requires a buffer of at least " + std::to_string(wanted + offset) + " bytes for " +
+                         words.work + " " + std::to_string(wanted) + " bytes at offset " + std::to_string(offset) +
+                         " (actual buffer size is " + std::to_string(there) + ")");
+  return static_cast<size_t>(offset);
 }
-// unpack(format, data, offset): the values at that offset.
-Value struct_unpack(Vm& vm, Args& a) {
-  Layout layout = parse_layout(vm, a[0]);
-  std::string_view data = bytes_of(vm, a[1]);
-  size_t offset = static_cast<size_t>(to_index(vm, a[2]));
+// pack_into(format, buffer, offset, *values)
+Value struct_pack_into(Vm& vm, Args& a) {
+  const Layout layout = parse_layout(vm, a[0]);
+  const Buffer buffer = writable_buffer(vm, a[1]);
+  const std::string data = packed(vm, layout, cast<TupleObject>(a[3])->span(), "pack_into");
+  const int64_t offset = size_argument(vm, a[2]);
+  const size_t at = place_in(vm, data.size(), buffer.bytes().size(), offset, {"pack_into", "no space to pack", "packing"});
+  note_store(vm, a[1].object(), Value());
+  copy_bytes(buffer.data() + at, data.data(), data.size());
+  return Value::none();
+}
+
+Value unpack_text(Vm& vm, const Item& item, const char* p) {
+  const size_t size = static_cast<size_t>(item.count);
+  if (item.code == 's') return make_bytes(vm, std::string(p, size)).take();
+  const size_t n = size ? std::min<size_t>(static_cast<uint8_t>(*p), size - 1) : 0;
+  return make_bytes(vm, std::string(p + (size ? 1 : 0), n)).take();
+}
+Value unpacked(Vm& vm, const Layout& layout, const char* data) {
   std::vector<Value> values;
   size_t at = 0;
   for (const Item& item : layout.items) {
     at = aligned(at, item.align);
-    bool text = item.code == 's' || item.code == 'p';
-    for (int64_t i = 0; item.code != 'x' && i < (text ? 1 : item.count); ++i)
-      values.push_back(unpack_one(vm, item, data.data() + offset + at + static_cast<size_t>(i) * item.size, layout.big));
+    if (item.is_text()) values.push_back(unpack_text(vm, item, data + at));
+    else
+      for (int64_t i = 0; item.kind != ItemKind::Pad && i < item.count; ++i)
+        values.push_back(unpack_item(vm, item.kind, item.size, layout.big, data + at + static_cast<size_t>(i) * item.size));
     at += item.size * static_cast<size_t>(item.count);
   }
   return make_tuple(vm, values).take();
 }
+// unpack(format, buffer): of a buffer of exactly the size.
+Value struct_unpack(Vm& vm, Args& a) {
+  const Layout layout = parse_layout(vm, a[0]);
+  const Buffer buffer(vm, a[1]);
+  const size_t size = layout_size(layout);
+  if (buffer.bytes().size() != size) struct_error(vm, "unpack requires a buffer of " + std::to_string(size) + " bytes");
+  return unpacked(vm, layout, buffer.data());
+}
+// unpack_from(format, buffer, offset): the values at that offset.
+Value struct_unpack_from(Vm& vm, Args& a) {
+  const Layout layout = parse_layout(vm, a[0]);
+  const int64_t offset = size_argument(vm, a[2]);
+  const Buffer buffer(vm, a[1]);
+  const size_t at = place_in(vm, layout_size(layout), buffer.bytes().size(), offset,
+                             {"unpack_from", "not enough data to unpack", "unpacking"});
+  return unpacked(vm, layout, buffer.data() + at);
+}
 Value struct_size(Vm& vm, Args& a) {
   return Value::integer(static_cast<int64_t>(layout_size(parse_layout(vm, a[0]))));
+}
+// byte_count(buffer): how many bytes a bytes-like object has.
+Value byte_count(Vm& vm, Args& a) {
+  return Value::integer(static_cast<int64_t>(Buffer(vm, a[0]).bytes().size()));
+}
+// as_bytes(buffer): the bytes of a bytes-like object.
+Value as_bytes_(Vm& vm, Args& a) {
+  const Buffer held(vm, a[0]);  // which refuses a view with gaps
+  return as_bytes(vm, a[0]);
+}
+// check_exports(bytearray): BufferError while somebody looks at its memory.
+Value check_exports(Vm& vm, Args& a) {
+  const auto* bytes = try_cast<ByteArrayObject>(a[0]);
+  if (!bytes) raise_type_error(vm, "expected a bytearray, got " + type_name(vm, a[0]));
+  must_not_be_exported(vm, bytes);
+  return Value::none();
+}
+// copy_into(buffer, source, at): the bytes of `source` from `at` on, as many as the buffer has room for; their number.
+Value copy_into(Vm& vm, Args& a) {
+  const Buffer to = writable_buffer(vm, a[0], "readinto() argument");
+  const Buffer from(vm, a[1]);
+  const size_t at = std::min(static_cast<size_t>(size_argument(vm, a[2])), from.bytes().size());
+  const size_t count = std::min(to.bytes().size(), from.bytes().size() - at);
+  note_store(vm, a[0].object(), Value());
+  if (count) std::memmove(to.data(), from.data() + at, count);
+  return Value::integer(static_cast<int64_t>(count));
 }
 
 // --- base64, digests --------------------------------------------------------------------------------
 
 // encode(data, alphabet): base64 with padding.
 Value base64_encode(Vm& vm, Args& a) {
-  std::string_view data = bytes_of(vm, a[0]), alphabet = bytes_of(vm, a[1]);
+  const Buffer given(vm, a[0]), signs(vm, a[1]);
+  const std::string_view data = given, alphabet = signs;
   std::string out;
   check_text_room(data.size());
   out.reserve(data.size() / 3 * 4 + 4);
@@ -261,7 +254,8 @@ Value base64_encode(Vm& vm, Args& a) {
 }
 // decode(data, alphabet, strict): (bytes, error text or None); bytes that are no digits are skipped.
 Value base64_decode(Vm& vm, Args& a) {
-  std::string_view data = bytes_of(vm, a[0]), alphabet = bytes_of(vm, a[1]);
+  const Buffer given(vm, a[0]), signs(vm, a[1]);
+  const std::string_view data = given, alphabet = signs;
   bool strict = truth(vm, a[2]);
   std::string out;
   uint32_t bits = 0;
@@ -294,14 +288,15 @@ Value base64_decode(Vm& vm, Args& a) {
       .take();
 }
 Value digest_(Vm& vm, Args& a) {
-  std::string made = digest(text_of(vm, a[0]), bytes_of(vm, a[1]));
+  std::string made = digest(text_of(vm, a[0]), Buffer(vm, a[1]));
   if (made.empty()) raise_value_error(vm, "unsupported hash type " + std::string(text_of(vm, a[0])));
   return make_bytes(vm, std::move(made)).take();
 }
 Value crc32(Vm& vm, Args& a) {
   constexpr size_t kPiece = size_t{8} << 20;  // between two looks at whether the script is to stop
   uint32_t crc = static_cast<uint32_t>(to_index(vm, a[1]));
-  const std::string_view data = bytes_of(vm, a[0]);
+  const Buffer given(vm, a[0]);
+  const std::string_view data = given;
   for (size_t at = 0; at < data.size(); at += kPiece) {
     vm.poll();
     crc = io::crc32(crc, data.data() + at, std::min(kPiece, data.size() - at));
@@ -314,7 +309,13 @@ Value crc32(Vm& vm, Args& a) {
 Local<ModuleObject> make_binary_module(Vm& vm) {
   ModuleBuilder m(vm, "_binary");
   m.function("pack", "format, /, *values", struct_pack)
-      .function("unpack", "format, data, offset, /", struct_unpack)
+      .function("pack_into", "format, buffer, offset, /, *values", struct_pack_into)
+      .function("unpack", "format, buffer, /", struct_unpack)
+      .function("unpack_from", "format, buffer, offset, /", struct_unpack_from)
+      .function("byte_count", "buffer, /", byte_count)
+      .function("as_bytes", "buffer, /", as_bytes_)
+      .function("check_exports", "bytearray, /", check_exports)
+      .function("copy_into", "buffer, source, at, /", copy_into)
       .function("calcsize", "format, /", struct_size)
       .function("base64_encode", "data, alphabet, /", base64_encode)
       .function("base64_decode", "data, alphabet, strict, /", base64_decode)

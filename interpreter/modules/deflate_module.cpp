@@ -3,6 +3,7 @@
 
 #include "interpreter/heap/patience.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
@@ -30,11 +31,6 @@ struct StreamObject : Object {
 };
 
 StreamObject* stream_of(const Value& v) { return static_cast<StreamObject*>(v.object()); }
-
-std::string_view bytes_of(Vm& vm, const Value& v) {
-  if (auto* b = try_cast<BytesObject>(v)) return b->data;
-  raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, v) + "'");
-}
 
 [[noreturn]] void fail(Vm& vm, const z_stream& stream, int code, const char* what) {
   std::string message = "Error " + std::to_string(code) + " " + what;
@@ -81,7 +77,8 @@ Value compress(Vm& vm, Args& a) {
   const Local<StreamObject> kept(stream_of(a[0]));
   StreamObject& s = *kept;
   must_be_open(vm, s);
-  const std::string_view input = bytes_of(vm, a[1]);
+  const Buffer given(vm, a[1]);
+  const std::string_view input = given;
   TextBuilder out(vm);
   for (size_t at = 0; at < input.size(); at += kInputPiece) {
     give(s, input.substr(at, kInputPiece));
@@ -118,7 +115,8 @@ int inflate_step(StreamObject& s) {
 Value decompress(Vm& vm, Args& a) {
   const Local<StreamObject> kept(stream_of(a[0]));
   StreamObject& s = *kept;
-  const std::string_view input = bytes_of(vm, a[1]);
+  const Buffer given(vm, a[1]);
+  const std::string_view input = given;
   const int64_t most = to_index(vm, a[2]);
   if (most < 0) raise_value_error(vm, "max_length must be non-negative");
   TextBuilder out(vm);
@@ -152,7 +150,7 @@ Value make_stream(Vm& vm, Args& a, Type* type) {
   s.unused = make_bytes(vm, "").take();
   s.unconsumed = make_bytes(vm, "").take();
   const int level = static_cast<int>(to_index(vm, a[0])), bits = static_cast<int>(to_index(vm, a[1]));
-  if (!a[4].is_none()) s.dictionary = std::string(bytes_of(vm, a[4]));
+  if (!a[4].is_none()) s.dictionary = copied_bytes(vm, a[4]);
   int code;
   if constexpr (compresses)
     code = ::deflateInit2(&s.stream, level, Z_DEFLATED, bits, static_cast<int>(to_index(vm, a[2])),
@@ -183,7 +181,8 @@ Value compressor(Vm& vm, Args& a) { return make_stream<true>(vm, a, state(vm).co
 Value decompressor(Vm& vm, Args& a) { return make_stream<false>(vm, a, state(vm).decompressor); }
 
 Value adler32(Vm& vm, Args& a) {
-  const std::string_view data = bytes_of(vm, a[0]);
+  const Buffer given(vm, a[0]);
+  const std::string_view data = given;
   uLong sum = static_cast<uLong>(to_index(vm, a[1]) & 0xFFFFFFFF);
   in_pieces(data.size(), [&](size_t begin, size_t end) {
     sum = ::adler32(sum, reinterpret_cast<const Bytef*>(data.data()) + begin, static_cast<uInt>(end - begin));

@@ -28,6 +28,7 @@ constexpr Row kRows[] = {
     {"_heapq", make_heapq_module},
     {"_re", make_re_module},
     {"_json", make_json_module},
+    {"array", make_array_module},
     {"_binary", make_binary_module},
     {"_unicode", make_unicode_module},
     {"_deflate", make_deflate_module},

@@ -19,6 +19,7 @@ Local<ModuleObject> make_collections_module(Vm& vm);
 Local<ModuleObject> make_heapq_module(Vm& vm);
 Local<ModuleObject> make_re_module(Vm& vm);
 Local<ModuleObject> make_json_module(Vm& vm);
+Local<ModuleObject> make_array_module(Vm& vm);
 Local<ModuleObject> make_binary_module(Vm& vm);
 Local<ModuleObject> make_unicode_module(Vm& vm);
 Local<ModuleObject> make_deflate_module(Vm& vm);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "interpreter/value/buffer.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/big_numbers.h"
@@ -160,7 +161,7 @@ Value seed(Vm& vm, Args& a) {
   const Value& given = a[1];
   Twister& t = twister(a);
   if (is_kind(given, Kind::Str)) return t.seed(words_of(std::string(cast<StrObject>(given)->view()))), Value::none();
-  if (is_kind(given, Kind::Bytes)) return t.seed(words_of(cast<BytesObject>(given)->data)), Value::none();
+  if (is_byte_string(given)) return t.seed(words_of(std::string(byte_string(given)))), Value::none();
   if (is_big(given)) {  // words of its magnitude, the lowest first
     const Value magnitude = unary(vm, UnaryOp::Absolute, given);
     const int64_t count = (bit_length_of(magnitude) + 31) / 32;

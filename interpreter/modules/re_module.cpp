@@ -1,4 +1,5 @@
 // _re: the pattern and match types. re.tsc adds the flags' names and the error class.
+#include "interpreter/value/buffer.h"
 #include "interpreter/modules/re_objects.h"
 #include "interpreter/vm/iteration.h"
 
@@ -25,12 +26,13 @@ size_t bytes_of(const regex::Program& program) {
 }
 
 Value compile_new(Vm& vm, const Value& source, uint32_t flags) {
-  bool bytes = is_kind(source, Kind::Bytes);
-  if (!bytes && !is_kind(source, Kind::Str))
+  const bool bytes = is_kind(source, Kind::Bytes);
+  if (!bytes && !is_kind(source, Kind::Str)) {
+    hash(vm, source);  // a bytearray is refused as what cannot be kept
     raise_type_error(vm, "first argument must be string or compiled pattern");
+  }
   std::vector<uint32_t> units;
-  std::string_view text = bytes ? std::string_view(cast<BytesObject>(source)->data)
-                                : cast<StrObject>(source)->view();
+  std::string_view text = bytes ? byte_string(source) : cast<StrObject>(source)->view();
   for (size_t at = 0; at < text.size();)
     units.push_back(bytes ? static_cast<uint8_t>(text[at++]) : decode_utf8(text, at));
   if (bytes && (flags & regex::kUnicode)) raise_value_error(vm, "cannot use UNICODE flag with a bytes pattern");
@@ -323,7 +325,7 @@ void raise_pattern_error(Vm& vm, const regex::PatternError& error, const Value& 
 
 Value RegexText::piece(Vm& vm, int64_t begin, int64_t end) const {
   if (begin == 0 && end == subject.length && (bytes || object.object()->type == vm.types().str))
-    return object;
+    return bytes ? copy : object;
   if (!bytes && subject.narrow)
     return str_value(vm, {reinterpret_cast<const char*>(subject.narrow) + begin, static_cast<size_t>(end - begin)});
   TextBuilder out(vm);
@@ -349,14 +351,15 @@ void RegexText::append(TextBuilder& out, int64_t begin, int64_t end) const {
 std::shared_ptr<const RegexText> make_text(Vm& vm, const PatternObject* pattern, const Value& value) {
   auto text = std::make_shared<RegexText>();
   text->object = value;
-  text->bytes = is_kind(value, Kind::Bytes);
+  text->bytes = Buffer::is_bytes_like(value);
   if (!text->bytes && !is_kind(value, Kind::Str))
     raise_type_error(vm, "expected string or bytes-like object, got '" + type_name(vm, value) + "'");
   if (pattern->bytes != text->bytes)
     raise_type_error(vm, text->bytes ? "cannot use a string pattern on a bytes-like object"
                                      : "cannot use a bytes pattern on a string-like object");
   if (text->bytes) {
-    const std::string& data = cast<BytesObject>(value)->data;
+    text->copy = as_bytes(vm, value);
+    const std::string_view data = byte_string(text->copy);
     text->subject = {reinterpret_cast<const uint8_t*>(data.data()), nullptr, static_cast<int64_t>(data.size())};
     return text;
   }

@@ -12,6 +12,7 @@ namespace tsc::interp {
 // A str or bytes as the matcher reads it. Positions are code points (bytes of a bytes object).
 struct RegexText {
   Value object;
+  Value copy;  // of what is bytes-like: the bytes that are searched, which do not change
   bool bytes = false;
   std::basic_string<char32_t, std::char_traits<char32_t>, Counted<char32_t>> wide;  // of a str beyond ASCII
   regex::Subject subject;

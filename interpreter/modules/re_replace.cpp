@@ -1,4 +1,5 @@
 // re: replacement templates, sub, split, findall.
+#include "interpreter/value/buffer.h"
 #include "interpreter/modules/re_objects.h"
 
 namespace tsc::interp {
@@ -109,15 +110,13 @@ void append_expanded(TextBuilder& out, const MatchObject* match, const std::vect
   }
 }
 Value text_like(const RegexText& text, TextBuilder& data) { return text.bytes ? data.bytes() : data.str(); }
-std::string_view raw_text(Vm& vm, const PatternObject* pattern, const Value& v) {
+std::string raw_text(Vm& vm, const PatternObject* pattern, const Value& v) {
   if (pattern->bytes) {
-    if (!is_kind(v, Kind::Bytes))
-      raise_type_error(vm, "a bytes-like object is required, not '" + type_name(vm, v) + "'");
-    return cast<BytesObject>(v)->data;
+    return copied_bytes(vm, v);
   }
   if (!is_kind(v, Kind::Str))
     raise_type_error(vm, "expected str instance, " + type_name(vm, v) + " found");
-  return cast<StrObject>(v)->view();
+  return std::string(cast<StrObject>(v)->view());
 }
 
 // Calls f for the matches one after the other; f returns false to stop.
@@ -137,8 +136,8 @@ void each_match(Vm& vm, PatternObject* pattern, const std::shared_ptr<const Rege
 }  // namespace
 
 std::vector<TemplatePart> parse_template(Vm& vm, const PatternObject* pattern, const Value& text) {
-  std::string_view raw = raw_text(vm, pattern, text);
-  if (raw.find('\\') == std::string_view::npos) return {{std::string(raw), -1}};
+  const std::string raw = raw_text(vm, pattern, text);
+  if (raw.find('\\') == std::string::npos) return {{raw, -1}};
   return TemplateReader(vm, pattern, text, raw).read();
 }
 
@@ -151,7 +150,7 @@ Value expand_template(Vm& vm, const MatchObject* match, const std::vector<Templa
 std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value& replacement,
                                      const Value& value, int64_t limit) {
   auto text = make_text(vm, pattern, value);
-  bool is_text = is_kind(replacement, Kind::Str) || is_kind(replacement, Kind::Bytes);
+  bool is_text = is_kind(replacement, Kind::Str) || Buffer::is_bytes_like(replacement);
   std::vector<TemplatePart> parts;
   if (!is_text && !truth(vm, call(vm, dict_get(vm, vm.builtins()->globals, "callable"), {replacement})))
     raise_type_error(vm, "decoding to str: need a bytes-like object, " + type_name(vm, replacement) + " found");
@@ -170,7 +169,7 @@ std::pair<Value, int64_t> substitute(Vm& vm, PatternObject* pattern, const Value
     }
     return count != limit;
   });
-  if (!count && (value.object()->type == vm.types().str || text->bytes)) return {value, 0};
+  if (!count && (value.object()->type == vm.types().str || text->bytes)) return {text->bytes ? text->copy : value, 0};
   text->append(out, copied, text->subject.length);
   return {text_like(*text, out), count};
 }

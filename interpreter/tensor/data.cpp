@@ -58,7 +58,7 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
     widen(shape, t->tensor.dtype());
   } else if (is_script_number(v)) {
     widen(shape, number_dtype(v, state.modes.default_dtype));
-  } else if (!is_kind(v, Kind::Str)) {
+  } else if (!is_kind(v, Kind::Str) && !is_kind(v, Kind::Bytes)) {
     throw Error(ErrorKind::RuntimeError, "Could not infer dtype of " + type_name(vm, v));
   } else {
     raise_type_error(vm, "new(): invalid data type '" + type_name(vm, v) + "'");
@@ -134,7 +134,8 @@ void make_bools(ListObject* list) {
 
 // Any other sequence (a range, a deque, an object with __getitem__ and __len__) as a list; what is none as it is.
 Value as_list(Vm& vm, const Value& v) {
-  if (!v.is_object() || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Str)) return v;
+  if (!v.is_object() || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Str) || is_kind(v, Kind::Bytes))
+    return v;
   Type* type = type_of(vm, v);
   if (is_kind(v, Kind::Dict) || !lookup_in_type(type, intern(vm, "__getitem__").get()) ||
       !lookup_in_type(type, intern(vm, "__len__").get()))

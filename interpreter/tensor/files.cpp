@@ -12,9 +12,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "interpreter/heap/counted_memory.h"
 #include "interpreter/tensor/data.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/vm/grants.h"
 #include "runtime/io/crc32.h"
@@ -29,13 +31,13 @@ constexpr int64_t kPiece = int64_t{8} << 20;  // between two looks at whether th
 // --- reading
 // --------------------------------------------------------------------------------------------
 
-// Bytes at places: of a file, or of a bytes object.
+// Bytes at places: of a file, or of a bytes-like object.
 class Source {
  public:
   Source(Vm& vm, const Value& from) : vm_(vm) {
-    if (auto* bytes = try_cast<BytesObject>(from)) {
-      kept_ = from;
-      bytes_ = static_cast<int64_t>(bytes->data.size());
+    if (Buffer::is_bytes_like(from)) {
+      kept_.emplace(vm, from);
+      bytes_ = static_cast<int64_t>(kept_->bytes().size());
       return;
     }
     path_ = std::string(text_of(vm, from, "path"));
@@ -58,7 +60,7 @@ class Source {
   void read(int64_t at, void* to, int64_t count) {
     if (file_ < 0) {
       if (count > 0)
-        std::memcpy(to, cast<BytesObject>(kept_)->data.data() + at, static_cast<size_t>(count));
+        std::memcpy(to, kept_->data() + at, static_cast<size_t>(count));
       return;
     }
     for (int64_t done = 0; done < count;) {
@@ -91,7 +93,7 @@ class Source {
   }
 
   Vm& vm_;
-  Value kept_;
+  std::optional<Buffer> kept_;
   std::string path_;
   int file_ = -1;
   int64_t bytes_ = 0;
@@ -346,9 +348,9 @@ Value storage_of(Vm& vm, Args& a) {
   return make_tuple(vm, parts).take();
 }
 
-// A piece of a file: bytes, or a contiguous tensor's elements.
+// A piece of a file: a bytes-like object, or a contiguous tensor's elements. No code of the script runs while it is used.
 std::string_view bytes_of_piece(Vm& vm, const Value& piece) {
-  if (auto* bytes = try_cast<BytesObject>(piece)) return bytes->data;
+  if (Buffer::is_bytes_like(piece)) return Buffer(vm, piece);
   const Tensor& tensor = expect_tensor(vm, piece, "a piece")->tensor;
   if (!tensor.is_contiguous()) raise_value_error(vm, "a piece of a file must be contiguous");
   const int64_t bytes = tensor.numel() * dtype_size(tensor.dtype());

@@ -4,7 +4,10 @@
 #include <numeric>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/heap/patience.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/value/buffer.h"
+#include "interpreter/vm/ends.h"
 
 namespace tsc::interp {
 namespace {
@@ -32,6 +35,44 @@ Value prim_of_bytes(Vm& vm, Args& args) {
                                          expect_sizes(vm, args[3], "strides"),
                                          to_index(vm, args[4], "offset")))
       .take();
+}
+
+// The storage over the memory of a bytearray or an array, which holds the block on whatever thread it dies.
+Ref<Storage> storage_over(SharedBytes& memory) {
+  if (!memory.storage()) {
+    const auto size = static_cast<int64_t>(memory.size());
+    memory.set_storage(Storage::borrow(memory.data(), size, [block = memory.block()] {}));
+  }
+  return Ref<Storage>(static_cast<Storage*>(memory.storage().get()));
+}
+
+// of_buffer(buffer, dtype, count, offset): a vector of the elements that lie in a bytes-like object from that byte on. It
+// shares the memory and keeps it from moving; where that is not possible (bytes, which nobody may change, and elements
+// that lie across their natural places) it has a copy.
+Value prim_of_buffer(Vm& vm, Args& args) {
+  const Buffer buffer(vm, args[0]);
+  const DType dtype = expect_dtype(vm, args[1], "dtype");
+  const int64_t count = to_index(vm, args[2], "count"), offset = to_index(vm, args[3], "offset");
+  const int64_t width = dtype_size(dtype), bytes = checked_mul(count, width);
+  const auto size = static_cast<int64_t>(buffer.bytes().size());
+  if (count < 0 || offset < 0 || offset > size || bytes > size - offset) raise_value_error(vm, "the elements lie beyond the buffer");
+  const char* data = buffer.data() + offset;
+  const Ref<SharedBytes>& memory = buffer.exported().memory();
+  const int64_t place = memory ? data - memory->data() : 0;
+  if (memory && bytes > 0 && place % width == 0) {
+    prepare_ends(vm);  // a tensor that dies lets the object change its size
+    return make_tensor(vm, Tensor(storage_over(*memory), dtype, {count}, {1}, place / width)).take();
+  }
+  Tensor made = Tensor::empty(dtype, {count});
+  if (bytes > 0) copy_bytes(reinterpret_cast<char*>(made.data()), data, static_cast<size_t>(bytes));
+  return make_tensor(vm, std::move(made)).take();
+}
+
+// buffer_facts(buffer): how many bytes, and whether they are read-only.
+Value prim_buffer_facts(Vm& vm, Args& args) {
+  const Buffer buffer(vm, args[0]);
+  const auto size = static_cast<int64_t>(buffer.bytes().size());
+  return make_tuple(vm, std::vector<Value>{Value::integer(size), Value::boolean(buffer.read_only())}).take();
 }
 
 // resized(x, sizes): row-major over the storage of x from its offset on, or over a larger storage that begins with
@@ -115,6 +156,8 @@ constexpr StoragePrim kStoragePrims[] = {
     {"strided", "x, sizes, strides, offset", prim_strided},
     {"storage_bytes", "x", prim_storage_bytes},
     {"of_bytes", "bytes, dtype, sizes, strides, offset", prim_of_bytes},
+    {"buffer_facts", "buffer", prim_buffer_facts},
+    {"of_buffer", "buffer, dtype, count, offset", prim_of_buffer},
     {"resized", "x, sizes", prim_resized},
     {"memory_order", "x", prim_memory_order},
     {"former", "x", prim_former},

@@ -142,9 +142,6 @@ bool set_remove(Vm& vm, SetObject* set, const Value& key) {
   return true;
 }
 
-namespace {
-
-// A slice bound as an index, clipped to 64 bits.
 int64_t slice_bound(Vm& vm, const Value& v) {
   if (v.is_int() || v.is_bool()) return v.as_int();
   Type* type = type_of(vm, v);
@@ -155,8 +152,6 @@ int64_t slice_bound(Vm& vm, const Value& v) {
   if (is_big(whole)) return compare_ints(whole, Value::integer(0)) < 0 ? INT64_MIN : INT64_MAX;
   return whole.as_int();
 }
-
-}  // namespace
 
 SliceRange resolve_slice(Vm& vm, const SliceObject* slice, int64_t length) {
   SliceRange r{};

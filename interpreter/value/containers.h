@@ -99,6 +99,8 @@ bool set_remove(Vm& vm, SetObject* set, const Value& key);
 struct SliceRange {
   int64_t start, stop, step, count;
 };
+// A bound of a slice as an index, clipped to 64 bits.
+int64_t slice_bound(Vm& vm, const Value& v);
 SliceRange resolve_slice(Vm& vm, const SliceObject* slice, int64_t length);
 
 // The release slot of what holds a table.

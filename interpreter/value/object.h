@@ -17,6 +17,9 @@ enum class Kind : uint8_t {
   Instance,  // Instance: shape and slots only
   Str,
   Bytes,
+  ByteArray,
+  Array,  // of the module array
+  MemoryView,
   List,
   Dict,
   Tuple,

@@ -54,6 +54,7 @@ bool takes_weak_references(Vm& vm, const Object* object) {
   const bool script_class = type->type_flags & kScriptClass;
   switch (object->kind) {
     case Kind::Str:
+    case Kind::ByteArray:
     case Kind::List:
     case Kind::Dict: return script_class;
     case Kind::Instance:
@@ -61,6 +62,8 @@ bool takes_weak_references(Vm& vm, const Object* object) {
       if (!script_class) return false;
       break;
     case Kind::Set:
+    case Kind::Array:
+    case Kind::MemoryView:
     case Kind::Function:
     case Kind::NativeFunction:
     case Kind::BoundMethod:

@@ -54,14 +54,14 @@ Value binary_slots(Vm& vm, BinaryOp op, const Value& a, const Value& b) {
 
 bool is_sequence(const Value& v) {
   return is_kind(v, Kind::Str) || is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) ||
-         is_kind(v, Kind::Bytes);
+         is_kind(v, Kind::Bytes) || is_kind(v, Kind::ByteArray) || is_kind(v, Kind::Array);
 }
 
 [[noreturn]] void binary_error(Vm& vm, BinaryOp op, const char* symbol, const Value& a,
                                const Value& b) {
   if (op == BinaryOp::Add && is_sequence(a))
-    raise_type_error(vm, is_kind(a, Kind::Bytes)
-                             ? "can't concat " + type_name(vm, b) + " to bytes"
+    raise_type_error(vm, is_kind(a, Kind::Bytes) || is_kind(a, Kind::ByteArray)
+                             ? "can't concat " + type_name(vm, b) + " to " + type_name(vm, a)
                              : "can only concatenate " + type_name(vm, a) + " (not \"" +
                                    type_name(vm, b) + "\") to " + type_name(vm, a));
   if (op == BinaryOp::Mul && (is_sequence(a) || is_sequence(b)))

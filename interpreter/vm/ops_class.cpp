@@ -190,10 +190,7 @@ void ImportStar(Vm& vm, Frame& f, Instruction i) {
 }
 
 void MatchSequence(Vm& vm, Frame& f, Instruction i) {
-  const Value& v = f.registers[i.b];
-  bool match = is_kind(v, Kind::List) || is_kind(v, Kind::Tuple) || is_kind(v, Kind::Range);
-  (void)vm;
-  f.registers[i.a] = Value::boolean(match);
+  f.registers[i.a] = Value::boolean(matches_as_sequence(type_of(vm, f.registers[i.b])->layout));
 }
 
 void MatchMapping(Vm&, Frame& f, Instruction i) {

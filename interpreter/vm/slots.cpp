@@ -384,6 +384,8 @@ constexpr KnownOperators kKnownOperators[] = {
      "__rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __neg__ __pos__ __abs__ "},
     {"str", kText},
     {"bytes", kText},
+    {"bytearray", " __add__ __mul__ __rmul__ __mod__ __rmod__ __iadd__ __imul__ "},
+    {"array", " __add__ __mul__ __rmul__ __iadd__ __imul__ "},
     {"list", " __add__ __mul__ __rmul__ __iadd__ __imul__ "},
     {"tuple", kSequence},
     {"deque", " __add__ __mul__ __rmul__ __iadd__ __imul__ "},
@@ -410,7 +412,8 @@ bool knows(const Type* type, const char* name) {
 // The wrapper of a binary operator of a native type.
 NativeCode binary_wrapper(const Type* type, BinaryOp op) {
   const bool sequence = type->layout == Kind::Str || type->layout == Kind::Bytes ||
-                        type->layout == Kind::List || type->layout == Kind::Tuple;
+                        type->layout == Kind::List || type->layout == Kind::Tuple ||
+                        type->layout == Kind::ByteArray || type->layout == Kind::Array;
   if (sequence && op == BinaryOp::Add) return wrap_concatenate;
   if (sequence && op == BinaryOp::Mul) return wrap_repeat;
   return wrap_binary;

@@ -8,6 +8,12 @@ namespace tsc::interp::ops {
 
 using lang::Instruction;
 
+// Whether an object of this layout matches [first, *rest]. Texts and bytes do not.
+inline bool matches_as_sequence(Kind layout) {
+  return layout == Kind::List || layout == Kind::Tuple || layout == Kind::Range || layout == Kind::Array ||
+         layout == Kind::MemoryView;
+}
+
 #define TSC_PLAIN_OPS(X)                                                                          \
   X(CheckBound) X(DeleteCell) X(DeleteFree) X(DeleteGlobal) X(LoadName)   \
   X(LoadNameOrFree) X(StoreName) X(DeleteName) X(LoadNamespace) X(MatMul) X(LShift) X(RShift)     \

@@ -94,6 +94,8 @@ void VmAccess::boot(Vm& vm) {
   init_list_type(vm);
   init_str_type(vm);
   init_bytes_type(vm);
+  init_bytearray_type(vm);
+  init_memoryview_type(vm);
   init_dict_views(vm);
   init_set_types(vm);
   init_range_types(vm);

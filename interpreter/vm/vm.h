@@ -137,7 +137,7 @@ struct ExceptionTypes {
 };
 
 struct Types {
-  Type *object, *type, *none, *boolean, *integer, *real, *complex, *str, *bytes, *list, *tuple, *dict, *set,
+  Type *object, *type, *none, *boolean, *integer, *real, *complex, *str, *bytes, *byte_array, *memory_view, *list, *tuple, *dict, *set,
       *frozenset, *range, *slice, *function, *native_function, *bound_method, *module, *cell, *code,
       *generator, *property, *native_property, *member_descriptor, *static_method, *class_method, *super, *iterator,
       *range_iterator, *list_iterator, *tuple_iterator, *dict_keys, *dict_values, *dict_items, *file,

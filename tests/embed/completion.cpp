@@ -61,7 +61,7 @@ TEST_CASE("completion behind from ... import reads modules and runs none") {
 
 TEST_CASE("completion offers no name that only says what to use instead") {
   Engine engine;
-  for (const char* name : {"bytearray", "breakpoint"})
+  for (const char* name : {"aiter", "breakpoint"})
     CHECK_FALSE(completes(engine, std::string(name).substr(0, 3), name));
   engine.run_source("def break_all(): pass\nbreakpoint = 1");
   CHECK(completes(engine, "brea", "breakpoint"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "interpreter/capture/compiler/called_backend.h"
+#include "interpreter/value/buffer.h"
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/capture/natives/native_table.h"
 #include "interpreter/value/string.h"
@@ -191,12 +192,12 @@ Value save_cache_artifacts(Vm& vm, Args&) {
 // this either.
 Value load_cache_artifacts(Vm& vm, Args& args) {
   check_grant(vm, Grant::Process, "torch.compiler.load_cache_artifacts()");
-  BytesObject* bytes = try_cast<BytesObject>(args[0]);
-  if (!bytes)
+  if (!Buffer::is_bytes_like(args[0]))
     raise_type_error(vm, "load_cache_artifacts() takes bytes, not '" + type_name(vm, args[0]) + "'");
+  const std::string bytes = copied_bytes(vm, args[0]);
   Compiler* compiler = compiler_of(vm);
   const auto loaded =
-      compiler->options().jit.cache->load_artifacts(bytes->data, compiler->report());
+      compiler->options().jit.cache->load_artifacts(bytes, compiler->report());
   return make_tuple(vm, {Value::integer(static_cast<int64_t>(loaded.kernels)),
                          Value::integer(static_cast<int64_t>(loaded.plans)),
                          Value::integer(static_cast<int64_t>(loaded.skipped))})

@@ -8,6 +8,7 @@
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/iterators.h"
+#include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp {
 namespace {
@@ -15,10 +16,8 @@ namespace {
 using lang::Instruction;
 
 void step_match_sequence(Capture& c, const Instruction& i) {
-  const Types& types = c.vm().types();
-  Type* type = c.attributes().type_of_av(c.frames().read(i.b));
-  c.frames().write(i.a, Av::boolean(type->is_subtype_of(types.list) || type->is_subtype_of(types.tuple) ||
-                           type->is_subtype_of(types.range)));
+  const Type* type = c.attributes().type_of_av(c.frames().read(i.b));
+  c.frames().write(i.a, Av::boolean(ops::matches_as_sequence(type->layout)));
 }
 
 void step_match_mapping(Capture& c, const Instruction& i) {

@@ -326,6 +326,11 @@ bool is_text(const Av& av) {
   return av.is_constant() && (is_kind(av.value, Kind::Str) || is_kind(av.value, Kind::Bytes));
 }
 
+bool is_hashable(const Value& v) {
+  if (const auto* tuple = try_cast<TupleObject>(v)) return std::ranges::all_of(tuple->span(), is_hashable);
+  return !v.is_object() || v.object()->type->slots.hash;
+}
+
 }  // namespace
 
 Av Containers::slice_items(const Av& container, const VSlice& slice) {
@@ -407,6 +412,7 @@ Av Containers::get_item(const Av& container, const Av& key) {
 Value Containers::known_key(const Av& key) {
   if (key.is_constant()) {
     calls_.refuse_override(key, {"__eq__", "__hash__"});
+    if (!is_hashable(key.value)) break_here(BreakReason::raises, "TypeError: a key that is not hashable");
     return key.value;
   }
   if (key.is_number() && key.scalar_kind == jit::ValueKind::Int) return Value::integer(numbers_.concrete_int(key));

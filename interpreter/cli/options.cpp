@@ -311,6 +311,8 @@ const FlagRow kVariables[] = {
      "for tests: new and freed tensor memory is no number", set_switch<&Invocation::poison_memory>},
     {nullptr, nullptr, nullptr, "TENSCRIPT_STRICT_COMPILER",
      "for tests: a fault of the compiler is an error", set_switch<&Invocation::strict_compiler>},
+    {nullptr, nullptr, nullptr, "TENSCRIPT_UNTIMED",
+     "for tests: the compiler decides nothing by the clock", set_switch<&Invocation::untimed>},
 };
 
 // ---- reading -----------------------------------------------------------------------------------

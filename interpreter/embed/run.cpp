@@ -79,6 +79,7 @@ CompileOptions compile_options(const tsc_engine_options& options, const Grants& 
   compile.enabled = options.jit != TSC_OFF;
   compile.break_everywhere = options.stress_break != 0;
   compile.strict = options.strict_compiler != 0;
+  compile.timed = options.untimed == 0;
   compile.background = options.background != TSC_OFF;
   compile.verify_percent = std::min<uint32_t>(options.verify_percent, 100);
   const std::vector<std::string_view> passes = jit::pass_names();

@@ -148,6 +148,7 @@ typedef struct tsc_engine_options {
   const char* logs;            /* "graph_breaks,recompiles": events to print as they come */
   int stress_break;            /* tests: every captured statement leaves the compiled region */
   int strict_compiler;         /* tests: a fault of the compiler is an error, not a fallback */
+  int untimed;                 /* tests: the compiler decides nothing by the clock */
   uint32_t grants;             /* tsc_grant bits */
   const char* const* read_roots; /* folders below which files may be read */
   size_t read_root_count;

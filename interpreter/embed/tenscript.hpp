@@ -52,6 +52,7 @@ class Engine {
     raw.stress_break = host_->options.stress_break;
     raw.verify_percent = host_->options.verify_percent;
     raw.strict_compiler = host_->options.strict_compiler;
+    raw.untimed = host_->options.untimed;
     raw.poison_memory = host_->options.poison_memory;
     raw.cache_dir = host_->options.cache_dir.c_str();
     raw.cache_bytes = host_->options.cache_bytes;

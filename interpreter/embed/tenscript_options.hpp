@@ -33,7 +33,7 @@ struct Options {
   unsigned max_depth = 0;
   std::vector<std::string> arguments, search_paths;
   std::string disabled_passes, logs;
-  bool stress_break = false, strict_compiler = false, poison_memory = false;
+  bool stress_break = false, strict_compiler = false, untimed = false, poison_memory = false;
   uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
   std::vector<std::string> read_roots, write_roots;
   uint64_t memory_limit = 0;           // bytes of objects and tensors together; 0: none

@@ -68,7 +68,7 @@ int run(const std::string& tenscript, const std::string& folder, const std::stri
   const auto expected = groups_of(test::read_file(folder + "/data/" + name + ".txt"));
   test::ProcessOptions options;
   options.arguments = {tenscript, name + ".tsc"};
-  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_NO_BACKGROUND", "1"}};
+  options.environment = {{"TENSCRIPT_STRICT_COMPILER", "1"}, {"TENSCRIPT_NO_BACKGROUND", "1"}, {"TENSCRIPT_UNTIMED", "1"}};
   options.folder = folder + "/cases";
   const test::ProcessResult result = test::run_process(options);
   const auto actual = groups_of(result.out);

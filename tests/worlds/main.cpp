@@ -35,7 +35,7 @@ const std::vector<World>& all_worlds() {
       {"unfused", {}, {{"TENSCRIPT_DISABLE", "fuse"}}, false},
       {"one_thread", {"--threads", "1"}, {}, true},
       {"poison", {}, {{"TENSCRIPT_POISON", "1"}}, false},
-      {"warm", {}, {}, true, true},
+      {"warm", {}, {{"TENSCRIPT_UNTIMED", "1"}}, true, true},
       {"background", {}, {{"TENSCRIPT_NO_BACKGROUND", "0"}}, false},
       {"wrapped", {}, {}, false, false, true},
   };

@@ -61,6 +61,7 @@ test::ProcessResult run(const std::string& tenscript, const std::string& file, c
   options.environment = {{"TENSCRIPT_PATH", sees_folder ? folder : ""},
                          {"TENSCRIPT_NO_BACKGROUND", "1"},
                          {"TENSCRIPT_STRICT_COMPILER", "1"},
+                         {"TENSCRIPT_UNTIMED", "1"},
                          {"TENSCRIPT_CACHE_DIR", "off"}};
   return test::run_process(options);
 }

@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kFreeCaptures = 400;
 constexpr int kTimesRun = 4;  // so much longer than its last capture a function runs before another one: a fifth of the time
+constexpr uint32_t kRefusals = 100;
 constexpr uint32_t kMissesInRow = 8;
 constexpr uint32_t kShortRest = 64, kLongRest = 4096;  // instructions
 
@@ -15,6 +16,7 @@ constexpr uint32_t kShortRest = 64, kLongRest = 4096;  // instructions
 bool CaptureAccounts::may_capture(const CodeObject* code) const {
   const auto found = accounts_.find(code);
   if (found == accounts_.end() || found->second.captures < kFreeCaptures) return true;
+  if (!timed_) return found->second.refused >= kRefusals;
   return Clock::now() - found->second.last >= kTimesRun * found->second.took;
 }
 
@@ -23,9 +25,11 @@ void CaptureAccounts::captured(const CodeObject* code, Clock::duration took) {
   ++account.captures;
   account.last = Clock::now();
   account.took = took;
+  account.refused = 0;
 }
 
 bool CaptureAccounts::missed(const CodeObject* code) {
+  ++accounts_[code].refused;
   const auto [found, first] = spent_.try_emplace(code);
   Misses& misses = found->second;
   if (++misses.in_row < kMissesInRow) return first;

@@ -16,6 +16,7 @@ class CaptureAccounts {
  public:
   using Clock = std::chrono::steady_clock;
 
+  explicit CaptureAccounts(bool timed) : timed_(timed) {}
   bool may_capture(const CodeObject* code) const;
   void captured(const CodeObject* code, Clock::duration took);
   uint32_t captures(const CodeObject* code) const {
@@ -36,6 +37,7 @@ class CaptureAccounts {
     uint32_t captures = 0;
     Clock::time_point last;   // when the last capture ended
     Clock::duration took{};   // and how long it took
+    uint32_t refused = 0;     // how many have been since
   };
   struct Misses {
     uint32_t in_row = 0;
@@ -43,6 +45,7 @@ class CaptureAccounts {
   };
   void end_misses(const CodeObject* code);
 
+  const bool timed_;  // false: refusals count in place of time
   std::unordered_map<const CodeObject*, Account> accounts_;
   std::unordered_map<const CodeObject*, Misses> spent_;  // functions that were refused a capture
   const CodeObject* resting_ = nullptr;

@@ -34,6 +34,7 @@ Compiler::Compiler(Vm& vm, CompileOptions options)
       parts_{*this,     vm,    options_, demands_, report_,   sites_,  requests_, entry_checks_,
              runs_, watches_, sharing_, opinions_, reports_},
       requests_(parts_),
+      accounts_(options_.timed),
       entry_checks_(parts_),
       runs_(parts_),
       watches_(parts_),

@@ -35,7 +35,8 @@ struct CompileOptions {
   bool strict = false;           // TENSCRIPT_STRICT_COMPILER: an internal fault is an error
   // The first call of a function is interpreted; kernels are compiled beside the program.
   bool background = false;
-  bool trials = true;           // places where the interpreter is faster are found out
+  // The clock says where the interpreter is faster, and how soon a function that has used up its captures gets another one.
+  bool timed = true;
   uint32_t verify_percent = 0;  // --verify: so many of 100 calls are interpreted too and compared
   jit::DiskCacheOptions disk_cache;  // no folder: nothing is kept on disk
   jit::CompileOptions jit;       // passes, code generation

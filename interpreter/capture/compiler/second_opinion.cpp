@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kRunsBefore = 24;  // in a row, without another capture
 constexpr uint32_t kTimedRuns = 12;   // half of them interpreted, beginning with a compiled one
 constexpr uint32_t kUntilAnother = 1000;  // interpreted calls, until it is tried again: what comes in may be larger by then
-constexpr double kShort = 100;        // microseconds: in a longer call it does not matter what entering a region costs
+constexpr double kShort = 1000;       // microseconds: in a longer call it does not matter what entering regions costs
 constexpr double kSlower = 0.95;      // of the time of the region, what the interpreter must be below
 
 using Clock = std::chrono::steady_clock;
@@ -159,7 +159,7 @@ bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
   Variant& variant = *site.variants[site.last];
   const CompiledMark& mark = *mark_of(frame.function);
   const bool asks = mark.settings->backend == Backend::Native && !mark.fullgraph && demands_.stance == Stance::Default &&
-         options_.trials && !options_.verify_percent && !options_.break_everywhere && !compiler_.tensors().profile &&
+         options_.timed && !options_.verify_percent && !options_.break_everywhere && !compiler_.tensors().profile &&
          variant.valid && options_.jit.cache->is_idle();
   if (!asks) return false;
   if (trial.runs == kRunsBefore && leaves_history(frame.code)) {

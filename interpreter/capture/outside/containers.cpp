@@ -183,6 +183,14 @@ Av Structures::length_of_unread(VList& list) {
   return numbers_.scalar(jit::ScalarOp::add, {list.length, Av::integer(static_cast<int64_t>(list.tail.size()))});
 }
 
+// An item that the region has appended to a list of any length, counted from its end.
+const Av* Structures::appended_item(const Av& container, const Av& key) const {
+  if (!is_virtual(container, VirtualKind::List) || !container.object->unread || !key.is_constant_int()) return nullptr;
+  const std::vector<Av>& tail = static_cast<const VList&>(*container.object).tail;
+  const int64_t from_end = -key.value.as_int();
+  return from_end >= 1 && from_end <= static_cast<int64_t>(tail.size()) ? &tail[tail.size() - static_cast<size_t>(from_end)] : nullptr;
+}
+
 void Structures::read_container(const Value& v, uint32_t source, Virtual& object) {
   auto item = [&](uint32_t index, const Value& key, const Value& now) {
     EntrySource part;

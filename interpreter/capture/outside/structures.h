@@ -33,7 +33,9 @@ class Structures : private Room {
   bool comes_apart(const Value& v, uint32_t source) const;
   // Anything else that comes apart, or is only handed on and known by its class.
   Av container_input(const Value& v, uint32_t source);
+  // Of a list whose items nothing reads: how many there are, and an item that the region has appended; null: another one.
   Av length_of_unread(VList& list);
+  const Av* appended_item(const Av& container, const Av& key) const;
   bool is_tuple_by_items(const Value& v);
   // The next item of an iterator that came in; false: it has ended.
   bool next_from_outside(VIterator& iterator, Av* out);

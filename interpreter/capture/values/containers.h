@@ -29,7 +29,6 @@ class Containers : private Room {
   Av make_list_av(std::vector<Av> items);
 
  private:
-  const Av* appended_item(const Av& container, const Av& key) const;
   std::shared_ptr<VSlice> slice_of(const Av& key);  // null: no slice
   Av slice_items(const Av& container, const VSlice& slice);
   size_t checked_index(const Av& key, size_t size);

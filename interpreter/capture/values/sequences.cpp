@@ -363,14 +363,6 @@ size_t Containers::checked_index(const Av& key, size_t size) {
   return static_cast<size_t>(index);
 }
 
-// An item that the region has appended to a list of any length, counted from its end.
-const Av* Containers::appended_item(const Av& container, const Av& key) const {
-  if (!is_virtual(container, VirtualKind::List) || !container.object->unread || !key.is_constant_int()) return nullptr;
-  const std::vector<Av>& tail = static_cast<const VList&>(*container.object).tail;
-  const int64_t from_end = -key.value.as_int();
-  return from_end >= 1 && from_end <= static_cast<int64_t>(tail.size()) ? &tail[tail.size() - static_cast<size_t>(from_end)] : nullptr;
-}
-
 Av Containers::get_item(const Av& container, const Av& key) {
   if (tensors_.tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
   if (std::optional<Av> own = calls_.call_own("__getitem__", {container, key})) return *own;
@@ -395,7 +387,7 @@ Av Containers::get_item(const Av& container, const Av& key) {
       std::span<const Value> items = cast<TupleObject>(container.value)->span();
       return Av::constant(items[checked_index(key, items.size())]);
     }
-    if (const Av* appended = appended_item(container, key)) return *appended;
+    if (const Av* appended = structures_.appended_item(container, key)) return *appended;
     VTuple* tuple = as<VTuple>(container);
     const std::vector<Av>& items = tuple ? tuple->items : as<VList>(container)->items;
     return items[checked_index(key, items.size())];

@@ -478,6 +478,13 @@ TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what) {
 DType expect_dtype(Vm& vm, const Value& v, const char* what) {
   if (v.is_object() && v.object()->type == tensor_state(vm).dtype_type)
     return cast<DTypeObject>(v)->dtype;
+  if (const Type* type = try_cast<Type>(v)) {
+    const Types& types = vm.types();
+    if (type == types.boolean) return DType::Bool;
+    if (type == types.integer) return DType::I64;
+    if (type == types.real) return DType::F64;
+    if (type == types.complex) return DType::C128;
+  }
   raise_type_error(vm, std::string(what) + " must be a torch.dtype, not '" + type_name(vm, v) + "'");
 }
 

@@ -6,6 +6,7 @@
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
 #include "runtime/kernels/run_op.h"
+#include "runtime/ops/infer.h"
 
 namespace tsc::interp {
 namespace {
@@ -200,12 +201,10 @@ void check_assignable(Vm& vm, TensorObject* x, bool recording) {
   while (root->view && root->view->op != Op::detach) root = root->view->parent.get();
   if (recording && x->requires_grad && !x->history.node)
     throw Error(ErrorKind::RuntimeError,
-                "a leaf Variable that requires grad is being used in an in-place operation; do it "
-                "under torch.no_grad()");
+                "a leaf Variable that requires grad is being used in an in-place operation.");
   if (recording && root != x && root->requires_grad && !root->history.node)
     throw Error(ErrorKind::RuntimeError,
-                "a view of a leaf Variable that requires grad is being used in an in-place operation; "
-                "do it under torch.no_grad()");
+                "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   (void)vm;
 }
 
@@ -361,27 +360,10 @@ Local<TensorObject> broadcast_to(Vm& vm, Local<TensorObject> x, const Sizes& siz
   return run_eager(vm, Op::broadcast, operands, scalars, {}).first;
 }
 
-// The shape to which all operands broadcast; RuntimeError names op and shapes.
-Sizes broadcast_shape(Op op, std::span<const Local<TensorObject>> operands) {
+// The shape to which all operands broadcast.
+Sizes broadcast_shape(std::span<const Local<TensorObject>> operands) {
   Sizes sizes;
-  for (const Local<TensorObject>& x : operands) {
-    const Sizes& other = x->tensor.sizes();
-    while (sizes.size() < other.size()) sizes.insert(0, 1);
-    size_t lead = sizes.size() - other.size();
-    for (size_t axis = 0; axis < other.size(); ++axis) {
-      int64_t& size = sizes[lead + axis];
-      if (size == other[axis] || other[axis] == 1) continue;
-      if (size != 1)
-        throw Error(ErrorKind::RuntimeError,
-                    std::string(op_name(op)) + ": the size of tensor a (" + std::to_string(size) +
-                        ") must match the size of tensor b (" + std::to_string(other[axis]) +
-                        ") at non-singleton dimension " + std::to_string(lead + axis) + ": shapes are " +
-                        shape_text(operands[0]->tensor.sizes()) + " and " +
-                        shape_text(operands[operands.size() > 1 ? operands.size() - 1 : 0]
-                                       ->tensor.sizes()));
-      size = other[axis];
-    }
-  }
+  for (const Local<TensorObject>& x : operands) sizes = broadcast_sizes(sizes, x->tensor.sizes());
   return sizes;
 }
 
@@ -425,14 +407,14 @@ Local<TensorObject> operand_in(Vm& vm, const Value& operand, DType dtype) {
   if (dtype == DType::Bool && t->tensor.dtype() != DType::Bool)
     throw Error(ErrorKind::RuntimeError,
                 "where expected condition to be a boolean tensor, but got a tensor with dtype " +
-                    std::string(dtype_name(t->tensor.dtype())));
+                    std::string(dtype_info(t->tensor.dtype()).scalar_name));
   return cast_to(vm, Local<TensorObject>(t), dtype);
 }
 
 // Operands of the dtypes that the op takes; `direct`: of one shape too.
 Local<TensorObject> run_together(Vm& vm, Op op, std::span<Local<TensorObject>> operands, bool direct) {
   if (!direct && operands.size() > 1) {
-    const Sizes sizes = broadcast_shape(op, operands);
+    const Sizes sizes = broadcast_shape(operands);
     for (Local<TensorObject>& x : operands) x = broadcast_to(vm, x, sizes);
   }
   SmallVector<TensorObject*, 3> arguments;

@@ -1,5 +1,6 @@
 #include "interpreter/tensor/elementwise.h"
 
+#include <algorithm>
 #include <cstdint>
 #include "runtime/tensor/small_floats.h"
 
@@ -33,6 +34,15 @@ bool rounds(Op op) { return op == Op::floor || op == Op::ceil || op == Op::trunc
 // What PyTorch refuses although the operands could be converted: bools in a difference, and where a size or a
 // whole number is asked for.
 void check_bools(Op op, std::span<const ElementwiseOperand> operands, DType dtype) {
+  const bool all = std::ranges::all_of(operands, [](const ElementwiseOperand& x) { return x.dtype == DType::Bool; });
+  if (op == Op::neg && all)
+    throw Error(ErrorKind::NotImplementedError,
+                "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, "
+                "use the `~` or `logical_not()` operator instead.");
+  if (op == Op::sub && all)
+    throw Error(ErrorKind::NotImplementedError,
+                "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+                "`logical_xor()` operator instead.");
   if (op == Op::sub)
     for (const ElementwiseOperand& operand : operands)
       if (operand.dtype == DType::Bool)

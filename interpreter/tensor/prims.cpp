@@ -211,7 +211,7 @@ Value prim_is_set_to(Vm& vm, Args& args) {
 
 Value prim_set_default_dtype(Vm& vm, Args& args) {
   DType dtype = expect_dtype(vm, args[0], "dtype");
-  if (!is_floating(dtype)) raise_type_error(vm, "the default dtype must be a floating point dtype");
+  if (!is_floating(dtype)) raise_type_error(vm, "only floating-point types are supported as the default type");
   tensor_state(vm).modes.default_dtype = dtype;
   return Value::none();
 }

@@ -106,7 +106,7 @@ inline TensorObject* as_tensor(const TensorState& state, const Value& v) {
   return is_tensor(state, v) ? cast<TensorObject>(v) : nullptr;
 }
 TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what);
-DType expect_dtype(Vm& vm, const Value& v, const char* what);
+DType expect_dtype(Vm& vm, const Value& v, const char* what);  // also of bool, int, float and complex, as in PyTorch
 Value dtype_value(const TensorState& state, DType dtype);
 Value size_tuple(Vm& vm, const Sizes& sizes);
 // A list or tuple of ints.

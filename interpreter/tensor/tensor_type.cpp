@@ -71,8 +71,8 @@ Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other
               std::string(dtype_name(x->tensor.dtype())));
   if (!(r->tensor.sizes() == x->tensor.sizes()))
     raise(vm, vm.exceptions().RuntimeError,
-          "output with shape " + shape_text(x->tensor.sizes()) +
-              " doesn't match the broadcast shape " + shape_text(r->tensor.sizes()));
+          "output with shape " + sizes_text(x->tensor.sizes()) +
+              " doesn't match the broadcast shape " + sizes_text(r->tensor.sizes()));
   assign(vm, x, result);
   return self;
 }
@@ -242,7 +242,7 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (wanted && !is_differentiable(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
-          "only tensors of floating point dtype can require gradients");
+          "only Tensors of floating point dtype can require gradients");
   if (!wanted && x->history.node)
     raise(vm, vm.exceptions().RuntimeError,
           "you can only change requires_grad flags of leaf variables; use detach() for a tensor that "
@@ -478,6 +478,13 @@ TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what) {
 DType expect_dtype(Vm& vm, const Value& v, const char* what) {
   if (v.is_object() && v.object()->type == tensor_state(vm).dtype_type)
     return cast<DTypeObject>(v)->dtype;
+  if (const Type* type = try_cast<Type>(v)) {
+    const Types& types = vm.types();
+    if (type == types.boolean) return DType::Bool;
+    if (type == types.integer) return DType::I64;
+    if (type == types.real) return DType::F64;
+    if (type == types.complex) return DType::C128;
+  }
   raise_type_error(vm, std::string(what) + " must be a torch.dtype, not '" + type_name(vm, v) + "'");
 }
 

@@ -32,11 +32,9 @@ void check_bounds(const OpCall& call, const Tensor& index) {
   if (inside) return;
   for (int64_t i = 0; i < n; ++i)
     if (places[i] < 0 || places[i] >= size)
-      throw Error(ErrorKind::IndexError, std::string(op_name(call.op)) + ": index " +
-                                             std::to_string(places[i]) +
-                                             " is out of bounds for dimension " +
-                                             std::to_string(axis) + " with size " +
-                                             std::to_string(size));
+      throw Error(ErrorKind::IndexError, "index " + std::to_string(places[i]) +
+                                             " is out of bounds for dimension " + std::to_string(axis) +
+                                             " with size " + std::to_string(size));
 }
 
 Tensor run_take(const OpCall& call) {

@@ -141,9 +141,11 @@ void check_concat(const Call& call) {
                                              shapes_text(call.operands));
     for (int64_t axis = 0; axis < call.rank(0); ++axis)
       if (axis != joined && call.operands[i][axis] != call.operands[0][axis])
-        call.fail(ErrorKind::RuntimeError,
-                  "sizes of tensors must match except in dimension " + std::to_string(joined) +
-                      ", got " + shapes_text(call.operands));
+        throw Error(ErrorKind::RuntimeError,
+                    "Sizes of tensors must match except in dimension " + std::to_string(joined) +
+                        ". Expected size " + std::to_string(call.operands[0][axis]) + " but got size " +
+                        std::to_string(call.operands[i][axis]) + " for tensor number " + std::to_string(i) +
+                        " in the list.");
   }
 }
 
@@ -311,22 +313,19 @@ Sizes infer_sizes(Op op, std::span<const Sizes> operands, std::span<const Scalar
                                       ConcreteSizes());
 }
 
-Sizes broadcast_sizes(std::string_view op, const Sizes& a, const Sizes& b) {
+Sizes broadcast_sizes(const Sizes& a, const Sizes& b) {
   const Sizes& longer = a.size() >= b.size() ? a : b;
   const Sizes& shorter = a.size() >= b.size() ? b : a;
   Sizes sizes = longer;
-  size_t added = longer.size() - shorter.size();
-  for (size_t i = 0; i < shorter.size(); ++i) {
+  const size_t added = longer.size() - shorter.size();
+  for (size_t i = shorter.size(); i-- > 0;) {
     int64_t &size = sizes[i + added], other = shorter[i];
     if (size == other || other == 1) continue;
     if (size != 1)
       throw Error(ErrorKind::RuntimeError,
-                  std::string(op) + ": the size of tensor a (" +
-                      std::to_string(a[a.size() - shorter.size() + i]) +
-                      ") must match the size of tensor b (" +
-                      std::to_string(b[b.size() - shorter.size() + i]) +
-                      ") at non-singleton dimension " + std::to_string(i + added) + " (shapes " +
-                      shape_text(a) + " and " + shape_text(b) + ")");
+                  "The size of tensor a (" + std::to_string(&longer == &a ? size : other) +
+                      ") must match the size of tensor b (" + std::to_string(&longer == &a ? other : size) +
+                      ") at non-singleton dimension " + std::to_string(i + added));
     size = other;
   }
   return sizes;

@@ -155,7 +155,7 @@ struct ConcreteSizes {
   int64_t max(int64_t a, int64_t b) const { return a < b ? b : a; }
 };
 
-// The common shape two operands broadcast to, or PyTorch's RuntimeError naming `op` and both shapes.
-Sizes broadcast_sizes(std::string_view op, const Sizes& a, const Sizes& b);
+// The common shape two operands broadcast to, or PyTorch's RuntimeError, which names the last axis that does not fit.
+Sizes broadcast_sizes(const Sizes& a, const Sizes& b);
 
 }  // namespace tsc

@@ -138,13 +138,18 @@ int64_t numel_of(const Sizes& sizes) {
   return count;
 }
 
-std::string shape_text(const Sizes& sizes) {
-  std::string text = "(";
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (i) text += ", ";
-    text += std::to_string(sizes[i]);
-  }
-  return text + (sizes.size() == 1 ? ",)" : ")");
+namespace {
+
+std::string joined(const Sizes& sizes) {
+  std::string text;
+  for (size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + std::to_string(sizes[i]);
+  return text;
 }
+
+}  // namespace
+
+std::string shape_text(const Sizes& sizes) { return "(" + joined(sizes) + (sizes.size() == 1 ? ",)" : ")"); }
+
+std::string sizes_text(const Sizes& sizes) { return "[" + joined(sizes) + "]"; }
 
 }  // namespace tsc

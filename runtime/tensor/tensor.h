@@ -99,7 +99,8 @@ inline constexpr int64_t kMaxRank = 64;
 Sizes contiguous_strides(const Sizes& sizes);
 int64_t numel_of(const Sizes& sizes);
 // "(2, 3)", "(4,)", "()": how shapes are written in every message.
-std::string shape_text(const Sizes& sizes);
+std::string shape_text(const Sizes& sizes);  // "(2, 3)"
+std::string sizes_text(const Sizes& sizes);  // "[2, 3]", as PyTorch's errors have it
 
 // Views without copying; they check their arguments and raise IndexError/ValueError.
 Tensor view_permute(const Tensor& x, const Sizes& axes);

@@ -31,8 +31,7 @@ Tensor view_permute(const Tensor& x, const Sizes& axes) {
   for (int64_t axis : axes) {
     check_axis("permute", x, axis);
     if (seen >> axis & 1)
-      throw Error(ErrorKind::RuntimeError, "permute: axis " + std::to_string(axis) +
-                                               " is given twice in " + shape_text(axes));
+      throw Error(ErrorKind::RuntimeError, "permute(): duplicate dims are not allowed.");
     seen |= uint64_t{1} << axis;
     sizes.push_back(x.size(axis));
     strides.push_back(x.stride(axis));
@@ -41,21 +40,31 @@ Tensor view_permute(const Tensor& x, const Sizes& axes) {
 }
 
 Tensor view_broadcast(const Tensor& x, const Sizes& sizes) {
-  int64_t added = static_cast<int64_t>(sizes.size()) - x.rank();
-  bool fits = added >= 0;
+  const int64_t added = static_cast<int64_t>(sizes.size()) - x.rank();
+  if (added < 0)
+    throw Error(ErrorKind::RuntimeError,
+                "expand(torch." + std::string(dtype_info(x.dtype()).scalar_name) + "Tensor{" + sizes_text(x.sizes()) +
+                    "}, size=" + sizes_text(sizes) + "): the number of sizes provided (" +
+                    std::to_string(sizes.size()) +
+                    ") must be greater or equal to the number of dimensions in the tensor (" +
+                    std::to_string(x.rank()) + ")");
   Sizes strides(sizes.size(), 0);
-  for (int64_t axis = 0; fits && axis < x.rank(); ++axis) {
-    int64_t wanted = sizes[axis + added];
-    if (x.size(axis) == wanted)
-      strides[axis + added] = x.stride(axis);
-    else
-      fits = x.size(axis) == 1 && wanted >= 0;
+  for (int64_t axis = static_cast<int64_t>(sizes.size()); axis-- > 0;) {
+    const int64_t wanted = sizes[axis];
+    if (axis < added ? wanted >= 0 : x.size(axis - added) == wanted) {
+      if (axis >= added) strides[axis] = x.stride(axis - added);
+    } else if (axis < added) {
+      throw Error(ErrorKind::RuntimeError, "The expanded size of the tensor (" + std::to_string(wanted) +
+                                               ") isn't allowed in a leading, non-existing dimension " +
+                                               std::to_string(axis));
+    } else if (x.size(axis - added) != 1 || wanted < 0) {
+      throw Error(ErrorKind::RuntimeError,
+                  "The expanded size of the tensor (" + std::to_string(wanted) +
+                      ") must match the existing size (" + std::to_string(x.size(axis - added)) +
+                      ") at non-singleton dimension " + std::to_string(axis) + ".  Target sizes: " +
+                      sizes_text(sizes) + ".  Tensor sizes: " + sizes_text(x.sizes()));
+    }
   }
-  for (int64_t axis = 0; fits && axis < added; ++axis) fits = sizes[axis] >= 0;
-  if (!fits)
-    throw Error(ErrorKind::RuntimeError, "broadcast: shape " + shape_text(x.sizes()) +
-                                             " cannot be expanded to " + shape_text(sizes) +
-                                             ": each size must be equal or expand a size of 1");
   numel_of(sizes);  // raises when the product overflows
   return with_map(x, sizes, std::move(strides), x.offset());
 }
@@ -177,10 +186,8 @@ Tensor view_as_complex(const Tensor& x) {
 // themselves; each run must be a product of consecutive new sizes.
 Tensor try_view_reshape(const Tensor& x, const Sizes& sizes) {
   if (x.numel() != numel_of(sizes))
-    throw Error(ErrorKind::RuntimeError, "reshape: shape " + shape_text(sizes) +
-                                             " is invalid for a tensor of shape " +
-                                             shape_text(x.sizes()) + ", which has " +
-                                             std::to_string(x.numel()) + " elements");
+    throw Error(ErrorKind::RuntimeError, "shape '" + sizes_text(sizes) + "' is invalid for input of size " +
+                                             std::to_string(x.numel()));
   if (x.numel() == 0 || x.is_contiguous())
     return with_map(x, sizes, contiguous_strides(sizes), x.offset());
   Sizes strides(sizes.size());

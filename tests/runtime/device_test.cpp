@@ -38,14 +38,13 @@ TEST_CASE("promote_types is PyTorch's table") {
 }
 
 TEST_CASE("broadcast_sizes") {
-  CHECK(broadcast_sizes("add", {2, 1, 3}, {4, 1}) == Sizes{2, 4, 3});
-  CHECK(broadcast_sizes("add", {}, {2}) == Sizes{2});
-  CHECK(broadcast_sizes("add", {0}, {1}) == Sizes{0});
-  CHECK(message_of([&] { broadcast_sizes("add", {2, 3}, {4}); }) ==
-        "RuntimeError: add: the size of tensor a (3) must match the size of tensor b (4) at "
-        "non-singleton dimension 1 (shapes (2, 3) and (4,))");
-  CHECK(message_of([&] { broadcast_sizes("mul", {5}, {2, 3}); }).find("tensor a (5)") !=
-        std::string::npos);
+  CHECK(broadcast_sizes({2, 1, 3}, {4, 1}) == Sizes{2, 4, 3});
+  CHECK(broadcast_sizes({}, {2}) == Sizes{2});
+  CHECK(broadcast_sizes({0}, {1}) == Sizes{0});
+  CHECK(message_of([&] { broadcast_sizes({2, 3}, {4, 5}); }) ==
+        "RuntimeError: The size of tensor a (3) must match the size of tensor b (5) at non-singleton dimension 1");
+  CHECK(message_of([&] { broadcast_sizes({5}, {2, 3}); }) ==
+        "RuntimeError: The size of tensor a (5) must match the size of tensor b (3) at non-singleton dimension 1");
 }
 
 TEST_CASE("blocks are rounded, aligned, reused and counted") {

@@ -238,8 +238,10 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
 
 // Of calls that take turns, some variant was made for one like this.
 void EntryChecks::take_apart(const Frame& frame, Site& site) const {
+  const std::shared_ptr<Variant> changed = std::exchange(site.changed, nullptr);
   for (const std::shared_ptr<Variant>& old : site.variants)
     if (take_apart(*old, frame, site)) return;
+  if (changed) take_apart(*changed, frame, site);
 }
 
 std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, CaptureMemory& memory) {

@@ -44,6 +44,7 @@ void VariantWatches::let_go(const std::unordered_set<Object*>& objects) {
   std::vector<Object*> references;
   const auto is_one = [&](Object* object) { return objects.count(object) != 0; };
   for (auto& [key, site] : sites_) {
+    site.changed.reset();
     std::erase_if(site.memory.dynamic, [&](const CaptureMemory::Cell& cell) { return is_one(cell.holder); });
     for (Value& kept : std::exchange(site.memory.keep_alive, {}))
       (is_one(kept.object()) ? gone : site.memory.keep_alive).push_back(std::move(kept));

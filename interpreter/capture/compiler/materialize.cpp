@@ -169,8 +169,8 @@ Value Materializer::build_plain(const ObjectRecipe& recipe, const Materials& mat
     case VirtualKind::Tuple: {
       Local<TupleObject> tuple = interp::make_tuple(vm_, parts);
       if (!recipe.type) return tuple.take();
-      if (recipe.type->type_flags & kScriptClass)
-        return call(vm_, recipe.type.value(), {tuple.value()});
+      if (recipe.type->type_flags & kScriptClass)  // not by the class, whose __new__ the region has run
+        return call(vm_, *lookup_in_type(vm_.types().tuple, intern(vm_, "__new__").get()), {recipe.type.value(), tuple.value()});
       return retype_tuple(vm_, tuple, recipe.type.get());
     }
     case VirtualKind::Range:

@@ -271,6 +271,7 @@ std::unordered_set<Object*> VariantSharing::abandoned_objects() const {
 }
 
 void VariantSharing::drop_abandoned(Site& site) {
+  site.changed.reset();
   const std::unordered_set<Object*> abandoned = abandoned_objects();
   std::vector<std::shared_ptr<Variant>> gone;  // go when the list is in order: objects die with them
   std::erase_if(site.variants, [&](const std::shared_ptr<Variant>& variant) {

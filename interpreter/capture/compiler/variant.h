@@ -49,6 +49,8 @@ struct Site {
   size_t held_last = 0;       // variants and objects when abandoned ones were looked for
   std::string last_change;    // what made the variant invalid that went last, and where that was stored
   const Object* last_changed = nullptr;
+  // It went because of a store into an instance that a call brought: the next capture sees whether a call brings another one.
+  std::shared_ptr<Variant> changed;
 };
 
 struct SiteKey {

@@ -8,6 +8,18 @@
 
 namespace tsc::interp {
 
+namespace {
+
+// Whether what made it invalid was stored into an instance that it was called with, or found from there.
+bool came_with_a_call(const Variant& variant) {
+  return std::ranges::any_of(variant.plan.sources, [&](const EntrySource& source) {
+    return source.check == EntrySource::Check::Same && is_kind(source.expected, Kind::Instance) &&
+           source.expected.object() == variant.invalidated_in;
+  });
+}
+
+}  // namespace
+
 // Invalid variants go, and with them what they kept alive: a model that the script has replaced.
 void VariantWatches::sweep() {
   std::vector<std::shared_ptr<Variant>> gone;  // go when the lists are in order: objects die with them
@@ -22,6 +34,7 @@ void VariantWatches::sweep() {
       unwatch(*variant);
       site.last_change = variant->invalidated_by;
       site.last_changed = variant->invalidated_in;
+      if (came_with_a_call(*variant)) site.changed = variant;
       site.variants.erase(site.variants.begin() + static_cast<std::ptrdiff_t>(i));
     }
   runs_.forget_dead_backwards();

@@ -63,8 +63,9 @@ const NativeRow* find(std::string_view name) {
 }  // namespace
 
 const NativeRow* native_row(const NativeFunction* function) {
-  // A function of the host program: it may have any name.
-  if (function->pointer && !function->is_method) return nullptr;
+  // A function of the host program may have any name; the __new__ of a built-in type says whose it is.
+  const bool is_published = function->name == "__new__" && !function->owner.empty();
+  if (function->pointer && !function->is_method && !is_published) return nullptr;
   if (function->owner.empty() || function->owner == "builtins") return find(function->name);
   if (const NativeRow* row = find(function->owner + "." + function->name)) return row;
   return find(function->owner + ".*");
@@ -81,7 +82,8 @@ std::vector<const char*> names_of_symbolic_forms() {
 const NativeRow* native_row(Vm& vm, const Type* type) {
   if (type->type_flags & kScriptClass) return nullptr;
   const bool is_builtin = dict_get(vm, vm.builtins()->globals.get(), type->name).is(Value(const_cast<Type*>(type)));
-  return is_builtin || type == tensor_state(vm).size_type ? find(type->name) : nullptr;
+  const TensorState& tensors = tensor_state(vm);
+  return is_builtin || type == tensors.size_type || type == tensors.tensor_type ? find(type->name) : nullptr;
 }
 
 }  // namespace tsc::interp

@@ -307,6 +307,17 @@ Av object_new(Capture& capture, Arguments& arguments) {
   return Av::of(instance);
 }
 
+// What the __new__ of a named tuple calls: a tuple of that class, of known items.
+Av tuple_new(Capture& capture, Arguments& arguments) {
+  Type* type = arguments.positional.size() == 2 && at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
+  if (!type || !arguments.keywords.empty() || type->layout != Kind::Tuple || !(type->type_flags & kScriptClass) ||
+      (type->type_flags & kHasFinalizer))
+    return capture.calls().decline();
+  const Av tuple = capture.containers().make_tuple_av(capture.iterators().items_of(at(arguments, 1)));
+  as<VTuple>(tuple)->type = Local<Type>(type);
+  return tuple;
+}
+
 Av call_callable(Capture& capture, Arguments& arguments) {
   const Av& av = arguments.positional[0];
   if (as<VFunction>(av) || as<VBoundMethod>(av)) return Av::boolean(true);
@@ -405,6 +416,7 @@ constexpr NativeRow kBuiltins[] = {
     {"callable", call_callable},
     {"object.__setattr__", object_setattr},
     {"object.__new__", object_new, Runs::Never, true},
+    {"tuple.__new__", tuple_new, Runs::Never, true},
     {"range", call_range},
     {"enumerate", call_enumerate},
     {"zip", call_zip},

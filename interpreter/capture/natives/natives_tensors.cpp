@@ -224,6 +224,15 @@ Av prim_tensor(Capture& capture, Arguments& arguments) {
   return capture.tensors().emit(Op::full, {}, {&id, 1}, attributes);
 }
 
+// torch.Tensor of a list of numbers, in the default dtype.
+Av call_tensor(Capture& capture, Arguments& arguments) {
+  if (arguments.positional.size() != 1 || !arguments.keywords.empty()) return capture.calls().decline();
+  const Av& data = at(arguments, 0);
+  const Type* type = capture.attributes().type_of_av(data);
+  if (type != capture.vm().types().list && type != capture.vm().types().tuple) return capture.calls().decline();
+  return tensor_of_data(capture, data, Av::constant(dtype_value(tensor_state(capture.vm()), capture.modes().default_dtype)));
+}
+
 Av prim_backward(Capture& capture, Arguments& arguments) {
   std::vector<Av> roots = capture.iterators().items_of(at(arguments, 0));
   std::vector<Av> gradients = capture.iterators().items_of(at(arguments, 1));
@@ -304,6 +313,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.holds", prim_holds},
     {"_prims.default_dtype", prim_default_dtype},
     {"_prims.tensor", prim_tensor},
+    {"Tensor", call_tensor, NativeRow::Runs::Never, true},
     {"_prims.backward", prim_backward},
     {"Tensor.item", prim_item},
     {"Tensor.numel", tensor_numel},

@@ -310,10 +310,10 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     return frames_.write(destination, tuple);
   }
   if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
-  const bool by_script = (type->type_flags & kScriptClass) && type->layout == Kind::Instance &&
+  const bool by_script = (type->type_flags & kScriptClass) && (type->layout == Kind::Instance || type->layout == Kind::Tuple) &&
                          type->type->slots.call == vm_.types().type->slots.call;
   if (by_script && type->slots.construct) return construct_by_new(type, std::move(arguments), destination);
-  if (!by_script || (type->type_flags & kAbstractClass)) break_here(BreakReason::unknown_call, type->name + "()");
+  if (!by_script || type->layout != Kind::Instance || (type->type_flags & kAbstractClass)) break_here(BreakReason::unknown_call, type->name + "()");
   const Value* init = attributes_.class_attribute(type, vm_.names().init.get(), nullptr);
   auto instance = make<VInstance>();
   instance->type = Local<Type>(type);

@@ -123,7 +123,25 @@ Av Attributes::read_class_attribute(const Value& attribute, const Av& self) {
   }
   if (is_kind(attribute, Kind::NativeProperty))
     break_here(BreakReason::unknown_call, "property " + cast<NativeProperty>(attribute)->name);
+  if (const Value* getter = script_getter(attribute)) {
+    CallArguments arguments;
+    arguments.positional = {Av::constant(attribute), self, Av::constant(Value(type_of_av(self)))};
+    calls_.set_pending_getter(Av::constant(*getter), std::move(arguments), true);
+    return Av();
+  }
   return bind(attribute, self, false);
+}
+
+// The __get__ of a descriptor whose class the script has defined. One with a __set__ too comes before what the object
+// holds itself, which those who ask here have looked at already.
+const Value* Attributes::script_getter(const Value& attribute) {
+  if (!is_kind(attribute, Kind::Instance)) return nullptr;
+  Type* type = attribute.object()->type;
+  const Value* getter = class_attribute(type, intern(vm_, "__get__").get(), nullptr);
+  if (!getter || !is_kind(*getter, Kind::Function)) return nullptr;
+  const bool stores = class_attribute(type, intern(vm_, "__set__").get(), nullptr) ||
+                      class_attribute(type, intern(vm_, "__delete__").get(), nullptr);
+  return stores ? nullptr : getter;
 }
 
 Av Attributes::find_attribute(const Av& object, StrObject* name) {

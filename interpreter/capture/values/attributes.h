@@ -42,6 +42,7 @@ class Attributes : private Room {
   Av bind(const Value& attribute, const Av& self, bool through_class);
   Av tensor_attribute(const Av& object, VTensor& tensor, StrObject* name);
   Av read_class_attribute(const Value& attribute, const Av& self);
+  const Value* script_getter(const Value& attribute);
   Av super_attribute(VSuper& super, StrObject* name);
   void store_host_attribute(const Av& object, StrObject* name, const Av& value);
   void set_tensor_attribute(const Av& object, VTensor& tensor, StrObject* name, const Av& value);

@@ -41,12 +41,13 @@ struct CaptureMemory {
   // identity; of instances that differ from call to call and are taken apart; of strings that do and are
   // only carried along.
   std::unordered_set<std::string> read, whole, apart, text;
-  // How often a call brought another object where one is known by identity because an instruction looks at it, or a list of
-  // another length where an instruction reads its items. After a few, that instruction is the interpreter's, unless the
-  // program keeps the objects, as it does the layers of a model.
+  // How often a call brought another object where one is known by identity because an instruction looks at it, and the lengths of
+  // a list whose items an instruction reads. After a few, that instruction is the interpreter's, unless the program keeps the
+  // objects, as it does the layers of a model.
   std::unordered_map<std::string, uint32_t> others;
+  std::unordered_map<std::string, std::unordered_set<size_t>> lengths;
   void another_whole(const std::string& place, const std::function<bool()>& is_abandoned);
-  void another_length(const std::string& place);
+  void another_length(const std::string& place, size_t length);
   bool refuse_looks(const std::string& place, const char* detail);
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
   // Places of tensors that are another input in one call and a tensor of their own in the next: each is an input of its own. Not

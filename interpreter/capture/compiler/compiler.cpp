@@ -227,10 +227,12 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
       if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
       continue;
     }
-    if (source.check == EntrySource::Check::List && is_kind(now, Kind::List)) site.memory.another_length(source_place(sources, source));
+    if (source.check == EntrySource::Check::List && is_kind(now, Kind::List))
+      site.memory.another_length(source_place(sources, source), cast<ListObject>(now)->items.size());
     if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return false;
     const std::string place = source_place(sources, source);
-    site.memory.another_whole(place, [&] { return sharing_.abandoned_objects().count(source.expected.object()) != 0; });
+    if (!is_kind(now, Kind::Instance) && !is_kind(now, Kind::Function))
+      site.memory.another_whole(place, [&] { return sharing_.abandoned_objects().count(source.expected.object()) != 0; });
     site.memory.apart.insert(place);
   }
   return true;

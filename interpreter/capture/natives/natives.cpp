@@ -259,8 +259,8 @@ Av call_max(Capture& capture, Arguments& arguments) {
 }
 
 StrObject* name_argument(Capture& capture, const Av& av, Local<StrObject>* held) {
-  if (!av.is_constant() || !is_kind(av.value, Kind::Str))
-    break_here(BreakReason::unknown_number, "attribute name");
+  if (const VText* text = as<VText>(av)) capture.structures().keep_text_whole(*text);
+  if (!av.is_constant() || !is_kind(av.value, Kind::Str)) break_here(BreakReason::unknown_number, "attribute name");
   *held = intern(capture.vm(), cast<StrObject>(av.value));
   return held->get();
 }

@@ -2,6 +2,7 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/outside/cells.h"
+#include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/values/attributes.h"
@@ -70,7 +71,10 @@ Value StandIns::remember(const void* identity, Value stand_in, const Av& av) {
 
 Value StandIns::token(const Av& av, const void* identity) {
   Vm& vm = capture_.vm();
-  if (sees_ == Sees::Values) break_here(BreakReason::unknown_number, "a call that needs to know its arguments");
+  if (sees_ == Sees::Values) {
+    if (const VText* text = as<VText>(av)) capture_.structures().keep_text_whole(*text);
+    break_here(BreakReason::unknown_number, "a call that needs to know its arguments");
+  }
   tokens_ = token_type(vm);
   Local<Token> made = vm.heap().make<Token>(tokens_);
   made->owner = this;

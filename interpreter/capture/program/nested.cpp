@@ -28,9 +28,10 @@ void CaptureMemory::another_whole(const std::string& place, const std::function<
   if (refuse_looks(place, "more than the class of an object that is another one in each call")) whole.erase(place);
 }
 
-void CaptureMemory::another_length(const std::string& place) {
-  constexpr uint32_t kMostLengths = 16;
-  if (++others[place] < kMostLengths) return;
+void CaptureMemory::another_length(const std::string& place, size_t length) {
+  constexpr size_t kMostLengths = 16;
+  lengths[place].insert(length);
+  if (lengths[place].size() < kMostLengths) return;
   if (refuse_looks(place, "the items of a list that has another length in each call")) read.erase(place);
 }
 

@@ -291,6 +291,22 @@ Value get_version(Vm& vm, const Value& self) {
   return Value::integer(self_of(self)->tensor.storage()->version);
 }
 
+// The tensor whose elements this one shows, as far up as views go; null: its own. `detach` starts anew, and inference
+// keeps no views.
+TensorObject* base_of(TensorObject* x) {
+  const auto parent = [](TensorObject* at) {
+    return at->view && at->view->op != Op::detach ? at->view->parent.get() : nullptr;
+  };
+  TensorObject* base = is_inference(x) ? nullptr : parent(x);
+  while (base && parent(base)) base = parent(base);
+  return base;
+}
+Value get_base(Vm&, const Value& self) {
+  TensorObject* base = base_of(self_of(self));
+  return base ? Value(base) : Value::none();
+}
+Value method_is_view(Vm&, Args& args) { return Value::boolean(base_of(self_of(args[0]))); }
+
 Value method_data_ptr(Vm&, Args& args) {
   return Value::integer(static_cast<int64_t>(
       reinterpret_cast<uintptr_t>(self_of(args[0])->tensor.data())));
@@ -419,11 +435,13 @@ Type* make_tensor_type(Vm& vm) {
       .getter("is_leaf", get_is_leaf)
       .getter("grad_fn", get_grad_fn)
       .getter("data", get_data, set_data)
-      .getter("_version", get_version);
+      .getter("_version", get_version)
+      .getter("_base", get_base);
   type.method("data_ptr", "self", method_data_ptr)
       .method("storage_offset", "self", method_storage_offset)
       .method("is_contiguous", "self", method_is_contiguous)
       .method("numel", "self", method_numel)
+      .method("_is_view", "self", method_is_view)
       .method("item", "self", method_item)
       .method("tolist", "self", method_tolist);
   return type.finish();

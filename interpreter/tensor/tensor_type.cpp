@@ -259,11 +259,14 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
   if (value.is_undefined() || value.is_none()) {
     x->grad.reset();
   } else {
-    TensorObject* grad = expect_tensor(vm, value, "grad");
+    TensorObject* grad = as_tensor(tensor_state(vm), value);
+    if (!grad)
+      raise_type_error(vm, "assigned grad expected to be a Tensor or None but got grad of type " + std::string(type_name(vm, value)));
+    if (grad == x) raise(vm, vm.exceptions().RuntimeError, "can't assign Variable as its own grad");
     if (!(grad->tensor.sizes() == x->tensor.sizes()))
       raise(vm, vm.exceptions().RuntimeError,
-            "assigned grad has data of a different size: tensor is " + shape_text(x->tensor.sizes()) +
-                ", grad is " + shape_text(grad->tensor.sizes()));
+            "attempting to assign a gradient of size '" + sizes_text(grad->tensor.sizes()) + "' to a tensor of size '" +
+                sizes_text(x->tensor.sizes()) + "'. Please ensure that the gradient and the tensor are the same size");
     x->grad = value;
   }
   // No note_store: the compiler never assumes a gradient, it reads it at every entry.

@@ -52,7 +52,8 @@ class RegionNode : public jit::TapeNode {
 
   // The op that made the output, as on the eager tape.
   std::string_view name(uint32_t output) const override {
-    return output < history_->names.size() ? history_->names[output] : "SavedBackward";
+    if (output >= history_->names.size()) return "SavedBackward";
+    return history_->names[output];
   }
   uint32_t outputs() const override {
     return static_cast<uint32_t>(history_->outputs.size() + saved_tensors());

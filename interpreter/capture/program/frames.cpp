@@ -182,7 +182,7 @@ void Frames::leave_with_return(const Av& result) {
   if (!frame().constructed.is_undefined() && !result.is_none()) break_here(BreakReason::raises, "TypeError: __init__()");
   if (stack_.size() > 1) return return_from(result);
   builder_.origin = current_origin();
-  writes_.flush_writes();
+  writes_.flush_leaving();
   exits_.leave_returning(result);
   done_ = true;
 }
@@ -199,7 +199,7 @@ void Frames::leave_with_break(const BreakHere& reason) {
     if (look.code == frame().code.get() && look.pc == frame().pc) looked_in_vain |= memory_.whole.erase(look.place) != 0;
   if (looked_in_vain) refuse(frame().code.get(), frame().pc, reason);
   builder_.origin = current_origin();
-  writes_.flush_writes();
+  writes_.flush_leaving();
   exits_.leave_resuming(reason);
   done_ = true;
 }

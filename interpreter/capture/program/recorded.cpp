@@ -248,7 +248,7 @@ void Effects::operation_may_raise() {
 
 void Writes::flush_writes() {
   effects_.note_raise();
-  repeats_.recorded([&] { write_back_all(); },
+  repeats_.recorded([&] { write_back_all(false); },
            [](CallRecorder& r) { r.add([](Repetition& again) { again.capture.writes().flush_writes(); }); });
 }
 

@@ -58,6 +58,18 @@ void Shapes::assume_size_one(ValueId size, ValueId other) {
   builder_.assume_equal(size, one);
 }
 
+bool Shapes::assume_same_sizes(const VTensor& a, const VTensor& b) {
+  const jit::ValueList of_a = region_.type(a.id).sizes, of_b = region_.type(b.id).sizes;
+  if (of_a.size() != of_b.size()) return false;
+  for (size_t axis = 0; axis < of_a.size(); ++axis) {
+    if (builder_.known_equal(of_a[axis], of_b[axis])) continue;
+    const std::optional<Scalar> size = conditions_.hint(of_a[axis]), other = conditions_.hint(of_b[axis]);
+    if (!size || !other || size->i != other->i || !builder_.require_equal(of_a[axis], of_b[axis])) return false;
+    builder_.assume_equal(of_a[axis], of_b[axis]);
+  }
+  return true;
+}
+
 void Shapes::broadcast_together(std::vector<Av>& operands) {
   const auto sizes_of = [&](const Av& av) -> const jit::ValueList& {
     return region_.type(tensors_.tensor_of(av)->id).sizes;

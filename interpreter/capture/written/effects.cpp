@@ -22,15 +22,26 @@ void Effects::host_action(HostAction action, std::vector<Av> values) {
   action.origin = builder_.known_origin();
   if (!is_store(action)) stores_must_not_wait();
   // What a store lets go of may die before the program's eyes, who then must find all as it left it.
-  if (vm_.sees_ends() && is_store(action) && action.form != HostAction::Form::SetGradient)
+  if (vm_.sees_ends() && is_store(action))
     break_here(BreakReason::escape, "a store lets go of an object while the program sees objects die");
-  const bool waits = !waiting_stores_.empty() && action.form != HostAction::Form::SetGradient;
-  if (waits) return waiting_stores_.push_back({std::move(action), std::move(values)});
+  if (!waiting_stores_.empty()) return waiting_stores_.push_back({std::move(action), std::move(values)});
   if (action.form == HostAction::Form::Call) writes_.flush_writes();
+  const bool may_wait = is_store(action) && !frames_.is_protected();
+  perform(std::move(action), std::move(values), may_wait);
+}
+
+void Effects::set_gradient(const Av& tensor, const Av& gradient, bool leaving) {
+  repeats_.spoil_record();
+  HostAction action;
+  action.form = HostAction::Form::SetGradient;
+  action.origin = builder_.known_origin();
+  perform(std::move(action), {tensor, gradient}, leaving);
+}
+
+void Effects::perform(HostAction action, std::vector<Av> values, bool may_wait) {
   RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
   if (!writer.history_values.empty()) {
-    const bool may_wait = is_store(action) && action.form != HostAction::Form::SetGradient && !frames_.is_protected();
     if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
     action.values.clear();
     action.materials = {};

@@ -32,6 +32,8 @@ class Effects : private Room {
   void may_need_big_int();
   // What the host does at this place of the program; with a result, that is a register of the region.
   void host_action(HostAction action, std::vector<Av> values);
+  // `.grad` of the real tensor; where the region is left there, a gradient with a history is one of the waiting stores.
+  void set_gradient(const Av& tensor, const Av& gradient, bool leaving);
   Av host_action_with_result(HostAction action, std::vector<Av> values);
   // Counts the places at which the region may raise, or brings memory up to date.
   void note_raise() { ++raises_; }
@@ -44,6 +46,7 @@ class Effects : private Room {
     if (!waiting_stores_.empty()) break_here(BreakReason::history, "a tensor with gradient history was stored");
   }
   void may_raise_here();
+  void perform(HostAction action, std::vector<Av> values, bool may_wait);
 
   uint32_t raises_ = 0;  // places at which the region may raise, or brings memory up to date
   // Stores of what has a gradient history, which is made when the region is left, and all stores behind one.

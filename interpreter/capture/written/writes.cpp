@@ -260,6 +260,9 @@ void Writes::add_written(uint32_t source) {
 }
 
 void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+  VTensor* gradient = value.is_none() ? nullptr : tensors_.tensor_of(value);
+  if (gradient && (gradient == tensor.get() || !shapes_.assume_same_sizes(*tensor, *gradient)))
+    break_here(BreakReason::raises, "RuntimeError: a gradient of another size");
   tensor->has_grad_overlay = true;
   tensor->grad = value;
   if (tensor->host.is_undefined() && !tensor->built) return;  // its recipe will name the gradient
@@ -268,22 +271,21 @@ void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& 
   grad_dirty_.push_back(tensor);
 }
 
-// Memory and `.grad` of host tensors are brought up to date; what follows may look at them.
-void Writes::write_back_all() {
+// Memory and `.grad` of host tensors are brought up to date; what follows may look at them. Where a gradient cannot be set here the
+// region is left, which sets it: until then it is out of date.
+void Writes::write_back_all(bool leaving) {
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
     builder_.write_back(tensor->input, tensor->id);
     tensor->dirty = false;
   }
   dirty_.clear();
-  std::vector<std::shared_ptr<VTensor>> gradients = std::move(grad_dirty_);
-  grad_dirty_.clear();
-  for (const std::shared_ptr<VTensor>& tensor : gradients) {
+  while (!grad_dirty_.empty()) {
+    const std::shared_ptr<VTensor> tensor = grad_dirty_.front();
     std::vector<uint32_t>& graded = plan_.graded_sources;
     if (tensor->input != kNoValue && std::find(graded.begin(), graded.end(), tensor->source) == graded.end())
       graded.push_back(tensor->source);
-    HostAction action;
-    action.form = HostAction::Form::SetGradient;
-    effects_.host_action(std::move(action), {Av::of(tensor), tensor->grad});
+    effects_.set_gradient(Av::of(tensor), tensor->grad, leaving);
+    grad_dirty_.erase(grad_dirty_.begin());
   }
 }
 

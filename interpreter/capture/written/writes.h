@@ -18,6 +18,8 @@ class Writes : private Room {
   void set_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   // Memory of written inputs, and `.grad`, are brought up to date.
   void flush_writes();
+  // The same where the region is left: a gradient with a history is set then.
+  void flush_leaving() { write_back_all(true); }
   // Whether some `.grad` is out of date.
   bool has_waiting_gradients() const { return !grad_dirty_.empty(); }
 
@@ -27,7 +29,7 @@ class Writes : private Room {
   void add_written(uint32_t source);
   void write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history);
   void replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
-  void write_back_all();
+  void write_back_all(bool leaving);
 
   std::vector<std::shared_ptr<VTensor>> dirty_;       // inputs whose memory is out of date
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;  // host tensors whose .grad is out of date

@@ -286,14 +286,29 @@ Value divmod(Vm& vm, Args& a) {
                                            binary(vm, BinaryOp::Mod, a[0], a[1])})
       .take();
 }
+// With a modulus: of classes the first operand's alone is asked, as in Python.
+Value power_with_modulus(Vm& vm, const Value& base, const Value& exponent, const Value& modulus) {
+  Type *type = type_of(vm, base), *integer = vm.types().integer;
+  const Value* method = lookup_in_type(type, intern(vm, "__pow__"));
+  if (method && !is_kind(*method, Kind::NativeFunction)) {  // numbers have a native one, for two operands
+    const Value r = call(vm, bind_attribute(vm, *method, base, type), {exponent, modulus});
+    if (!r.is(vm.not_implemented())) return r;
+  }
+  const Value* const operands[] = {&base, &exponent, &modulus};
+  for (const Value* v : operands)
+    if (is_kind(*v, Kind::Complex)) raise_value_error(vm, "complex modulo");
+  for (const Value* v : operands)
+    if (v->is_float())
+      raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
+  for (const Value* v : operands)
+    if (!type_of(vm, *v)->is_subtype_of(integer))
+      raise_type_error(vm, "unsupported operand type(s) for ** or pow(): '" + type_name(vm, base) + "', '" +
+                               type_name(vm, exponent) + "', '" + type_name(vm, modulus) + "'");
+  return power_modulo(vm, whole_of(vm, base), whole_of(vm, exponent), whole_of(vm, modulus));
+}
 Value pow_(Vm& vm, Args& a) {
   if (a[2].is_none()) return binary(vm, BinaryOp::Pow, a[0], a[1]);
-  for (size_t i = 0; i < 3; ++i)
-    if (is_kind(a[i], Kind::Complex)) raise_value_error(vm, "complex modulo");
-  for (int i = 0; i < 3; ++i)
-    if (a[static_cast<size_t>(i)].is_float())
-      raise_type_error(vm, "pow() 3rd argument not allowed unless all arguments are integers");
-  return power_modulo(vm, whole_of(vm, a[0]), whole_of(vm, a[1]), whole_of(vm, a[2]));
+  return power_with_modulus(vm, a[0], a[1], a[2]);
 }
 Value round_(Vm& vm, Args& a) {
   const Value& v = a[0];

@@ -236,6 +236,7 @@ struct RegionPlan {
   uint32_t repeats = 0;         // calls that were not followed, but done as one before (call_record.h)
   uint32_t instructions = 0;    // bytecode instructions captured
   uint32_t object_count = 0;    // numbers of its objects are at most this
+  uint32_t deepest = 0;         // so many frames stand above the entered one where most of them do
 };
 
 }  // namespace tsc::interp

@@ -8,6 +8,7 @@
 #include "interpreter/capture/compiler/region_host.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/vm/vm_access.h"
 #include "jit/autodiff/split.h"
 #include "jit/runner/kernel_cache.h"
 #include "runtime/device/device.h"
@@ -368,6 +369,10 @@ struct RunningScope {
 bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
                    EnterResult* outcome, Value& result) {
   const RegionPlan& plan = variant->plan;
+  if (VmAccess::depth(vm_) + plan.deepest > vm_.config().recursion_limit) {  // the interpreter finds the call that is one too many
+    *outcome = EnterResult::Interpret;
+    return true;
+  }
   TensorState& state = compiler_.tensors();
   const std::vector<Value>& entry = call.values();
   std::vector<jit::RunInput>& inputs = call.inputs();

@@ -6,6 +6,7 @@
 // Owns the frames, the program's place for the region's instructions (origins) and the steps that were taken. Must not know
 // what an instruction means.
 // Defined in frames.cpp, nested.cpp, recorded.cpp.
+#include <algorithm>
 #include <functional>
 
 #include "interpreter/capture/rooms.h"
@@ -58,7 +59,10 @@ class Frames : private Room {
   // The innermost frame returns: to its caller, or out of the region.
   void leave_with_return(const Av& result);
   size_t frame_count() const { return stack_.size(); }
-  void push_frame(AFrame frame) { stack_.push_back(std::move(frame)); }
+  void push_frame(AFrame frame) {
+    stack_.push_back(std::move(frame));
+    plan_.deepest = std::max(plan_.deepest, static_cast<uint32_t>(stack_.size() - 1));
+  }
   bool is_done() const { return done_; }
   uint32_t step_pc() const { return step_pc_; }  // of the instruction that is captured
   uint32_t steps_taken() const { return steps_; }

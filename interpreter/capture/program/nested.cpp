@@ -128,7 +128,7 @@ bool Frames::resume(VIterator& generator, Av* out) {
   body.generator = &generator;
   body.destination = kNestedDestination;
   body.call_origin = current_origin();
-  run_above(stack_.size(), [&] { stack_.push_back(std::move(body)); });
+  run_above(stack_.size(), [&] { push_frame(std::move(body)); });
   generator.running = false;
   *out = std::move(nested_result_);
   return generator.suspended != nullptr;

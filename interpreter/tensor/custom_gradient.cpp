@@ -9,19 +9,6 @@
 namespace tsc::interp {
 namespace {
 
-// The mode of a backward: gradients have a history of their own only with create_graph.
-class BackwardMode {
- public:
-  BackwardMode(Vm& vm, bool create_graph) : modes_(tensor_state(vm).modes), before_(modes_.grad_enabled) {
-    modes_.grad_enabled = create_graph;
-  }
-  ~BackwardMode() { modes_.grad_enabled = before_; }
-
- private:
-  Modes& modes_;
-  bool before_;
-};
-
 // What a hook gives back takes the gradient's place; None leaves it.
 jit::TapeTensor call_hook(Vm& vm, const Value& function, const jit::TapeTensor& gradient) {
   BackwardMode mode(vm, gradient.needs_grad());

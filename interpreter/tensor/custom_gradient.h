@@ -8,6 +8,19 @@
 
 namespace tsc::interp {
 
+// The mode of a backward and of what runs in it: gradients have a history of their own only with create_graph.
+class BackwardMode {
+ public:
+  BackwardMode(Vm& vm, bool create_graph) : modes_(tensor_state(vm).modes), before_(modes_.grad_enabled) {
+    modes_.grad_enabled = create_graph;
+  }
+  ~BackwardMode() { modes_.grad_enabled = before_; }
+
+ private:
+  Modes& modes_;
+  bool before_;
+};
+
 // Functions of a leaf: `before` see the gradient that this pass adds to `.grad` and may replace it, `after`
 // see the tensor once it is added.
 struct LeafHooks {

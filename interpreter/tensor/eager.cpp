@@ -37,7 +37,7 @@ class ScriptLeaf : public jit::LeafSink {
       return;
     }
     const Tensor operands[] = {existing->tensor, gradient.tensor};
-    if (gradient.needs_grad() || existing->needs_grad()) {
+    if (tensor_state(vm_).modes.grad_enabled) {  // with create_graph: who holds the gradient that there was keeps it as it is
       const jit::TapeTensor inputs[] = {tape_tensor(vm_, existing), gradient};
       object_->grad = from_tape(vm_, run_taped(Op::add, inputs, {}, {}, true).first).take();
       return;

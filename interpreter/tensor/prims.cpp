@@ -327,7 +327,9 @@ Value prim_backward(Vm& vm, Args& args) {
                                                " of tensors does not require grad and does not have a grad_fn");
   bool create_graph = truth(vm, args[3]);
   const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
-  jit::run_backward(roots, gradients, backward_options(vm, truth(vm, args[2]), create_graph));
+  const bool retain_graph = truth(vm, args[2]);
+  const BackwardMode mode(vm, create_graph);
+  jit::run_backward(roots, gradients, backward_options(vm, retain_graph, create_graph));
   return Value::none();
 }
 

@@ -106,8 +106,10 @@ struct NoGrad {
 void Gradients::check_accumulates(VTensor& leaf) {
   const Av existing = load_gradient(leaf);
   if (existing.is_none()) return;
+  VTensor& root = *root_of(*tensors_.share_tensor(existing));
+  if (root.requires_grad) break_here(BreakReason::history, "backward() adds to a gradient that has a history");
   NoGrad no_grad(modes_);
-  writes_.check_writable(*root_of(*tensors_.share_tensor(existing)));
+  writes_.check_writable(root);
 }
 
 void Gradients::accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient) {

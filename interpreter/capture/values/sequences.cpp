@@ -423,6 +423,7 @@ Av Containers::dict_find(const Av& dict, const Av& key) {
       if (equal(vm_, k.value, wanted)) return v;
     return Av();
   }
+  if (!is_dict(dict)) break_here(BreakReason::unknown_object, "an entry of a dict");
   return cells_.load_dict_entry(cast<DictObject>(dict.value), wanted);
 }
 

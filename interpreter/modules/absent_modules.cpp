@@ -13,6 +13,8 @@ namespace {
 #define TSC_NO_PROCESSES "scripts start no processes; run the program from the shell or the host"
 #define TSC_NO_FRAMES \
   "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
+#define TSC_NO_LISTS_OF_OBJECTS "the collector does not list objects; weakref.ref tells whether one is alive"
+#define TSC_OWN_PACE "the collector sets its pace by itself; use gc.disable, gc.enable and gc.collect"
 #define TSC_NO_QUANTIZATION \
   "there are no quantized tensors; use bfloat16 or float16 for smaller weights"
 #define TSC_NO_ARCHIVES "archives are not read; unpack the file first"
@@ -26,7 +28,6 @@ constexpr AbsentModule kRows[] = {
     {"code", "use `tenscript -i` or the prompt"},
     {"codecs", "use the methods encode and decode, and open(..., encoding=...)"},
     {"concurrent", TSC_ONE_THREAD},
-    {"configparser", "use json, dataclasses or argparse for settings"},
     {"ctypes", "scripts do not call C; a host defines functions and ops for them (docs/embedding.md)"},
     {"decimal", "scale to whole numbers, which are exact, or use float"},
     {"difflib", "compare line by line, or use an outside diff"},
@@ -117,6 +118,15 @@ constexpr AbsentModule kAttributes[] = {
     {"ast.parse", TSC_NO_SOURCE_ACCESS},
     {"einops.asnumpy", "numbers in bulk are tensors; use tolist(), or npy to write a file"},
     {"csv.Sniffer", "name the dialect: csv.reader(file, delimiter=...)"},
+    {"gc.freeze", TSC_OWN_PACE},
+    {"gc.get_count", TSC_OWN_PACE},
+    {"gc.get_objects", TSC_NO_LISTS_OF_OBJECTS},
+    {"gc.get_referents", TSC_NO_LISTS_OF_OBJECTS},
+    {"gc.get_referrers", TSC_NO_LISTS_OF_OBJECTS},
+    {"gc.get_stats", TSC_OWN_PACE},
+    {"gc.get_threshold", TSC_OWN_PACE},
+    {"gc.set_debug", TSC_OWN_PACE},
+    {"gc.set_threshold", TSC_OWN_PACE},
     {"inspect.currentframe", TSC_NO_FRAMES},
     {"inspect.getframeinfo", TSC_NO_FRAMES},
     {"inspect.stack", TSC_NO_FRAMES},
@@ -167,6 +177,8 @@ constexpr AbsentModule kAttributes[] = {
 };
 
 #undef TSC_NO_FRAMES
+#undef TSC_NO_LISTS_OF_OBJECTS
+#undef TSC_OWN_PACE
 #undef TSC_ONE_THREAD
 #undef TSC_NO_SOURCE_ACCESS
 #undef TSC_NO_NETWORK

@@ -541,7 +541,8 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
     if (number_of(value, &number)) check_number(x->tensor.dtype(), number);
     source = make_tensor(vm, number_tensor(value, x->tensor.dtype()));
   } else {
-    raise_type_error(vm, "can't assign a '" + type_name(vm, value) + "' to a tensor");
+    raise_type_error(vm, "can't assign a " + type_name(vm, value) + " to a torch." +
+                             std::string(dtype_info(x->tensor.dtype()).scalar_name) + "Tensor");
   }
   bool recording = state.modes.grad_enabled && (source->needs_grad() || x->needs_grad() || x->view);
   check_assignable(vm, x, state.modes.grad_enabled);

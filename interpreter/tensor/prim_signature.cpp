@@ -59,6 +59,7 @@ PrimSignature prim_signature(Op op) {
   if (op == Op::sort) writer.add(PrimParameter::Mode, "descending");
   if (op == Op::convolve) writer.add(PrimParameter::Mode, "channels_first=False");
   if (op == Op::amax || op == Op::amin) writer.add(PrimParameter::Mode, "nans_share=False");
+  if (reports_bounds(op)) writer.add(PrimParameter::Bounds, "bounds=0");
   writer.signature.fills = op == Op::full;
   return writer.signature;
 }

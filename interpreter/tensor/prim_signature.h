@@ -8,7 +8,7 @@
 
 namespace tsc::interp {
 
-enum class PrimParameter : uint8_t { Tensor, TensorList, Axis, Axes, Number, Sizes, DType, Mode };
+enum class PrimParameter : uint8_t { Tensor, TensorList, Axis, Axes, Number, Sizes, DType, Mode, Bounds };
 
 struct PrimSignature {
   SmallVector<PrimParameter, 8> parameters;

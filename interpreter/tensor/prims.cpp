@@ -48,6 +48,7 @@ PrimArguments parse_arguments(Vm& vm, const PrimSignature& signature, const Args
         break;
       case PrimParameter::DType: out.attributes.dtype = expect_dtype(vm, v, "dtype"); break;
       case PrimParameter::Mode: out.attributes.mode = truth(vm, v); break;
+      case PrimParameter::Bounds: out.attributes.mode = to_index(vm, v, "bounds"); break;
     }
   }
   if (signature.fills) check_number(out.attributes.dtype, out.scalars[0]);

@@ -80,6 +80,8 @@ Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other
 Value tensor_unary(Vm& vm, UnaryOp op, const Value& self) {
   static constexpr Op kOps[] = {Op::neg, Op::neg, Op::bitwise_not, Op::abs};
   if (op == UnaryOp::Positive) return self;
+  if (op == UnaryOp::Invert && is_differentiable(self_of(self)->tensor.dtype()))
+    raise_type_error(vm, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
   return run_elementwise(vm, kOps[static_cast<int>(op)], {&self, 1});
 }
 

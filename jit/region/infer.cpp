@@ -301,7 +301,7 @@ OpAttributes normal_attributes(Op op, const OpAttributes& attributes) {
     normal.axes = attributes.axes;
   if (op_row(op).dtype_rule == DTypeRule::Attribute) normal.dtype = attributes.dtype;
   const bool has_mode = family == Family::Sort || op == Op::amax || op == Op::amin || op == Op::convolve ||
-                        op == Op::save_for_backward;
+                        op == Op::save_for_backward || reports_bounds(op);
   if (has_mode) normal.mode = attributes.mode;
   return normal;
 }

@@ -19,6 +19,34 @@ namespace {
 
 constexpr double kMoveNanoseconds = 2.0;
 
+// The element at `position` of the index is `place`, which the axis has not.
+[[noreturn]] void refuse(BoundsReport report, int64_t position, int64_t place, int64_t axis, int64_t size) {
+  const std::string at = std::to_string(place), count = std::to_string(size);
+  switch (report) {
+    case BoundsReport::Selected: throw Error(ErrorKind::IndexError, "index out of range in self");
+    case BoundsReport::Target: throw Error(ErrorKind::IndexError, "Target " + at + " is out of bounds.");
+    case BoundsReport::Taken:
+      throw Error(ErrorKind::IndexError,
+                  "out of range: tried to access index " + at + " on a tensor of " + count + " elements.");
+    case BoundsReport::Bag:
+      throw Error(ErrorKind::RuntimeError, "Index " + std::to_string(position) + " of input takes value " + at +
+                                               " which is not in the valid range [0, " + count + ")");
+    case BoundsReport::FirstOffset:
+      throw Error(ErrorKind::RuntimeError,
+                  "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+                  "However, got " + at + "\n[ torch.LongTensor{} ]");
+    case BoundsReport::LastOffset:
+      throw Error(ErrorKind::RuntimeError, "offsets[-1] can not be greater than input's length " +
+                                               std::to_string(size - 1) + " but got offsets[-1] of " + at);
+    case BoundsReport::Placed:
+    case BoundsReport::Indexing: break;
+  }
+  const ErrorKind kind =
+      report == BoundsReport::Placed ? ErrorKind::RuntimeError : ErrorKind::IndexError;
+  throw Error(kind, "index " + at + " is out of bounds for dimension " + std::to_string(axis) +
+                        " with size " + count);
+}
+
 void check_bounds(const OpCall& call, const Tensor& index) {
   int64_t axis = call.attributes.axes[0], size = call.tensors[0].size(axis);
   const int64_t* places = index.data_as<int64_t>();
@@ -32,9 +60,7 @@ void check_bounds(const OpCall& call, const Tensor& index) {
   if (inside) return;
   for (int64_t i = 0; i < n; ++i)
     if (places[i] < 0 || places[i] >= size)
-      throw Error(ErrorKind::IndexError, "index " + std::to_string(places[i]) +
-                                             " is out of bounds for dimension " + std::to_string(axis) +
-                                             " with size " + std::to_string(size));
+      refuse(static_cast<BoundsReport>(call.attributes.mode), i, places[i], axis, size);
 }
 
 Tensor run_take(const OpCall& call) {

@@ -54,10 +54,16 @@ void check_axes(const Call& call, size_t count) {
 }
 
 void check_sizes_scalars(const Call& call, size_t first) {
-  for (size_t i = first; i < call.scalars.size(); ++i)
-    if (call.scalar(i) < 0)
-      call.fail(ErrorKind::RuntimeError,
-                "a tensor cannot have a negative size: " + std::to_string(call.scalar(i)));
+  for (size_t i = first; i < call.scalars.size(); ++i) {
+    if (call.scalar(i) >= 0) continue;
+    Sizes sizes;
+    for (size_t k = first; k < call.scalars.size(); ++k) sizes.push_back(call.scalar(k));
+    const std::string size = std::to_string(call.scalar(i)), shape = shape_text(sizes);
+    throw Error(ErrorKind::RuntimeError,
+                call.row.op == Op::reshape
+                    ? "invalid shape dimension " + size + " at index " + std::to_string(i - first) + " of shape " + shape
+                    : "Trying to create tensor with negative dimension " + size + ": " + shape);
+  }
 }
 
 void check_elementwise(const Call& call) {

@@ -24,6 +24,15 @@ std::string join_dtypes(std::span<const DType> dtypes) {
 }
 
 // NotImplementedError: no tensors of these dtypes; RuntimeError: not these together.
+// In the words of PyTorch's kernels, which call shifts by shorter names.
+[[noreturn]] void refuse_kernel(const OpRow& row, DType dtype) {
+  const std::string name = row.op == Op::shift_left    ? "lshift"
+                           : row.op == Op::shift_right ? "rshift"
+                                                       : std::string(row.name);
+  throw Error(ErrorKind::NotImplementedError, "\"" + name + "_cpu\" not implemented for '" +
+                                                  std::string(dtype_info(dtype).scalar_name) + "'");
+}
+
 [[noreturn]] void refuse(ErrorKind kind, const OpRow& row, const std::string& needs,
                          std::span<const DType> operands) {
   throw Error(kind, std::string(row.name) + ": " + needs + ", got " + join_dtypes(operands));
@@ -107,7 +116,7 @@ DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& at
       if (operand == DType::Bool) refuse(ErrorKind::NotImplementedError, row, "does not take bool tensors", operands);
       return operand;
     case DTypeRule::Integer:
-      if (is_differentiable(operand)) refuse(ErrorKind::NotImplementedError, row, "needs a bool or integer dtype", operands);
+      if (is_differentiable(operand)) refuse_kernel(row, operand);
       return operand;
     case DTypeRule::Bool:
       return DType::Bool;

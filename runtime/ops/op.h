@@ -51,11 +51,15 @@ struct OpRow {
 };
 
 // Attributes are static: part of the program, never run-time values.
+// How an index that lies outside is told of, in the words of the function that was called.
+enum class BoundsReport : int64_t { Indexing, Selected, Target, Placed, Taken, Bag, FirstOffset, LastOffset };
+
 struct OpAttributes {
   Sizes axes;                   // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops
   DType dtype = DType::F32;     // ops with DTypeRule::Attribute
   int64_t mode = 0;             // sort: 1 = descending; amax, amin: 1 = nans share the gradient;
-                                // convolve: 1 = the result's axes begin with groups and channels
+                                // convolve: 1 = the result's axes begin with groups and channels;
+                                // Index ops: a BoundsReport
   bool operator==(const OpAttributes&) const = default;
 };
 
@@ -101,6 +105,7 @@ std::span<const OpRow> op_rows();
 const OpRow& op_row(Op op);
 std::optional<Op> op_from_name(std::string_view name);
 inline std::string_view op_name(Op op) { return op_row(op).name; }
+inline bool reports_bounds(Op op) { return op_row(op).family == Family::Index && op != Op::nonzero; }
 inline bool is_elementwise(Op op) { return op_row(op).family <= Family::Ternary; }
 inline int op_result_count(Op op) { return op == Op::sort ? 2 : 1; }
 

@@ -89,6 +89,7 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
         attributes.dtype = expect_dtype(capture.vm(), av.value, "dtype");
         break;
       case PrimParameter::Mode: attributes.mode = capture.numbers().truth(av); break;
+      case PrimParameter::Bounds: attributes.mode = capture.numbers().concrete_int(av); break;
     }
   }
   if (signature.fills && !capture.tensors().tensor_of(arguments[0]))

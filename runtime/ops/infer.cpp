@@ -53,12 +53,18 @@ void check_axes(const Call& call, size_t count) {
                                            shape_text(call.operands[0]));
 }
 
+std::string bracketed(const Sizes& sizes) {
+  std::string text;
+  for (int64_t size : sizes) text += (text.empty() ? "[" : ", ") + std::to_string(size);
+  return text + "]";
+}
+
 void check_sizes_scalars(const Call& call, size_t first) {
   for (size_t i = first; i < call.scalars.size(); ++i) {
     if (call.scalar(i) >= 0) continue;
-    Sizes sizes;
+    Sizes sizes;  // as the script wrote them
     for (size_t k = first; k < call.scalars.size(); ++k) sizes.push_back(call.scalar(k));
-    const std::string size = std::to_string(call.scalar(i)), shape = shape_text(sizes);
+    const std::string size = std::to_string(call.scalar(i)), shape = bracketed(sizes);
     throw Error(ErrorKind::RuntimeError,
                 call.row.op == Op::reshape
                     ? "invalid shape dimension " + size + " at index " + std::to_string(i - first) + " of shape " + shape

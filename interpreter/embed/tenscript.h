@@ -148,7 +148,6 @@ typedef struct tsc_engine_options {
   const char* logs;            /* "graph_breaks,recompiles": events to print as they come */
   int stress_break;            /* tests: every captured statement leaves the compiled region */
   int strict_compiler;         /* tests: a fault of the compiler is an error, not a fallback */
-  int untimed;                 /* tests: the compiler decides nothing by the clock */
   uint32_t grants;             /* tsc_grant bits */
   const char* const* read_roots; /* folders below which files may be read */
   size_t read_root_count;
@@ -176,6 +175,7 @@ typedef struct tsc_engine_options {
   int check_shapes; /* calls are compared with the Tensor[...] annotations of what they call */
   uint32_t verify_percent; /* of the calls of compiled functions without effects, so many are interpreted
                               too; where the bits differ, a warning names the culprit */
+  int untimed; /* tests: the compiler decides nothing by the clock */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */

@@ -1,6 +1,7 @@
 #include "interpreter/capture/compiler/accounts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tsc::interp {
 namespace {
@@ -29,26 +30,23 @@ void CaptureAccounts::captured(const CodeObject* code, Clock::duration took) {
 }
 
 bool CaptureAccounts::missed(const CodeObject* code) {
-  ++accounts_[code].refused;
-  const auto [found, first] = spent_.try_emplace(code);
-  Misses& misses = found->second;
-  if (++misses.in_row < kMissesInRow) return first;
-  misses.in_row = 0;
-  misses.rest = std::clamp(2 * misses.rest, kShortRest, kLongRest);
+  Account& account = accounts_[code];
+  ++account.refused;
+  any_missed_ = true;
+  const bool first = !std::exchange(account.has_missed, true);
+  if (++account.misses < kMissesInRow) return first;
+  account.misses = 0;
+  account.rest = std::clamp(2 * account.rest, kShortRest, kLongRest);
   resting_ = code;
-  rest_ = misses.rest;
+  rest_ = account.rest;
   return false;
 }
 
 void CaptureAccounts::end_misses(const CodeObject* code) {
-  const auto found = spent_.find(code);
-  if (found != spent_.end()) found->second = {};
-}
-
-void CaptureAccounts::reset() {
-  accounts_.clear();
-  spent_.clear();
-  rest_ = 0;
+  const auto found = accounts_.find(code);
+  if (found == accounts_.end()) return;
+  found->second.misses = 0;
+  found->second.rest = 0;
 }
 
 }  // namespace tsc::interp

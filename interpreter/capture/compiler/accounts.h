@@ -26,11 +26,11 @@ class CaptureAccounts {
   // Nothing fitted at a place of the function, and nothing may be captured there now. Whether that is so for the first time.
   bool missed(const CodeObject* code);
   void fitted(const CodeObject* code) {
-    if (!spent_.empty()) [[unlikely]] end_misses(code);
+    if (any_missed_) [[unlikely]] end_misses(code);
   }
   // In front of each instruction of a function that is being interpreted: whether no variant is to be looked for there.
   bool rests(const CodeObject* code) { return rest_ && code == resting_ && --rest_; }
-  void reset();
+  void reset() { *this = CaptureAccounts(timed_); }
 
  private:
   struct Account {
@@ -38,16 +38,15 @@ class CaptureAccounts {
     Clock::time_point last;   // when the last capture ended
     Clock::duration took{};   // and how long it took
     uint32_t refused = 0;     // how many have been since
-  };
-  struct Misses {
-    uint32_t in_row = 0;
-    uint32_t rest = 0;  // how many instructions the last rest was
+    bool has_missed = false;
+    uint32_t misses = 0;      // in a row
+    uint32_t rest = 0;        // how many instructions the last rest was
   };
   void end_misses(const CodeObject* code);
 
-  const bool timed_;  // false: refusals count in place of time
+  bool timed_;  // false: refusals count in place of time
   std::unordered_map<const CodeObject*, Account> accounts_;
-  std::unordered_map<const CodeObject*, Misses> spent_;  // functions that were refused a capture
+  bool any_missed_ = false;
   const CodeObject* resting_ = nullptr;
   uint32_t rest_ = 0;  // instructions of it that are left
 };

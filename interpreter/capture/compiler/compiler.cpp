@@ -232,7 +232,8 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
       site.memory.another_length(source_place(sources, source), cast<ListObject>(now)->items.size());
     if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return false;
     const std::string place = source_place(sources, source);
-    if (!is_kind(now, Kind::Instance) && !is_kind(now, Kind::Function))
+    const bool plain = is_kind(now, Kind::Function) && is_plain_function(*cast<FunctionObject>(now));
+    if (!is_kind(now, Kind::Instance) && !plain)
       site.memory.another_whole(place, [&] { return sharing_.abandoned_objects().count(source.expected.object()) != 0; });
     site.memory.apart.insert(place);
   }

@@ -122,8 +122,7 @@ Value SecondOpinions::run_aside(Frame& frame, bool compiled) {
 bool SecondOpinions::has_second_opinion(const SiteKey& key, Frame& frame, Value* result) {
   Site& site = sites_.find(key)->second;
   if (site.trial.slower && site.trial.runs > kRunsBefore + kTimedRuns + kUntilAnother) {
-    site.trial = {};
-    site.trial.runs = kRunsBefore - 1;
+    site.trial = {.runs = kRunsBefore - 1, .reported = site.trial.reported};
   }
   ++site.trial.runs;
   if (wants_trial(site, frame)) {
@@ -196,7 +195,7 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   now->settled = (compiled && took > kShort) || now->runs >= kRunsBefore + kTimedRuns;
   if (!now->settled || now->interpreted == 0) return result;
   now->slower = now->interpreted < kSlower * now->compiled;
-  if (now->slower) report_slower(*now, frame);
+  if (now->slower && !std::exchange(now->reported, true)) report_slower(*now, frame);
   return result;
 }
 

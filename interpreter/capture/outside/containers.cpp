@@ -67,6 +67,7 @@ bool may_be_handed_on(const Value& v) {
     case Kind::Bytes:
     case Kind::File:
     case Kind::Native: return true;
+    case Kind::Function: return !is_plain_function(*cast<FunctionObject>(v));
     default: return false;
   }
 }
@@ -101,7 +102,9 @@ bool Structures::comes_apart(const Value& v, uint32_t source) const {
     case Kind::Iterator:
     case Kind::Generator:
     case Kind::Cell: return true;
-    case Kind::Function: return apart && is_plain_function(*cast<FunctionObject>(v));
+    case Kind::Function:
+      if (apart && is_plain_function(*cast<FunctionObject>(v))) return true;
+      break;
     case Kind::Native:
       if (as_plain_partial(v)) return true;
       break;
@@ -125,7 +128,7 @@ Av Structures::container_input(const Value& v, uint32_t source) {
   }
   switch (v.object()->kind) {
     case Kind::BoundMethod: return method_input(v, source);
-    case Kind::Function: return function_input(v, source);
+    case Kind::Function: return is_plain_function(*cast<FunctionObject>(v)) ? function_input(v, source) : instance_input(v, source);
     case Kind::Cell: return cell_input(v, source);
     case Kind::Set: return is_set_of_plain_items(vm_, v) ? set_input(v, source) : instance_input(v, source);
     case Kind::Native: return as_plain_partial(v) ? partial_input(v, source) : instance_input(v, source);

@@ -262,6 +262,7 @@ struct VIterator : Virtual {
   Av keyed;                   // Items: of this dict or set, which must keep its keys
   uint64_t keyed_version = 0;
   Av view;                    // Items: the keys of this view, whose values are read one by one
+  bool open = false;          // how many items there are, the call decides
   Local<CodeObject> begun_in;  // the instruction that began to iterate over it
   uint32_t begun_at = 0;
   Local<CodeObject> made_in;  // of one that cannot be made anywhere else: the instruction that made it

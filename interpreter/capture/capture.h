@@ -8,6 +8,7 @@
 // repeated calls. To use a room, include its header.
 #include <memory>
 
+#include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -18,6 +19,7 @@ struct CaptureResult {
   jit::Region region;
   RegionPlan plan;
   bool empty = false;  // nothing could be captured at this pc
+  std::vector<FollowedLoop> loops;      // whose number of turns the call decided
   std::vector<std::string> violations;  // of sizes that torch._dynamo.mark_dynamic marked
 };
 

@@ -11,6 +11,13 @@
 
 namespace tsc::interp {
 
+// A loop of the program: where its turns begin.
+struct LoopPlace {
+  const CodeObject* code;
+  uint32_t head;
+  bool operator==(const LoopPlace&) const = default;
+};
+
 struct CaptureMemory {
   struct Cell {
     Object* holder;
@@ -35,6 +42,9 @@ struct CaptureMemory {
     std::string place;
     const CodeObject* code;
     uint32_t pc;
+    // In a function of the library: where the program has called that. It is not to be left half way for a list.
+    const CodeObject* caller;
+    uint32_t call;
   };
   std::vector<Look> looks;
   // Places (source_place) of lists and dicts whose items something reads; of objects that must be taken by
@@ -49,6 +59,8 @@ struct CaptureMemory {
   void another_whole(const std::string& place, const std::function<bool()>& is_abandoned);
   void another_length(const std::string& place, size_t length);
   bool refuse_looks(const std::string& place, const char* detail);
+  // Loops that have another number of turns in each call (compiler/loop_turns.h): the region is left behind each turn.
+  std::vector<LoopPlace> varied;
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region
   // Places of tensors that are another input in one call and a tensor of their own in the next: each is an input of its own. Not
   // where the program asks which of them are one.

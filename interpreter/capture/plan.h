@@ -78,6 +78,8 @@ struct EntrySource {
 bool is_bare_tuple(const Value& v);
 // A function that is no more than its code, defaults and closure.
 bool is_plain_function(const FunctionObject& function);
+// Whether the library defines it.
+bool is_library(const CodeObject* code);
 // Whether the iterator takes its items from that object.
 bool walks_over(const Value& iterator, const Object* container);
 

@@ -55,6 +55,7 @@ void Compiler::reset() {
   runs_.forget_frames();
   watches_.reset();
   accounts_.reset();
+  loop_turns_.reset();
   codes_.clear();
 }
 
@@ -293,6 +294,10 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   CaptureMemory memory = std::move(site.memory);
   memory.specialises = settings.specialise;
   memory.only_call = settings.only_calls;
+  const CompiledMark* mark = mark_of(frame.function);
+  const bool whole = settings.specialise || demands_.error_on_graph_break || (mark && mark->fullgraph);
+  if (whole) memory.varied.clear();
+  else memory.varied = loop_turns_.varied();
   memory.lacks_memory = runs_.lacked_memory(frame.code);
   const auto began = std::chrono::steady_clock::now();
   std::optional<CaptureResult> captured;
@@ -303,6 +308,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   }
   Site& again = sites_.find(key)->second;
   again.memory = std::move(memory);
+  if (captured) loop_turns_.captured(frame.code, captured->loops);
   if (captured) requests_.check_captured(frame, again.memory, *captured);
   if (!captured || captured->empty) {
     again.hopeless = true;

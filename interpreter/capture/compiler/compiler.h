@@ -10,6 +10,7 @@
 
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/compiler/accounts.h"
+#include "interpreter/capture/compiler/loop_turns.h"
 #include "interpreter/capture/compiler/demands.h"
 #include "interpreter/capture/compiler/entry_checks.h"
 #include "interpreter/capture/compiler/materialize.h"
@@ -94,6 +95,7 @@ class Compiler : public CompilerHooks, public Watchers {
   std::vector<FirstCall> first_calls_;
   uint64_t captures_ = 0;
   CaptureAccounts accounts_;
+  LoopTurns loop_turns_;
   EntryChecks entry_checks_;
   RegionRuns runs_;
   VariantWatches watches_;

@@ -12,9 +12,6 @@ std::string place_text(const CodeObject* code, uint32_t pc) {
 
 namespace {
 
-// A file of the library's.
-bool is_library(const CodeObject* code) { return code->code->file().rfind("<stdlib>", 0) == 0; }
-
 // The line of the program that led there: of the library's own lines the one that called it.
 uint32_t users_origin(const RegionPlan& plan, uint32_t origin) {
   for (uint32_t at = origin; at; at = plan.origins[at].caller)

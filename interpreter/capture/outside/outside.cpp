@@ -49,6 +49,8 @@ bool is_bare_tuple(const Value& v) {
 
 bool is_plain_function(const FunctionObject& function) { return !function.compiled; }
 
+bool is_library(const CodeObject* code) { return code->code->file().starts_with("<stdlib>"); }
+
 bool Structures::is_tuple_by_items(const Value& v) {
   if (!is_bare_tuple(v)) return false;
   Type* type = v.object()->type;

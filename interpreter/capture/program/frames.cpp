@@ -119,6 +119,31 @@ void Frames::step() {
   if (!done_ && stack_.size() == depth && stack_.back().pc == pc) ++stack_.back().pc;
 }
 
+AFrame& Frames::program_frame() {
+  size_t at = stack_.size() - 1;
+  while (at > 0 && is_library(stack_[at].code.get())) --at;
+  return stack_[at];
+}
+
+void FollowedLoops::end_turn(const LoopPlace& place, uint32_t turns) {
+  const auto found = std::find_if(loops_.begin(), loops_.end(), [&](const FollowedLoop& loop) { return loop.place == place; });
+  if (found != loops_.end()) found->turns = std::max(found->turns, turns);
+  else loops_.push_back({place, turns});
+}
+
+void Frames::end_turn(uint32_t head) {
+  AFrame& now = frame();
+  const LoopPlace place{now.code.get(), head};
+  const bool is_open = now.open_test >= head && now.open_test <= now.pc;
+  if (is_open && std::find(memory_.varied.begin(), memory_.varied.end(), place) != memory_.varied.end())
+    break_here(BreakReason::loop_turns);
+  std::erase_if(now.turns, [&](const AFrame::Turns& loop) { return loop.head > head && loop.head < now.pc; });  // loops inside it
+  auto loop = std::find_if(now.turns.begin(), now.turns.end(), [&](const AFrame::Turns& one) { return one.head == head; });
+  if (loop == now.turns.end()) loop = now.turns.insert(loop, {head, 0});
+  ++loop->count;
+  if (is_open) loops_.end_turn(place, loop->count);
+}
+
 bool Frames::begins_statement(const AFrame& frame) const {
   int32_t index = lang::statement_at(*frame.code->code, frame.pc);
   return index >= 0 && frame.code->code->statements[static_cast<size_t>(index)].begin == frame.pc;

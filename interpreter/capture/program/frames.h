@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -33,6 +34,11 @@ struct AFrame {
   bool recorded = false;
   Av handled;                     // the exception of the region that it handles, in `handlers` handlers
   uint32_t handlers = 0;
+  struct Turns {
+    uint32_t head, count;
+  };
+  std::vector<Turns> turns;       // of the loops that it is in
+  uint32_t open_test = ~0u;       // where it last asked for a number or an iterator of the call, to go on or to jump
 };
 
 class Frames : private Room {
@@ -49,6 +55,8 @@ class Frames : private Room {
   // What super() without arguments asks of the frame.
   Av class_cell();
   Av first_argument();
+  // The innermost one that is not the library's, or else the entered one.
+  AFrame& program_frame();
   AFrame& frame_at(size_t depth) { return stack_[depth]; }
   // Whether a raise would find a handler. A `with torch.no_grad()` of the region's own does not count.
   bool is_protected();
@@ -88,6 +96,11 @@ class Frames : private Room {
   void drop_frames(size_t depth);
   // Pops a frame and gives its result to the caller.
   void return_from(const Av& result);
+  // The program goes on or jumps by what the call brought.
+  void note_open_test() { frame().open_test = frame().pc; }
+  // At the end of a turn of the loop that begins at `head`. A varied one leaves the region.
+  void end_turn(uint32_t head);
+  const std::vector<FollowedLoop>& loops() const { return loops_.all(); }
   uint32_t current_origin() { return origin_at(stack_.back().pc); }
   uint32_t origin_at(uint32_t pc);  // of the innermost frame
 
@@ -102,6 +115,7 @@ class Frames : private Room {
   void leave_or_refuse(const BreakHere& reason);
   void run_above(size_t base, const std::function<void()>& start);
 
+  FollowedLoops loops_;
   bool break_everywhere_ = false;  // every statement leaves its region (a test world)
   std::vector<AFrame> stack_;
   // Registers of the entered frame with objects that may die with them; empty: the program does not see that.

@@ -32,6 +32,11 @@ void CaptureMemory::another_length(const std::string& place, size_t length) {
   constexpr size_t kMostLengths = 16;
   lengths[place].insert(length);
   if (lengths[place].size() < kMostLengths) return;
+  for (Look& look : looks) {
+    if (look.place != place) continue;
+    look.code = look.caller;
+    look.pc = look.call;
+  }
   if (refuse_looks(place, "the items of a list that has another length in each call")) read.erase(place);
 }
 

@@ -160,9 +160,19 @@ void jump(Capture& c, const Instruction& i) { c.frames().frame().pc = lang::jump
 
 void step_jump(Capture& c, const Instruction& i) { jump(c, i); }
 
+void step_jump_back(Capture& c, const Instruction& i) {
+  c.frames().end_turn(lang::jump_target(i, c.frames().frame().pc));
+  jump(c, i);
+}
+
+bool decides(Capture& c, const Av& av) {
+  if (av.is_number()) c.frames().note_open_test();
+  return c.numbers().truth(av);
+}
+
 template <bool wanted>
 void step_jump_if(Capture& c, const Instruction& i) {
-  if (c.numbers().truth(c.frames().read(i.a)) == wanted) jump(c, i);
+  if (decides(c, c.frames().read(i.a)) == wanted) jump(c, i);
 }
 
 template <bool wanted>
@@ -175,7 +185,7 @@ void step_jump_if_none(Capture& c, const Instruction& i) {
 template <CompareOp op, bool constant>
 void step_jump_compare(Capture& c, const Instruction& i) {
   Av right = constant ? Av::constant(c.frames().frame().code->constants[i.b]) : c.frames().read(i.b);
-  bool result = c.numbers().truth(c.operators().compare(op, c.frames().read(i.a), right));
+  const bool result = decides(c, c.operators().compare(op, c.frames().read(i.a), right));
   if (result == (i.mode() != 0)) jump(c, i);
 }
 
@@ -254,7 +264,7 @@ constexpr StepRow kRows[] = {
     {lang::Op::In, step_in<false>},
     {lang::Op::NotIn, step_in<true>},
     {lang::Op::Jump, step_jump},
-    {lang::Op::JumpBack, step_jump},
+    {lang::Op::JumpBack, step_jump_back},
     {lang::Op::JumpIfTrue, step_jump_if<true>},
     {lang::Op::JumpIfFalse, step_jump_if<false>},
     {lang::Op::JumpIfNone, step_jump_if_none<true>},

@@ -204,6 +204,21 @@ std::optional<uint64_t> version_of_keys(const Av& av) {
 
 }  // namespace
 
+// Of what has been read.
+bool Iterators::has_open_length(const Av& av) const {
+  if (const VRange* range = as<VRange>(av)) return range->start.is_number() || range->stop.is_number() || range->step.is_number();
+  if (tensors_.tensor_of(av)) return true;
+  const VDictView* view = as<VDictView>(av);
+  const Av& whole = view ? view->dict : av;
+  const bool is_container = as<VList>(whole) || as<VDict>(whole) || as<VSet>(whole);
+  return is_container && whole.object->source != Virtual::kMadeHere;
+}
+
+bool Iterators::is_open(const VIterator& iterator) const {
+  if (iterator.form == VIterator::Form::Outside || iterator.open) return true;
+  return std::any_of(iterator.inner.begin(), iterator.inner.end(), [&](const Av& inner) { return is_open(*as<VIterator>(inner)); });
+}
+
 // What may change meanwhile is read when its turn comes: the items of a list, the values of a dict. Keys stay as they are.
 void Iterators::begin(VIterator& iterator, const Av& av, bool reverse) {
   if (containers_.is_sequence_of(av, Kind::List)) {
@@ -214,11 +229,13 @@ void Iterators::begin(VIterator& iterator, const Av& av, bool reverse) {
     iterator.reverse = reverse;
     const size_t size = av.is_constant() ? cast<ListObject>(av.value)->items.size() : as<VList>(av)->items.size();
     iterator.count = static_cast<int64_t>(size) - 1;
+    iterator.open = has_open_length(av);
     return;
   }
   const VDictView* view = as<VDictView>(av);
   const bool reads_values = view && view->form != VDictView::Form::Keys;
   iterator.items = reads_values ? containers_.dict_keys(view->dict) : items_of(av);
+  iterator.open = has_open_length(av);
   if (reverse) std::reverse(iterator.items.begin(), iterator.items.end());
   if (reads_values) iterator.view = av;
   const Av& keyed = view ? view->dict : av;

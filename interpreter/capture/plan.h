@@ -60,7 +60,7 @@ struct EntrySource {
   enum class Check : uint8_t {
     Nothing, Same, Alias, Int, Float, Tensor, Tuple, List, Dict, Instance, Text, Method, Function, Cell, Iterator, Set, Partial
   } check = Check::Nothing;
-  Value expected;           // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator, Set, Partial: its class; Function: its code
+  Value expected;           // Same: identity, or an equal None/bool/str; Tuple, Instance, Iterator, Set, Partial, Tensor: its class; Function: its code
   uint64_t tensor_key = 0;  // Tensor
   static constexpr uint32_t kAnyLength = ~0u;
   uint32_t length = 0;      // Tuple, List, Dict, Set; Function: its defaults; Partial: its positional arguments; Alias: the source that holds the same object

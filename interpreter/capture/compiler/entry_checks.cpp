@@ -9,12 +9,6 @@ namespace tsc::interp {
 
 namespace {
 
-// as_tensor, which walks the bases of a type, for what nearly always is no subclass.
-TensorObject* quick_tensor(const TensorState& state, const Value& v) {
-  if (v.is_object() && v.object()->type == state.tensor_type) return cast<TensorObject>(v);
-  return as_tensor(state, v);
-}
-
 // Of one class, which may be a script's.
 bool are_one_text(const Value& a, const Value& b) {
   return is_kind(a, Kind::Str) && is_kind(b, Kind::Str) && a.object()->type == b.object()->type &&
@@ -75,8 +69,8 @@ bool EntryChecks::check_source(const EntrySource& source, const Value& v) const 
     case Check::Int: return v.is_int();
     case Check::Float: return v.is_float();
     case Check::Tensor: {
-      TensorObject* tensor = quick_tensor(compiler_.tensors(), v);
-      if (!tensor) return false;
+      if (!v.is_object() || v.object()->type != source.expected.object()) return false;
+      TensorObject* tensor = cast<TensorObject>(v);
       if (tensor->view) refresh_history(vm_, tensor);
       return tensor_key(*tensor) == source.tensor_key;
     }

@@ -115,9 +115,9 @@ std::string source_change(Vm& vm, const EntrySource& source, const Value& now, c
     case Check::Int: return name + ": an int -> " + value_text(vm, now);
     case Check::Float: return name + ": a float -> " + value_text(vm, now);
     case Check::Tensor:
-      if (TensorObject* tensor = as_tensor(tensor_state(vm), now))
-        return tensor_change(source.tensor_key, tensor_key(*tensor), name);
-      return name + ": a Tensor -> " + value_text(vm, now);
+      if (now.is_object() && now.object()->type == source.expected.object())
+        return tensor_change(source.tensor_key, tensor_key(*cast<TensorObject>(now)), name);
+      return name + ": a " + cast<Type>(source.expected)->name + " -> " + value_text(vm, now);
     case Check::Method:
     case Check::Function:
     case Check::Cell:

@@ -96,6 +96,7 @@ Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   }
   EntrySource& entry = plan_.sources[source];
   entry.check = Check::Tensor;
+  entry.expected = Value(tensor->type);
   refresh_history(vm_, tensor);
   entry.tensor_key = tensor_key(*tensor);
   auto found = tensor_objects_.find(tensor);

@@ -67,6 +67,7 @@ class EntryState {
   };
   std::vector<Held> held_;  // by source
   std::vector<uint32_t> open_sources_, held_sources_, open_inputs_, held_inputs_, open_written_, open_graded_;
+  std::unordered_set<const Object*> held_graded_;
   std::vector<uint32_t> changed_;
   size_t misfits_ = 0;
   // When the region writes any input: where the held ones lie, and those of them that are written.

@@ -35,8 +35,10 @@ void EntryState::build(const RegionPlan& plan) {
   }
   for (uint32_t source : plan.written_sources)
     if (!held_[source].is_held) open_written_.push_back(source);
-  for (uint32_t source : plan.graded_sources)
-    if (!held_[source].is_held) open_graded_.push_back(source);
+  for (uint32_t source : plan.graded_sources) {
+    if (held_[source].is_held) held_graded_.insert(plan.sources[source].holder.object());
+    else open_graded_.push_back(source);
+  }
 }
 
 namespace {
@@ -92,6 +94,10 @@ bool EntryState::overlaps(const RegionPlan& plan, const std::vector<Value>& valu
 }
 
 bool EntryState::has_twins(const RegionPlan& plan, const std::vector<Value>& values) const {
+  for (uint32_t input : open_inputs_) {
+    const uint32_t source = plan.inputs[input].second;
+    if (plan.sources[source].check == Check::Tensor && held_graded_.count(values[source].object())) return true;
+  }
   for (uint32_t graded : open_graded_)
     for (const auto& [id, source] : plan.inputs)
       if (source != graded && plan.sources[source].check == Check::Tensor && values[source].is(values[graded])) return true;

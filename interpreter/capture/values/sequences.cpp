@@ -204,14 +204,18 @@ std::optional<uint64_t> version_of_keys(const Av& av) {
 
 }  // namespace
 
-// Of what has been read.
+// Of what has been read. Objects that are known by identity, as layers are, belong to the program, and so does their number.
 bool Iterators::has_open_length(const Av& av) const {
   if (const VRange* range = as<VRange>(av)) return range->start.is_number() || range->stop.is_number() || range->step.is_number();
   if (tensors_.tensor_of(av)) return true;
   const VDictView* view = as<VDictView>(av);
   const Av& whole = view ? view->dict : av;
-  const bool is_container = as<VList>(whole) || as<VDict>(whole) || as<VSet>(whole);
-  return is_container && whole.object->source != Virtual::kMadeHere;
+  const VList* list = as<VList>(whole);
+  const VDict* dict = as<VDict>(whole);
+  if (!(list || dict || as<VSet>(whole)) || whole.object->source == Virtual::kMadeHere) return false;
+  const auto is_kept = [](const Av& item) { return item.is_constant() && is_kind(item.value, Kind::Instance); };
+  if (list) return list->items.empty() || !is_kept(list->items[0]);
+  return !dict || dict->items.empty() || !is_kept(dict->items[0].second);
 }
 
 bool Iterators::is_open(const VIterator& iterator) const {

@@ -119,7 +119,8 @@ struct VTensor : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Tensor;
   VTensor() : Virtual(kKind) {}
   ValueId id = kNoValue;       // the newest version of its elements
-  uint32_t version = 0;        // counts writes
+  uint32_t version = 0;        // counts what makes other elements of it
+  uint32_t writes = 0, writes_outside = 0;  // of the program; those that its memory outside has seen
   bool requires_grad = false;  // of leaves and of results of recorded ops
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;

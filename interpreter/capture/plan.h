@@ -104,6 +104,7 @@ struct ObjectRecipe {
   std::vector<Recipe> parts;
   // Tensor: parts[0] = its elements (Live), or the parent of a view.
   bool requires_grad = false;
+  uint32_t writes = 0;           // that the region has made to it
   bool is_data = false;
   bool is_inference = false;
   bool has_history = false;

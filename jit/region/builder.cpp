@@ -250,9 +250,9 @@ void RegionBuilder::exit(uint32_t id, std::span<const ValueId> live) {
   append(Code::Exit, live).id = id;
 }
 
-void RegionBuilder::write_back(ValueId input, ValueId value) {
+void RegionBuilder::write_back(ValueId input, ValueId value, uint32_t further_writes) {
   const ValueId operands[] = {input, value};
-  append(Code::WriteBack, operands);
+  append(Code::WriteBack, operands).id = further_writes;
 }
 
 std::pair<ValueId, ValueId> RegionBuilder::rng_advance(ValueId draws) {

@@ -470,7 +470,7 @@ class Run {
       }
       copy_into(target, source);
     }
-    ++target.storage()->version;
+    target.storage()->version += 1 + instruction.id;
   }
 
   void run_rng_advance(const Instruction& instruction) {

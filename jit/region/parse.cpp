@@ -247,6 +247,7 @@ class Parser {
         numbered_list(instruction);
       } else {
         value_list(instruction.operands);
+        if (code == Code::WriteBack && accept("#")) instruction.id = this->id();
       }
       return;
     }

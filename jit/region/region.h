@@ -36,7 +36,8 @@ enum class Code : uint8_t {
   Host,        // host #id(operands) -> results: the embedder's callback runs it, in program order
   Guard,       // operand 0 (Bool) must be true, else leave through exit #id with the other operands
   Exit,        // terminator: leave through exit #id with the operands
-  WriteBack,   // operand 0: an input tensor; operand 1: the value its memory holds from here on
+  WriteBack,   // operand 0: an input tensor; operand 1: the value its memory holds from here on; `id`: how many
+               // writes of the program that were, beyond the first
   RngAdvance,  // operand: number of draws (Int) -> results: seed, offset before the draws (Int, Int)
   If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields
   Loop,        // operands: trip count (Int), then initial carried values; block parameters: the

@@ -417,6 +417,7 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   const ExitPlan& leaving = plan.exits[exit->id];
   if (leaving.form == ExitPlan::Form::Miss) return false;
   state.modes = leaving.modes;
+  materializer.count_writes(leaving.materials, exit->live);
   if (leaving.backward) prepare_history(*variant, leaving, materializer, exit->live, entry);
   for (const HostAction& store : leaving.stores) {
     std::vector<Value> values;

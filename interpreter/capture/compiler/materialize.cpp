@@ -79,6 +79,14 @@ Value Materializer::build_object(uint32_t index, const Materials& materials,
   }
 }
 
+void Materializer::count_writes(const Materials& materials, std::span<const jit::RunValue> live) {
+  for (const ObjectRecipe& recipe : materials.objects) {
+    if (!recipe.writes || recipe.is_view || objects_.find(recipe.number)) continue;
+    uint32_t& version = live[recipe.parts[0].index].tensor.storage()->version;
+    version = std::max(version, recipe.writes);
+  }
+}
+
 Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& materials,
                                  std::span<const jit::RunValue> live) {
   if (recipe.is_view) {
@@ -98,8 +106,10 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   Tensor elements = live[recipe.parts[0].index].tensor;
   // Two objects never share the memory of one region value, nor that of an input, and a fresh tensor is
   // row-major as in the interpreter.
-  if (!elements.is_contiguous()) elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
-  else if (is_shared(elements)) elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
+  if (!elements.is_contiguous() || is_shared(elements)) {
+    elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
+    elements.storage()->version = recipe.writes;
+  }
   return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
 }
 

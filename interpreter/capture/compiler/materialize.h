@@ -41,6 +41,9 @@ class Materializer {
       : vm_(vm), entry_(entry), first_number_(jit::next_sequence(object_count + 1)) {}
 
   Value build(const Recipe& recipe, const Materials& materials, std::span<const jit::RunValue> live);
+  // In front of anything that is built: memory of tensors that the region has made and written has a version, which gradients that
+  // save it remember.
+  void count_writes(const Materials& materials, std::span<const jit::RunValue> live);
   // Tensors built from now on get their history from `node`, output i for object numbers[i].
   void set_history(Ref<jit::TapeNode> node, const std::vector<uint32_t>& numbers);
   const Ref<jit::TapeNode>& history() const { return node_; }

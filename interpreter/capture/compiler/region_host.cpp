@@ -71,6 +71,7 @@ void RegionHost::host(uint32_t id, std::span<const jit::RunValue> arguments,
   ++performed_;
   std::vector<Value> values;
   values.reserve(action.values.size());
+  materializer_.count_writes(action.materials, arguments);
   for (const Recipe& recipe : action.values)
     values.push_back(materializer_.build(recipe, action.materials, arguments));
   const Value result = perform(vm_, action, values);

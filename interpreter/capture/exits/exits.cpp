@@ -136,6 +136,7 @@ void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
     for (ValueId scalar : tensor.view->scalars) recipe.parts.push_back(live(scalar));
   } else {
     recipe.parts.push_back(live(tensor.id));
+    recipe.writes = tensor.writes;
   }
   if (tensor.host.is_undefined() && tensor.has_grad_overlay && !tensor.grad.is_none())
     recipe.gradient = write(tensor.grad);

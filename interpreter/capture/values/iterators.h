@@ -25,6 +25,7 @@ class Iterators : private Room {
 
  private:
   bool has_open_length(const Av& av) const;
+  bool is_programs_own(const Av& av) const;
   bool next_live(VIterator& iterator, Av* out);
   bool next_item(VIterator& iterator, Av* out);
   std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);

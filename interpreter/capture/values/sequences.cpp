@@ -204,18 +204,22 @@ std::optional<uint64_t> version_of_keys(const Av& av) {
 
 }  // namespace
 
-// Of what has been read. Objects that are known by identity, as layers are, belong to the program, and so does their number.
+// Layers and parameters are known by identity.
+bool Iterators::is_programs_own(const Av& av) const {
+  if (av.is_constant()) return is_kind(av.value, Kind::Instance);
+  const bool came_in = is_virtual(av, VirtualKind::Tensor) && av.object->source != Virtual::kMadeHere;
+  return came_in && plan_.sources[av.object->source].holder.is_object();
+}
+
+// Of what has been read. Objects that belong to the program are as many as the program has.
 bool Iterators::has_open_length(const Av& av) const {
   if (const VRange* range = as<VRange>(av)) return range->start.is_number() || range->stop.is_number() || range->step.is_number();
   if (tensors_.tensor_of(av)) return true;
   const VDictView* view = as<VDictView>(av);
   const Av& whole = view ? view->dict : av;
-  const VList* list = as<VList>(whole);
-  const VDict* dict = as<VDict>(whole);
-  if (!(list || dict || as<VSet>(whole)) || whole.object->source == Virtual::kMadeHere) return false;
-  const auto is_kept = [](const Av& item) { return item.is_constant() && is_kind(item.value, Kind::Instance); };
-  if (list) return list->items.empty() || !is_kept(list->items[0]);
-  return !dict || dict->items.empty() || !is_kept(dict->items[0].second);
+  if (const VList* list = as<VList>(whole)) return list->items.empty() || !is_programs_own(list->items[0]);
+  if (const VDict* dict = as<VDict>(whole)) return dict->items.empty() || !is_programs_own(dict->items[0].second);
+  return as<VSet>(whole) != nullptr;
 }
 
 bool Iterators::is_open(const VIterator& iterator) const {

@@ -226,6 +226,7 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
   ++root->version;
+  ++root->writes;
   root->view.reset();
   root->unrecorded |= root->requires_grad && !modes_.grad_enabled;
   if (modes_.grad_enabled && taken->requires_grad) {
@@ -275,7 +276,8 @@ void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& 
 // region is left, which sets it: until then it is out of date.
 void Writes::write_back_all(bool leaving) {
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
-    builder_.write_back(tensor->input, tensor->id);
+    builder_.write_back(tensor->input, tensor->id, tensor->writes - tensor->writes_outside - 1);
+    tensor->writes_outside = tensor->writes;
     tensor->dirty = false;
   }
   dirty_.clear();

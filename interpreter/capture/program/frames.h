@@ -38,6 +38,7 @@ struct AFrame {
     uint32_t head, count;
   };
   std::vector<Turns> turns;       // of the loops that it is in
+  size_t turn_begins_at = 0;      // in the region's instructions
   uint32_t open_test = ~0u;       // where it last asked for a number or an iterator of the call, to go on or to jump
 };
 
@@ -97,7 +98,7 @@ class Frames : private Room {
   // Pops a frame and gives its result to the caller.
   void return_from(const Av& result);
   // The program goes on or jumps by what the call brought.
-  void note_open_test() { frame().open_test = frame().pc; }
+  void note_open_test();
   // At the end of a turn of the loop that begins at `head`. A varied one leaves the region.
   void end_turn(uint32_t head);
   const std::vector<FollowedLoop>& loops() const { return loops_.all(); }
@@ -111,6 +112,7 @@ class Frames : private Room {
   void note_held(const Frame& frame);
   void check_held(const lang::Instruction& instruction) const;
   bool begins_statement(const AFrame& frame) const;
+  [[noreturn]] void leave_turn();
   void leave_with_break(const BreakHere& reason);
   void leave_or_refuse(const BreakHere& reason);
   void run_above(size_t base, const std::function<void()>& start);

@@ -17,7 +17,8 @@ namespace {
 
 constexpr uint32_t kRunsBefore = 24;  // in a row, without another capture
 constexpr uint32_t kTimedRuns = 12;   // half of them interpreted, beginning with a compiled one
-constexpr uint32_t kUntilAnother = 1000;  // interpreted calls, until it is tried again: what comes in may be larger by then
+// Interpreted calls, until it is tried again: what comes in may be larger by then. Twice as many each time that it is not.
+constexpr uint32_t kFirstRest = 1000, kLongestRest = 256000;
 constexpr double kShort = 1000;       // microseconds: in a longer call it does not matter what entering regions costs
 constexpr double kSlower = 0.95;      // of the time of the region, what the interpreter must be below
 
@@ -121,9 +122,8 @@ Value SecondOpinions::run_aside(Frame& frame, bool compiled) {
 // Whether the call was run here, for one of the two.
 bool SecondOpinions::has_second_opinion(const SiteKey& key, Frame& frame, Value* result) {
   Site& site = sites_.find(key)->second;
-  if (site.trial.slower && site.trial.runs > kRunsBefore + kTimedRuns + kUntilAnother) {
-    site.trial = {.runs = kRunsBefore - 1, .reported = site.trial.reported};
-  }
+  if (site.trial.slower && site.trial.runs > kRunsBefore + kTimedRuns + site.trial.rest)
+    site.trial = {.runs = kRunsBefore - 1, .captures = site.trial.captures, .rest = site.trial.rest, .reported = true};
   ++site.trial.runs;
   if (wants_trial(site, frame)) {
     *result = run_trial(key, frame);
@@ -195,7 +195,9 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   now->settled = (compiled && took > kShort) || now->runs >= kRunsBefore + kTimedRuns;
   if (!now->settled || now->interpreted == 0) return result;
   now->slower = now->interpreted < kSlower * now->compiled;
-  if (now->slower && !std::exchange(now->reported, true)) report_slower(*now, frame);
+  if (!now->slower) return result;
+  now->rest = std::clamp(2 * now->rest, kFirstRest, kLongestRest);
+  if (!std::exchange(now->reported, true)) report_slower(*now, frame);
   return result;
 }
 

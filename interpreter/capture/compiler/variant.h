@@ -34,6 +34,7 @@ struct Variant {
 struct Trial {
   uint32_t runs = 0;      // since the last capture of the function
   uint32_t captures = 0;  // how many those were
+  uint32_t rest = 0;      // how many calls are interpreted before it is tried again
   bool settled = false, slower = false, running = false;
   bool reported = false;  // that it is slower: said once
   double compiled = 0, interpreted = 0;  // the shortest, in microseconds

@@ -182,7 +182,6 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
   found = sites_.find(key);  // a backend of the script's may have called reset()
   if (!variant || found == sites_.end()) return EnterResult::Interpret;
   sharing_.add_variant(found->second, variant);
-  found->second.trial.captures = accounts_.captures(key.code);
   if (try_variant(variant, frame, &outcome, result)) return outcome;
   return EnterResult::Interpret;
 }

@@ -148,13 +148,13 @@ bool SecondOpinions::leaves_history(const CodeObject* code) const {
 
 bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
   Trial& trial = site.trial;
-  if (trial.settled || trial.running || trial.runs < kRunsBefore || site.last >= site.variants.size()) return false;
-  if (vm_.sees_ends()) return false;  // the frame below holds the arguments to the end of the call
-  if (const uint32_t captures = compiler_.captures_of(frame.code); captures != trial.captures) {
-    trial.captures = captures;
-    trial.runs = 0;
+  if (trial.running) return false;
+  if (const uint32_t captures = compiler_.captures_of(frame.code); captures != trial.captures) {  // the function is another one
+    trial = {.captures = captures, .rest = trial.rest, .reported = trial.reported};
     return false;
   }
+  if (trial.settled || trial.runs < kRunsBefore || site.last >= site.variants.size()) return false;
+  if (vm_.sees_ends()) return false;  // the frame below holds the arguments to the end of the call
   Variant& variant = *site.variants[site.last];
   const CompiledMark& mark = *mark_of(frame.function);
   const bool asks = mark.settings->backend == Backend::Native && !mark.fullgraph && demands_.stance == Stance::Default &&

@@ -30,7 +30,7 @@ CaptureResult Capture::run() {
     structures_.read_from_now_on(*unread.object);
   }
   CaptureResult result = exits_.finish();
-  result.loops = frames_.loops();
+  result.loops = loops_.followed();
   const ExitPlan& last = result.plan.exits.back();
   result.empty = last.form == ExitPlan::Form::Resume && last.frames.size() == 1 &&
                  last.frames[0].pc == first_pc && result.plan.actions.empty();

@@ -33,6 +33,7 @@ class Capture : private Room {
   Frames& frames() const { return frames_; }
   Calls& calls() const { return calls_; }
   Raising& raising() const { return raising_; }
+  Loops& loops() const { return loops_; }
   RepeatedCalls& repeats() const { return repeats_; }
   Cells& cells() const { return cells_; }
   Inputs& inputs() const { return inputs_; }

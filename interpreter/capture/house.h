@@ -10,6 +10,7 @@
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/attributes.h"
@@ -41,6 +42,7 @@ struct House {
   Frames frames;
   Calls calls;
   Raising raising;
+  Loops loops;
   RepeatedCalls repeats;
   Cells cells;
   Inputs inputs;

@@ -5,6 +5,7 @@
 //   the program     frames      where the program stands: frames, registers, the step loop
 //                   calls       from a callee to a frame, an object or a native's row
 //                   raising     exceptions that the program raises and handles inside the region
+//                   loops       loops that are followed, and whether the call decides how many turns they have
 //                   repeats     calls that are recorded once and then repeated
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
@@ -45,6 +46,7 @@ class Frames;
 class Gradients;
 class Inputs;
 class Iterators;
+class Loops;
 class Numbers;
 class Operators;
 class Overlay;
@@ -95,6 +97,7 @@ struct Rooms {
   Frames& frames_;
   Calls& calls_;
   Raising& raising_;
+  Loops& loops_;
   RepeatedCalls& repeats_;
   Cells& cells_;
   Inputs& inputs_;

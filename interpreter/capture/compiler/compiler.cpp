@@ -282,6 +282,17 @@ void Compiler::refuse_capture(Frame& frame, Site& site, const CompileSettings& s
   frame.stepping |= !of_place;  // what comes behind this statement may have a variant
 }
 
+CaptureMemory Compiler::take_memory(const Frame& frame, Site& site, const CompileSettings& settings) const {
+  CaptureMemory memory = std::move(site.memory);
+  memory.specialises = settings.specialise;
+  memory.only_call = settings.only_calls;
+  memory.lacks_memory = runs_.lacked_memory(frame.code);
+  const CompiledMark* mark = mark_of(frame.function);
+  const bool follows_whole_loops = settings.specialise || demands_.error_on_graph_break || (mark && mark->fullgraph);
+  memory.varied = follows_whole_loops ? std::vector<LoopPlace>() : loop_turns_.varied();
+  return memory;
+}
+
 std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const CompileSettings& settings) {
   if (!may_capture(site, frame.code, settings)) {
     refuse_capture(frame, site, settings);
@@ -290,14 +301,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   ++site.captures;
   entry_checks_.take_apart(frame, site);
   const SiteKey key{frame.code, frame.pc, &settings};
-  CaptureMemory memory = std::move(site.memory);
-  memory.specialises = settings.specialise;
-  memory.only_call = settings.only_calls;
-  const CompiledMark* mark = mark_of(frame.function);
-  const bool whole = settings.specialise || demands_.error_on_graph_break || (mark && mark->fullgraph);
-  if (whole) memory.varied.clear();
-  else memory.varied = loop_turns_.varied();
-  memory.lacks_memory = runs_.lacked_memory(frame.code);
+  CaptureMemory memory = take_memory(frame, site, settings);
   const auto began = std::chrono::steady_clock::now();
   std::optional<CaptureResult> captured;
   try {
@@ -370,6 +374,15 @@ struct RunningScope {
   ~RunningScope() { variant.running = false; }
 };
 
+void fill_inputs(const Variant& variant, const std::vector<Value>& entry, std::vector<jit::RunInput>& inputs) {
+  for (uint32_t i : variant.entry.open_inputs()) {
+    const uint32_t source = variant.plan.inputs[i].second;
+    const Value& v = entry[source];
+    if (variant.plan.sources[source].check == EntrySource::Check::Tensor) inputs[i].tensor = &cast<TensorObject>(v)->tensor;
+    else number_of(v, &inputs[i].scalar);
+  }
+}
+
 }  // namespace
 
 bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, EntryOfCall& call,
@@ -382,13 +395,7 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   TensorState& state = compiler_.tensors();
   const std::vector<Value>& entry = call.values();
   std::vector<jit::RunInput>& inputs = call.inputs();
-  for (uint32_t i : variant->entry.open_inputs()) {
-    const uint32_t source = plan.inputs[i].second;
-    const Value& v = entry[source];
-    if (plan.sources[source].check == EntrySource::Check::Tensor)
-      inputs[i].tensor = &cast<TensorObject>(v)->tensor;
-    else number_of(v, &inputs[i].scalar);
-  }
+  fill_inputs(*variant, entry, inputs);
   Materializer materializer(vm_, entry, plan.object_count);
   RegionHost host(vm_, *variant, materializer);
   jit::RunContext context;

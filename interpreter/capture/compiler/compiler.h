@@ -79,6 +79,7 @@ class Compiler : public CompilerHooks, public Watchers {
   void begin_first_call(Frame& frame);
   bool goes_on_first_call(const Frame& frame);
   void refuse_capture(Frame& frame, Site& site, const CompileSettings& settings);
+  CaptureMemory take_memory(const Frame& frame, Site& site, const CompileSettings& settings) const;
   std::shared_ptr<Variant> make_variant(Frame& frame, Site& site, const CompileSettings& settings);
 
   // The parts hold references to each other, which are taken before the parts are there. Variants go before the settings that

@@ -226,7 +226,7 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
 // was to be handed on it needs more than the class: it is known by identity.
 void Structures::read_from_now_on(const Virtual& object) {
   const std::string& place = container_places_.at(&object);
-  const AFrame& caller = frames_.program_frame();
+  const AFrame& caller = program_frame(frames_);
   memory_.looks.push_back({place, frames_.frame().code.get(), frames_.frame().pc, caller.code.get(), caller.pc});
   (object.kind == VirtualKind::Instance ? memory_.whole : memory_.read).insert(place);
   throw CaptureRestart{};

@@ -119,44 +119,10 @@ void Frames::step() {
   if (!done_ && stack_.size() == depth && stack_.back().pc == pc) ++stack_.back().pc;
 }
 
-AFrame& Frames::program_frame() {
-  size_t at = stack_.size() - 1;
-  while (at > 0 && is_library(stack_[at].code.get())) --at;
-  return stack_[at];
-}
-
-void FollowedLoops::end_turn(const LoopPlace& place, uint32_t turns) {
-  const auto found = std::find_if(loops_.begin(), loops_.end(), [&](const FollowedLoop& loop) { return loop.place == place; });
-  if (found != loops_.end()) found->turns = std::max(found->turns, turns);
-  else loops_.push_back({place, turns});
-}
-
-// A loop of the library that computes nothing, as one that checks the parts of cat(), is no place to leave a region: the call that
-// the program has made is the interpreter's then.
-void Frames::leave_turn() {
-  const auto& instructions = region_.body.instructions;
-  const bool computes = std::any_of(instructions.begin() + static_cast<std::ptrdiff_t>(frame().turn_begins_at), instructions.end(),
-                                    [](const jit::Instruction& one) { return one.code == jit::Code::Op; });
-  AFrame& caller = program_frame();
-  if (!computes && &caller != &frame()) refuse(caller.code.get(), caller.pc, {BreakReason::loop_turns, ""});
-  break_here(BreakReason::loop_turns);
-}
-
-void Frames::note_open_test() {
-  frame().open_test = frame().pc;
-  frame().turn_begins_at = region_.body.instructions.size();
-}
-
-void Frames::end_turn(uint32_t head) {
-  AFrame& now = frame();
-  const LoopPlace place{now.code.get(), head};
-  const bool is_open = now.open_test >= head && now.open_test <= now.pc;
-  if (is_open && std::find(memory_.varied.begin(), memory_.varied.end(), place) != memory_.varied.end()) leave_turn();
-  std::erase_if(now.turns, [&](const AFrame::Turns& loop) { return loop.head > head && loop.head < now.pc; });  // loops inside it
-  auto loop = std::find_if(now.turns.begin(), now.turns.end(), [&](const AFrame::Turns& one) { return one.head == head; });
-  if (loop == now.turns.end()) loop = now.turns.insert(loop, {head, 0});
-  ++loop->count;
-  if (is_open) loops_.end_turn(place, loop->count);
+AFrame& program_frame(Frames& frames) {
+  size_t at = frames.frame_count() - 1;
+  while (at > 0 && is_library(frames.frame_at(at).code.get())) --at;
+  return frames.frame_at(at);
 }
 
 bool Frames::begins_statement(const AFrame& frame) const {

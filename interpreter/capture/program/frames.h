@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -56,8 +55,6 @@ class Frames : private Room {
   // What super() without arguments asks of the frame.
   Av class_cell();
   Av first_argument();
-  // The innermost one that is not the library's, or else the entered one.
-  AFrame& program_frame();
   AFrame& frame_at(size_t depth) { return stack_[depth]; }
   // Whether a raise would find a handler. A `with torch.no_grad()` of the region's own does not count.
   bool is_protected();
@@ -97,11 +94,6 @@ class Frames : private Room {
   void drop_frames(size_t depth);
   // Pops a frame and gives its result to the caller.
   void return_from(const Av& result);
-  // The program goes on or jumps by what the call brought.
-  void note_open_test();
-  // At the end of a turn of the loop that begins at `head`. A varied one leaves the region.
-  void end_turn(uint32_t head);
-  const std::vector<FollowedLoop>& loops() const { return loops_.all(); }
   uint32_t current_origin() { return origin_at(stack_.back().pc); }
   uint32_t origin_at(uint32_t pc);  // of the innermost frame
 
@@ -112,12 +104,10 @@ class Frames : private Room {
   void note_held(const Frame& frame);
   void check_held(const lang::Instruction& instruction) const;
   bool begins_statement(const AFrame& frame) const;
-  [[noreturn]] void leave_turn();
   void leave_with_break(const BreakHere& reason);
   void leave_or_refuse(const BreakHere& reason);
   void run_above(size_t base, const std::function<void()>& start);
 
-  FollowedLoops loops_;
   bool break_everywhere_ = false;  // every statement leaves its region (a test world)
   std::vector<AFrame> stack_;
   // Registers of the entered frame with objects that may die with them; empty: the program does not see that.
@@ -133,5 +123,8 @@ class Frames : private Room {
   uint32_t origin_ = 0;
   size_t origin_depth_ = 0;
 };
+
+// The innermost frame that is not the library's, or else the entered one.
+AFrame& program_frame(Frames& frames);
 
 }  // namespace tsc::interp

@@ -161,12 +161,12 @@ void jump(Capture& c, const Instruction& i) { c.frames().frame().pc = lang::jump
 void step_jump(Capture& c, const Instruction& i) { jump(c, i); }
 
 void step_jump_back(Capture& c, const Instruction& i) {
-  c.frames().end_turn(lang::jump_target(i, c.frames().frame().pc));
+  c.loops().end_turn(lang::jump_target(i, c.frames().frame().pc));
   jump(c, i);
 }
 
 bool decides(Capture& c, const Av& av) {
-  if (av.is_number()) c.frames().note_open_test();
+  if (av.is_number()) c.loops().note_open_test();
   return c.numbers().truth(av);
 }
 

@@ -52,7 +52,7 @@ void step_get_iter(Capture& c, const Instruction& i) {
 void step_for_iter(Capture& c, const Instruction& i) {
   VIterator* iterator = as<VIterator>(c.frames().read(i.b));
   if (!iterator) break_here(BreakReason::unknown_object, "an iterator from outside the region");
-  if (c.iterators().is_open(*iterator)) c.frames().note_open_test();
+  if (c.loops().is_open(*iterator)) c.loops().note_open_test();
   Av item;
   if (c.iterators().next(*iterator, &item)) return c.frames().write(i.a, item);
   c.frames().write(i.b, Av());

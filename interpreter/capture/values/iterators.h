@@ -17,15 +17,11 @@ class Iterators : private Room {
   // False: it has ended.
   bool next(VIterator& iterator, Av* out);
   void begin(VIterator& iterator, const Av& av, bool reverse = false);
-  // Whether the call decides how many items there are.
-  bool is_open(const VIterator& iterator) const;
   // An iterator made here outlives the region: the next capture leaves in front of the instruction that made it.
   [[noreturn]] void refuse_making(const VIterator& iterator);
 
 
  private:
-  bool has_open_length(const Av& av) const;
-  bool is_programs_own(const Av& av) const;
   bool next_live(VIterator& iterator, Av* out);
   bool next_item(VIterator& iterator, Av* out);
   std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);

@@ -204,29 +204,6 @@ std::optional<uint64_t> version_of_keys(const Av& av) {
 
 }  // namespace
 
-// Layers and parameters are known by identity.
-bool Iterators::is_programs_own(const Av& av) const {
-  if (av.is_constant()) return is_kind(av.value, Kind::Instance);
-  const bool came_in = is_virtual(av, VirtualKind::Tensor) && av.object->source != Virtual::kMadeHere;
-  return came_in && plan_.sources[av.object->source].holder.is_object();
-}
-
-// Of what has been read. Objects that belong to the program are as many as the program has.
-bool Iterators::has_open_length(const Av& av) const {
-  if (const VRange* range = as<VRange>(av)) return range->start.is_number() || range->stop.is_number() || range->step.is_number();
-  if (tensors_.tensor_of(av)) return true;
-  const VDictView* view = as<VDictView>(av);
-  const Av& whole = view ? view->dict : av;
-  if (const VList* list = as<VList>(whole)) return list->items.empty() || !is_programs_own(list->items[0]);
-  if (const VDict* dict = as<VDict>(whole)) return dict->items.empty() || !is_programs_own(dict->items[0].second);
-  return as<VSet>(whole) != nullptr;
-}
-
-bool Iterators::is_open(const VIterator& iterator) const {
-  if (iterator.form == VIterator::Form::Outside || iterator.open) return true;
-  return std::any_of(iterator.inner.begin(), iterator.inner.end(), [&](const Av& inner) { return is_open(*as<VIterator>(inner)); });
-}
-
 // What may change meanwhile is read when its turn comes: the items of a list, the values of a dict. Keys stay as they are.
 void Iterators::begin(VIterator& iterator, const Av& av, bool reverse) {
   if (containers_.is_sequence_of(av, Kind::List)) {
@@ -237,13 +214,13 @@ void Iterators::begin(VIterator& iterator, const Av& av, bool reverse) {
     iterator.reverse = reverse;
     const size_t size = av.is_constant() ? cast<ListObject>(av.value)->items.size() : as<VList>(av)->items.size();
     iterator.count = static_cast<int64_t>(size) - 1;
-    iterator.open = has_open_length(av);
+    iterator.open = loops_.has_open_length(av);
     return;
   }
   const VDictView* view = as<VDictView>(av);
   const bool reads_values = view && view->form != VDictView::Form::Keys;
   iterator.items = reads_values ? containers_.dict_keys(view->dict) : items_of(av);
-  iterator.open = has_open_length(av);
+  iterator.open = loops_.has_open_length(av);
   if (reverse) std::reverse(iterator.items.begin(), iterator.items.end());
   if (reads_values) iterator.view = av;
   const Av& keyed = view ? view->dict : av;

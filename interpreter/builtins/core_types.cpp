@@ -1,5 +1,6 @@
 // The types that the type builder itself needs, and object's and type's methods.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
@@ -139,11 +140,19 @@ Value type_base_get(Vm&, const Value& self) {
   return base ? Value(base) : Value::none();
 }
 Value type_dict_get(Vm& vm, const Value& self) {
-  return make_mapping_proxy(vm, Value(cast<Type>(self)->attributes));
+  return make_mapping_proxy(vm, Value(cast<Type>(self)->attributes), cast<Type>(self));
 }
 Value type_module_get(Vm& vm, const Value& self) {
   const Value* own = lookup_in_type(cast<Type>(self), vm.names().module);
   return own && is_kind(*own, Kind::Str) ? *own : str_value(vm, "builtins");
+}
+Value type_annotations_get(Vm& vm, const Value& self) {
+  Type* type = cast<Type>(self);
+  if (!(type->type_flags & kScriptClass)) raise_attribute_error(vm, self, vm.names().annotations);
+  return annotations_of_class(vm, type);
+}
+void type_annotations_set(Vm& vm, const Value& self, const Value& value) {
+  set_type_attribute(vm, cast<Type>(self), vm.names().annotations, value);
 }
 Value type_doc_get(Vm& vm, const Value& self) {
   Value v = dict_get(vm, cast<Type>(self)->attributes, Value(vm.names().doc.get()));
@@ -417,6 +426,7 @@ void init_object_methods(Vm& vm) {
       .getter("__dict__", type_dict_get)
       .getter("__module__", type_module_get)
       .getter("__doc__", type_doc_get)
+      .getter("__annotations__", type_annotations_get, type_annotations_set)
       .method("mro", "self", type_mro)
       .method("__subclasses__", "self", type_subclasses);
   publish_slots(vm, vm.types().type);

@@ -1,5 +1,6 @@
 // Functions, builtin functions, bound methods, code, cells, modules, generators.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -119,12 +120,12 @@ Value function_dict(Vm& vm, const Value& v) {
   return f->attributes.value();
 }
 Value function_annotations(Vm& vm, const Value& v) {
-  auto* f = cast<FunctionObject>(v);
-  if (!f->annotations) f->annotations = make_dict(vm).take();
-  return f->annotations;
+  return annotations_of_function(vm, cast<FunctionObject>(v));
 }
-void function_set_annotations(Vm&, const Value& v, const Value& value) {
-  cast<FunctionObject>(v)->annotations = value;
+void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
+  const bool none = !value || value.is_none();
+  if (!none && !is_kind(value, Kind::Dict)) raise_type_error(vm, "__annotations__ must be set to a dict object");
+  cast<FunctionObject>(v)->annotations = none ? make_dict(vm).take() : value;
 }
 Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
 Value function_defaults(Vm& vm, const Value& v) {
@@ -307,8 +308,14 @@ Value module_construct(Vm& vm, Type*, Args& args) {
   dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
   return module.take();
 }
-void module_traverse(Object* o, Visitor& visit) { visit(static_cast<ModuleObject*>(o)->globals.get()); }
-void module_clear(Vm&, Object* o) { static_cast<ModuleObject*>(o)->globals->table.clear(); }
+void module_traverse(Object* o, Visitor& visit) {
+  visit(static_cast<ModuleObject*>(o)->globals.get());
+  visit(static_cast<ModuleObject*>(o)->annotations);
+}
+void module_clear(Vm&, Object* o) {
+  static_cast<ModuleObject*>(o)->annotations.reset();
+  static_cast<ModuleObject*>(o)->globals->table.clear();
+}
 Value module_get(Vm& vm, const Value& self, StrObject* name) {
   auto* m = cast<ModuleObject>(self);
   if (Value v = dict_get(vm, m->globals, Value(name))) return v;
@@ -330,6 +337,7 @@ Value module_repr(Vm& vm, const Value& self) {
                                        : "<module '" + m->name + "' from '" + m->file + "'>");
 }
 Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
+Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
 
 // --- generators -------------------------------------------------------------------------------------------
 
@@ -483,7 +491,7 @@ static void init_code_and_modules(Vm& vm) {
   module.slots().delete_attribute = module_delete;
   module.slots().repr = module_repr;
   module.slots().construct = module_construct;
-  module.getter("__dict__", module_dict);
+  module.getter("__dict__", module_dict).getter("__annotations__", module_annotations);
   t.module = module.finish();
 }
 

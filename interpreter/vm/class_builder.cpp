@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/vm_access.h"
 
@@ -231,6 +232,19 @@ Type* choose_metaclass(Vm& vm, const ClassRequest& request) {
   return chosen;
 }
 
+// Whether the program, not the library, has written how classes of this metaclass are made: it may look into the
+// namespace for annotations.
+bool has_script_hook(Vm& vm, Type* metaclass) {
+  for (StrObject* name : {vm.names().new_.get(), vm.names().init.get()}) {
+    const Value* found = lookup_in_type(metaclass, name);
+    const bool is_wrapped = found && is_kind(*found, Kind::StaticMethod);
+    const Value hook = is_wrapped ? static_cast<WrappedMethod*>(found->object())->function : found ? *found : Value();
+    auto* function = try_cast<FunctionObject>(hook);
+    if (function && !function->code->code.signature().file().starts_with("<stdlib>")) return true;
+  }
+  return false;
+}
+
 // A base that is not a class (List[int]) names the classes that stand for it; the namespace remembers
 // what was written.
 void resolve_bases(Vm& vm, ClassRequest& request) {
@@ -265,6 +279,7 @@ Value build_class(Vm& vm, const ClassRequest& request) {
     raise(vm, vm.exceptions().NotImplementedError,
           "__prepare__ of a metaclass is not part of the language: the body of a class writes into a "
           "plain dict; change that in __new__, or use __init_subclass__ or __set_name__");
+  if (has_script_hook(vm, metaclass)) settle_annotations(vm, plain.namespace_);
   Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(),
                         Value(plain.namespace_.get())};
   std::vector<StrObject*> names;

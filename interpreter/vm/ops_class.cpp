@@ -1,21 +1,11 @@
 // Making functions and classes; with-statements; exceptions; imports; match patterns.
 #include "interpreter/modules/importer.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp {
-
-namespace {
-
-Value annotations_dict(Vm& vm, TupleObject* pairs) {
-  Local<DictObject> dict = make_dict(vm);
-  for (uint32_t k = 0; k + 1 < pairs->size; k += 2)
-    dict_set(vm, dict, pairs->items[k], pairs->items[k + 1]);
-  return dict.take();
-}
-
-}  // namespace
 
 Local<FunctionObject> make_function(Vm& vm, CodeObject* code, ModuleObject* module) {
   Local<FunctionObject> function = vm.heap().make<FunctionObject>(vm.types().function);
@@ -30,8 +20,14 @@ namespace ops {
 
 void MakeFunction(Vm& vm, Frame& f, Instruction i) {
   CodeObject* code = f.code->nested[i.b];
-  Local<FunctionObject> function = make_function(vm, code, f.function->module);
   Value* part = f.registers + i.c;
+  const Value names = i.mode() & 16 ? f.extra : Value();
+  if (code->code.signature().kind == lang::CodeKind::Annotations) {
+    f.registers[i.a] = make_annotations(vm, code, f.function->module, i.mode() & 4 ? *part : Value(), names).take();
+    if (i.mode() & 4 && part != f.registers + i.a) part->reset();
+    return;
+  }
+  Local<FunctionObject> function = make_function(vm, code, f.function->module);
   if (i.mode() & 1) {
     auto span = cast<TupleObject>(*part)->span();
     function->defaults.assign(span.begin(), span.end());
@@ -49,11 +45,25 @@ void MakeFunction(Vm& vm, Frame& f, Instruction i) {
       function->closure.emplace_back(cast<CellObject>(cell));
     (part++)->reset();
   }
-  if (i.mode() & 8) {
-    function->annotations = annotations_dict(vm, cast<TupleObject>(*part));
-    part->reset();
-  }
+  if (i.mode() & (8 | 16))
+    function->annotations =
+        make_annotations(vm, nullptr, f.function->module, i.mode() & 8 ? *part : Value(), names).take();
+  if (i.mode() & 8) part->reset();
   f.registers[i.a] = function.take();
+}
+
+void KeepAnnotations(Vm& vm, Frame& f, Instruction i) {
+  const bool in_module = f.code->code->kind == lang::CodeKind::Module;
+  DictObject* names = f.extra ? cast<DictObject>(f.extra) : f.globals;
+  if (i.mode() == 1) {
+    if (!dict_get(vm, names, Value(vm.names().annotations.get())))
+      dict_set(vm, names, "__annotations__", make_dict(vm).take());
+    return;
+  }
+  if (!in_module) return dict_set(vm, names, "__annotations__", f.registers[i.a]);
+  // A module that is loaded again says anew what its annotations are.
+  dict_remove(vm, names, Value(vm.names().annotations.get()));
+  f.function->module->annotations = f.registers[i.a];
 }
 
 void MakeClass(Vm& vm, Frame& f, Instruction i) {

@@ -259,7 +259,7 @@ Operand Emitter::emit_generator_call(const GeneratorExp& node, Want want) {
   Reg mark = b_.top();
   CodeRef code = nested_code(*node.scope, CodeKind::GeneratorExpression, node.span, nullptr,
                              [&](Emitter& inner) { inner.emit_generator_expression(node); });
-  Operand function = make_function(*node.scope, std::move(code), nullptr, nullptr, node.span, {});
+  Operand function = make_function(*node.scope, std::move(code), nullptr, node.span, {});
   Reg argument = b_.top();
   const Expr* iter = node.generators[0]->iter;
   Operand iterable = expr(iter);

@@ -81,6 +81,8 @@ void function_set(Vm& vm, const Value& self, StrObject* name, const Value& value
 }
 void function_delete(Vm& vm, const Value& self, StrObject* name) {
   auto* f = cast<FunctionObject>(self);
+  const Value* found = lookup_in_type(f->type, name);
+  if (found && is_kind(*found, Kind::NativeProperty)) return generic_delete_attribute(vm, self, name);
   note_store(vm, f, Value(name));
   if (!f->attributes || !dict_remove(vm, f->attributes, Value(name)))
     raise_attribute_error(vm, self, name);
@@ -88,12 +90,12 @@ void function_delete(Vm& vm, const Value& self, StrObject* name) {
 
 Value function_name(Vm&, const Value& v) { return cast<FunctionObject>(v)->name.value(); }
 void function_set_name(Vm& vm, const Value& v, const Value& name) {
-  text_of(vm, name, "__name__");
+  if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__name__ must be set to a string object");
   cast<FunctionObject>(v)->name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_qualname(Vm&, const Value& v) { return cast<FunctionObject>(v)->qualified_name.value(); }
 void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
-  text_of(vm, name, "__qualname__");
+  if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__qualname__ must be set to a string object");
   cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_doc(Vm& vm, const Value& v) {
@@ -112,7 +114,7 @@ Value function_module(Vm& vm, const Value& v) {
 void function_set_module(Vm& vm, const Value& v, const Value& value) {
   auto* f = cast<FunctionObject>(v);
   if (!f->attributes) f->attributes = make_dict(vm);
-  dict_set(vm, f->attributes, Value(vm.names().module.get()), value);
+  dict_set(vm, f->attributes, Value(vm.names().module.get()), value ? value : Value::none());
 }
 Value function_dict(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);

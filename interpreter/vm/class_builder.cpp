@@ -5,6 +5,7 @@
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/vm_access.h"
+#include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
 

@@ -116,7 +116,7 @@ Value source(Vm& vm, Args& a) {
 Value annotations(Vm& vm, Args& a) { return readable_annotations(vm, a[0]).take(); }
 
 // share_annotations(to, from): False where one is no script function.
-Value share(Vm& vm, Args& a) {
+Value share(Vm&, Args& a) {
   auto* to = try_cast<FunctionObject>(a[0]);
   auto* method = try_cast<BoundMethod>(a[1]);
   auto* from = try_cast<FunctionObject>(method ? method->function : a[1]);

@@ -221,6 +221,7 @@ void init_bytes_type(Vm& vm) {
   s.release = [](Heap& heap, Object* o) { return heap.may_free(static_cast<BytesObject*>(o)->data.size()); };
   s.construct = bytes_construct;
   s.repr = bytes_repr;
+  s.to_str = bytes_repr;  // also where a class has a __repr__ of its own
   s.hash = bytes_hash;
   s.length = bytes_length;
   s.get_item = byte_string_item;

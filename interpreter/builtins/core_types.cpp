@@ -92,11 +92,11 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   DictObject* dict = try_cast<DictObject>(args[2]);
   if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
                                       type_name(vm, args[2]));
-  request.namespace_ = make_dict(vm);
-  request.namespace_->table.copy_from(dict->table);
+  Local<DictObject> names = make_dict(vm);
+  names->table.copy_from(dict->table);
   if (Frame* frame = vm.current_frame(); frame && !dict_get(vm, dict, "__module__"))
-    if (Value module = dict_get(vm, frame->globals, "__name__"))
-      dict_set(vm, request.namespace_, "__module__", module);
+    if (Value module = dict_get(vm, frame->globals, "__name__")) dict_set(vm, names, "__module__", module);
+  request.namespace_ = names.take();
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     request.keywords.emplace_back(args.keyword_names[i], args.keyword_values[i]);
   return type == vm.types().type ? build_class(vm, request) : make_class(vm, type, request);
@@ -159,6 +159,7 @@ Value type_doc_get(Vm& vm, const Value& self) {
   return v ? v : Value::none();
 }
 Value type_mro(Vm& vm, Args& a) { return to_list(vm, type_mro_get(vm, a[0])).take(); }
+Value type_prepare(Vm& vm, Args&) { return make_dict(vm).take(); }
 Value type_subclasses(Vm& vm, Args& a) {
   Local<ListObject> list = make_list(vm);
   for (Type* t : cast<Type>(a[0])->subclasses) list->items.push_back(Value(t));
@@ -427,6 +428,7 @@ void init_object_methods(Vm& vm) {
       .getter("__module__", type_module_get)
       .getter("__doc__", type_doc_get)
       .getter("__annotations__", type_annotations_get, type_annotations_set)
+      .class_method("__prepare__", "cls, *args, **keywords", type_prepare)
       .method("mro", "self", type_mro)
       .method("__subclasses__", "self", type_subclasses);
   publish_slots(vm, vm.types().type);

@@ -207,6 +207,16 @@ void settle_annotations(Vm& vm, DictObject* names) {
   if (later) dict_set(vm, names, kName, evaluate(vm, later, true).take());
 }
 
+void settle_annotations(Vm& vm, const Value& mapping, FunctionObject* body) {
+  const Local<AnnotationsObject> later(as_annotations(vm, body->annotations));
+  if (!later) return;
+  const Value held = get_item(vm, mapping, Value(vm.names().annotations.get()));
+  auto* dict = try_cast<DictObject>(held);
+  const Local<DictObject> found = evaluate(vm, later, true);
+  for (uint32_t i = 0; dict && i < found->table.used(); ++i)
+    if (const Table::Entry e = found->table.entry(i); e.key) dict_set(vm, dict, e.key, e.value);
+}
+
 void share_annotations(FunctionObject* to, FunctionObject* from) {
   while (from != to && is_kind(from->annotations, Kind::Function)) from = cast<FunctionObject>(from->annotations);
   if (to == from) return;

@@ -33,6 +33,8 @@ Value annotations_of_module(Vm& vm, ModuleObject* module);
 Local<DictObject> readable_annotations(Vm& vm, const Value& object);
 // The same where they are not evaluated in a namespace that a metaclass is about to see.
 void settle_annotations(Vm& vm, DictObject* names);
+// The same for a mapping that is not simply a dict: the dict that it holds is filled with what the body annotated.
+void settle_annotations(Vm& vm, const Value& mapping, FunctionObject* body);
 
 // Both have the annotations of `from`, which stay unevaluated.
 void share_annotations(FunctionObject* to, FunctionObject* from);

@@ -53,17 +53,20 @@ void MakeFunction(Vm& vm, Frame& f, Instruction i) {
 }
 
 void KeepAnnotations(Vm& vm, Frame& f, Instruction i) {
-  const bool in_module = f.code->code->kind == lang::CodeKind::Module;
-  DictObject* names = f.extra ? cast<DictObject>(f.extra) : f.globals;
-  if (i.mode() == 1) {
-    if (!dict_get(vm, names, Value(vm.names().annotations.get())))
-      dict_set(vm, names, "__annotations__", make_dict(vm).take());
-    return;
+  const Value name(vm.names().annotations.get());
+  const Value names = f.extra ? f.extra : Value(f.globals);
+  const bool is_plain = names.object()->type == vm.types().dict;
+  if (i.mode() == 1 || !is_plain) {
+    if (!contains(vm, names, name)) set_item(vm, names, name, make_dict(vm).take());
+    // The mapping that a metaclass prepared sees a dict, which is filled behind the body (settle_annotations).
+    if (i.mode() == 0) f.function->annotations = f.registers[i.a];
+  } else if (f.code->code->kind == lang::CodeKind::ClassBody) {
+    dict_set(vm, cast<DictObject>(names), name, f.registers[i.a]);
+  } else {
+    // A module that is loaded again says anew what its annotations are.
+    dict_remove(vm, f.globals, name);
+    f.function->module->annotations = f.registers[i.a];
   }
-  if (!in_module) return dict_set(vm, names, "__annotations__", f.registers[i.a]);
-  // A module that is loaded again says anew what its annotations are.
-  dict_remove(vm, names, Value(vm.names().annotations.get()));
-  f.function->module->annotations = f.registers[i.a];
 }
 
 void MakeClass(Vm& vm, Frame& f, Instruction i) {
@@ -71,7 +74,7 @@ void MakeClass(Vm& vm, Frame& f, Instruction i) {
   Value* r = f.registers + i.b;
   ClassRequest request;
   request.name = Local<StrObject>(cast<StrObject>(r[0]));
-  request.namespace_ = Local<DictObject>(cast<DictObject>(r[1]));
+  request.body = Local<FunctionObject>(cast<FunctionObject>(r[1]));
   for (uint32_t k = 0; k < shape.positional; ++k) request.bases.push_back(r[2 + k]);
   for (size_t k = 0; k < shape.keywords.size(); ++k)
     request.keywords.emplace_back(f.code->names[shape.keywords[k]], r[2 + shape.positional + k]);
@@ -83,7 +86,7 @@ void MakeClassEx(Vm& vm, Frame& f, Instruction i) {
   Value* r = f.registers + i.b;
   ClassRequest request;
   request.name = Local<StrObject>(cast<StrObject>(r[0]));
-  request.namespace_ = Local<DictObject>(cast<DictObject>(r[1]));
+  request.body = Local<FunctionObject>(cast<FunctionObject>(r[1]));
   for (const Value& base : cast<TupleObject>(r[2])->span()) request.bases.push_back(base);
   Table& keywords = cast<DictObject>(r[3])->table;
   for (uint32_t k = 0; k < keywords.used(); ++k)

@@ -169,7 +169,7 @@ class Emitter {
   void emit_class_def(const ClassDef& node);
   Operand class_value(const ClassDef& node);
   Operand class_value_ex(const ClassDef& node, CodeRef body);
-  void class_namespace(const ClassDef& node, CodeRef body, Reg to);
+  void class_head(const ClassDef& node, CodeRef body, Reg base);
   void apply_decorators(List<Expr*> decorators, Reg first, Reg value);
   using EmitBody = std::function<void(Emitter&)>;
   CodeRef nested_code(const Scope& scope, CodeKind kind, Span span, const Arguments* args,

@@ -162,7 +162,7 @@ void Emitter::emit_class_body(const ClassDef& node) {
     b_.emit(Op::StoreName, b_.site(SiteKind::Name, name), value, 0, where);
     b_.code().instructions.back().flags |= kReleaseB;
   };
-  b_.emit(Op::LoadGlobal, value, b_.site(SiteKind::Global, "__name__"), 0, where);
+  b_.emit(Op::LoadName, value, b_.site(SiteKind::Name, "__name__"), 0, where);
   store_name("__module__");
   b_.load_constant(value, str_literal(node.scope->qualname), where);
   store_name("__qualname__");
@@ -183,12 +183,10 @@ void Emitter::emit_class_body(const ClassDef& node) {
   b_.effect(Op::Return, {value, true}, where);
 }
 
-// Runs the body: `to` receives the namespace.
-void Emitter::class_namespace(const ClassDef& node, CodeRef body, Reg to) {
-  Operand function =
-      make_function(*node.scope, std::move(body), nullptr, node.name_span, {});
-  b_.unary(Op::CallClassBody, to, function, 0, at(node.name_span));
-  b_.reset(function.reg);
+// The name and the function of the body, in two registers.
+void Emitter::class_head(const ClassDef& node, CodeRef body, Reg base) {
+  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  make_function(*node.scope, std::move(body), nullptr, node.name_span, base + 1);
 }
 
 Operand Emitter::class_value(const ClassDef& node) {
@@ -202,9 +200,8 @@ Operand Emitter::class_value(const ClassDef& node) {
   for (const Keyword* keyword : node.keywords) is_plain &= !keyword->name.empty();
   if (!is_plain) return class_value_ex(node, std::move(body));
   Reg base = b_.allocate(2);
-  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  class_head(node, std::move(body), base);
   argument_values(node.bases, node.keywords);
-  class_namespace(node, std::move(body), base + 1);
   b_.reset(base);
   Reg to = b_.allocate();
   b_.emit(Op::MakeClass, to, base, call_shape(node.bases.size(), node.keywords),
@@ -214,7 +211,7 @@ Operand Emitter::class_value(const ClassDef& node) {
 
 Operand Emitter::class_value_ex(const ClassDef& node, CodeRef body) {
   Reg base = b_.allocate(2);
-  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  class_head(node, std::move(body), base);
   emit_sequence(node.bases, Op::BuildTuple, node.name_span, {});
   if (node.keywords.empty()) {
     Reg keywords = b_.allocate();
@@ -222,7 +219,6 @@ Operand Emitter::class_value_ex(const ClassDef& node, CodeRef body) {
   } else {
     keyword_dict(node.keywords, {}, node.name_span);
   }
-  class_namespace(node, std::move(body), base + 1);
   b_.reset(base);
   Reg to = b_.allocate();
   b_.emit(Op::MakeClassEx, to, base, 0, at(node.name_span));

@@ -543,8 +543,10 @@ struct Module {
   List<Stmt*> body;
   Span span;
   Scope* scope = nullptr;
-  // Annotations of variables, of the module and its classes, are evaluated where they stand: the text reads the
-  // name `__annotations__`, or other texts share the module's namespace.
+  // The name `__annotations__` stands in the text: annotations of variables, of the module and its classes, are evaluated
+  // where they stand.
+  bool reads_annotations = false;
+  // Those of the module are for another reason: it shares its namespace with other texts.
   bool annotates_at_once = false;
   // `from __future__ import annotations`: annotations mean their text.
   bool postpones_annotations = false;

@@ -91,7 +91,7 @@ void AstBuilder::finish_module(Chain<Stmt*>* statements) {
   module_ = arena_.make<Module>();
   module_->body = list_of(statements);
   module_->span = {0, static_cast<uint32_t>(source_.text().size())};
-  module_->annotates_at_once = reads_annotations_;
+  module_->reads_annotations = reads_annotations_;
   module_->postpones_annotations = postpones_annotations_;
 }
 

@@ -42,7 +42,7 @@ void Walker::function_annotations(FunctionDef* f) {
 void Walker::variable_annotation(AnnAssign* a) {
   ScopeTable* scope = at_.scope;
   const bool is_kept = a->simple && (scope->kind() == ScopeKind::Module || scope->kind() == ScopeKind::Class);
-  if (!is_kept || module_->annotates_at_once) return annotation(a->annotation);
+  if (!is_kept || annotates_at_once()) return annotation(a->annotation);
   evaluated_later(variable_annotations(), a->annotation);
 }
 
@@ -56,9 +56,13 @@ ScopeTable* Walker::variable_annotations() {
   return scope->annotations;
 }
 
+bool Walker::annotates_at_once() const {
+  return module_->reads_annotations || (module_->annotates_at_once && at_.scope->kind() == ScopeKind::Module);
+}
+
 // Where not every annotation is reached, the body notes which are, and the hidden function's closure has that note.
 void Walker::note_conditional(List<Stmt*> body) {
-  if (module_->annotates_at_once) return;
+  if (annotates_at_once()) return;
   const std::vector<Annotated> names = annotated_names(body);
   if (std::none_of(names.begin(), names.end(), [](const Annotated& a) { return a.may_be_passed_by; })) return;
   Enter enter(*this, variable_annotations());

@@ -37,6 +37,7 @@ class Walker {
   void evaluated_later(ScopeTable* scope, Expr* e);
   ScopeTable* annotation_scope();
   ScopeTable* variable_annotations();
+  bool annotates_at_once() const;
   void note_conditional(List<Stmt*> body);
   void future_import(const ImportFrom* i);
 

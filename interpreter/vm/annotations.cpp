@@ -83,10 +83,10 @@ Local<DictObject> evaluate(Vm& vm, FunctionObject* function, bool readable) {
   return Evaluator(vm, make_code(vm, code), function->module, as_annotations(vm, function->annotations)).all(readable);
 }
 
-// Up to where in its text a module has run.
-uint32_t position_of(Vm& vm, const ModuleObject* module) {
+// Up to where a module's text has run.
+uint32_t position_of(Vm& vm, const AnnotationsObject& later) {
   for (const Frame* frame = vm.current_frame(); frame; frame = frame->back)
-    if (frame->code->code->kind == lang::CodeKind::Module && frame->function->module == module)
+    if (frame->code->code->kind == lang::CodeKind::Module && frame->code->code->source == later.code->code->source)
       return frame->code->code->spans[frame->pc].whole.begin;
   return UINT32_MAX;
 }
@@ -96,6 +96,38 @@ Value* own_entry(Vm& vm, DictObject* names) {
   return place < 0 ? nullptr : &names->table.entry(static_cast<uint32_t>(place)).value;
 }
 
+// Adds to `found` what a text and those before it annotated, up to a position in the text. With `readable` the text of an
+// annotation stands for one that cannot be evaluated.
+void find_reached(Vm& vm, AnnotationsObject* later, uint32_t position, DictObject* found, bool readable) {
+  if (later->before) {
+    find_reached(vm, later->before, UINT32_MAX, found, readable);
+    later->before = nullptr;
+  }
+  Evaluator evaluator(vm, later->code, later->module, later);
+  later->is_found.resize(evaluator.count());
+  for (uint32_t i = 0; i < evaluator.count(); ++i) {
+    if (later->is_found[i] || !evaluator.was_reached(i, position)) continue;
+    dict_set(vm, found, evaluator.name(i), readable ? evaluator.value_or_text(i) : evaluator.value(i));
+    later->is_found[i] = true;
+  }
+}
+
+Value module_annotations(Vm& vm, ModuleObject* module, bool readable) {
+  if (const Value* entry = own_entry(vm, module->globals)) return *entry;
+  const Local<AnnotationsObject> later(as_annotations(vm, module->annotations));
+  Local<DictObject> dict = later && later->found ? later->found : make_dict(vm);
+  const uint32_t position = later ? position_of(vm, *later) : UINT32_MAX;
+  if (later) {
+    later->found = dict;
+    find_reached(vm, later, position, dict, readable);
+  }
+  if (position == UINT32_MAX) {
+    dict_set(vm, module->globals, kName, dict.value());
+    module->annotations.reset();
+  }
+  return dict.value();
+}
+
 void traverse(Object* o, Visitor& visit) {
   auto* a = static_cast<AnnotationsObject*>(o);
   visit(a->code.get());
@@ -103,6 +135,7 @@ void traverse(Object* o, Visitor& visit) {
   for (const auto& cell : a->closure) visit(cell.get());
   visit(a->names);
   visit(a->found.get());
+  visit(a->before.get());
 }
 
 void clear(Vm&, Object* o) {
@@ -156,33 +189,26 @@ Value annotations_of_class(Vm& vm, Type* type) {
   return dict;
 }
 
-Value annotations_of_module(Vm& vm, ModuleObject* module) {
-  if (const Value* entry = own_entry(vm, module->globals)) return *entry;
-  const Local<AnnotationsObject> later(as_annotations(vm, module->annotations));
-  if (!later) {
-    const Value dict = make_dict(vm).take();
-    dict_set(vm, module->globals, kName, dict);
-    return dict;
-  }
-  if (!later->found) later->found = make_dict(vm);
-  const uint32_t position = position_of(vm, module);
-  Evaluator evaluator(vm, later->code, module, later);
-  later->is_found.resize(evaluator.count());
-  for (uint32_t i = 0; i < evaluator.count(); ++i) {
-    if (later->is_found[i] || !evaluator.was_reached(i, position)) continue;
-    dict_set(vm, later->found, evaluator.name(i), evaluator.value(i));
-    later->is_found[i] = true;
-  }
-  if (position == UINT32_MAX) {
-    dict_set(vm, module->globals, kName, later->found.value());
-    module->annotations.reset();
-  }
-  return later->found.value();
+Value annotations_of_module(Vm& vm, ModuleObject* module) { return module_annotations(vm, module, false); }
+
+void keep_annotations(Vm& vm, ModuleObject* module, const Value& annotations) {
+  AnnotationsObject* made = as_annotations(vm, annotations);
+  if (const Value* entry = own_entry(vm, module->globals); entry && is_kind(*entry, Kind::Dict))
+    made->found = Local<DictObject>(cast<DictObject>(*entry));
+  dict_remove(vm, module->globals, Value(vm.names().annotations.get()));
+  made->before = Local<AnnotationsObject>(as_annotations(vm, module->annotations));
+  module->annotations = annotations;
 }
 
 Local<DictObject> readable_annotations(Vm& vm, const Value& object) {
   auto* function = try_cast<FunctionObject>(object);
   while (function && is_kind(function->annotations, Kind::Function)) function = cast<FunctionObject>(function->annotations);
+  if (auto* module = try_cast<ModuleObject>(object)) {
+    Local<DictObject> copy = make_dict(vm);
+    const Value known = module_annotations(vm, module, true);
+    if (auto* dict = try_cast<DictObject>(known)) copy->table.copy_from(dict->table);
+    return copy;
+  }
   auto* names = try_cast<DictObject>(object);
   if (auto* type = try_cast<Type>(object)) names = type->attributes;
   Value known = names && own_entry(vm, names) ? *own_entry(vm, names) : Value();

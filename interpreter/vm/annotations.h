@@ -12,9 +12,11 @@ struct AnnotationsObject : Object {
   Local<ModuleObject> module;
   std::vector<Local<CellObject>> closure;
   Value names;  // the namespace of the class body, or of the code of exec; Undefined: it is not read
-  // Of a module that still runs: what was asked for so far.
+  // Of a module: what was found before, of this text while it runs, of other texts that ran in the module, and those of
+  // them that nobody has asked for yet.
   Local<DictObject> found;
   std::vector<bool> is_found;
+  Local<AnnotationsObject> before;
   AnnotationsObject() : Object(Kind::Native) {}
 };
 
@@ -27,6 +29,8 @@ AnnotationsObject* as_annotations(Vm& vm, const Value& v);  // null for other va
 Value annotations_of_function(Vm& vm, FunctionObject* function);
 Value annotations_of_class(Vm& vm, Type* type);
 Value annotations_of_module(Vm& vm, ModuleObject* module);
+// A text says what its module's annotations are, beside those of texts before it.
+void keep_annotations(Vm& vm, ModuleObject* module, const Value& annotations);
 
 // Those of a function, a class alone, a module or a namespace in a dict of its own; the text of one that cannot be evaluated stands
 // for it, as if it had been written in quotes.

@@ -50,7 +50,12 @@ Type* make_iterator_type(Vm& vm, std::string_view name,
     return static_cast<T*>(self.object())->next(vm, out);
   };
   slots.construct = construct;
-  if constexpr (requires { &T::state; }) builder.allow_subclasses(offset_of(&T::state));
+  if constexpr (requires { &T::state; }) {
+    // Counted from the Object, in front of which such an iterator has its table of virtual functions.
+    alignas(T) static char storage[sizeof(T)];
+    const char* object = reinterpret_cast<char*>(static_cast<Object*>(reinterpret_cast<T*>(storage)));
+    builder.allow_subclasses(offset_of(&T::state) - static_cast<uint32_t>(object - storage));
+  }
   return builder.finish();
 }
 

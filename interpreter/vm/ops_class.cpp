@@ -57,15 +57,14 @@ void KeepAnnotations(Vm& vm, Frame& f, Instruction i) {
   const Value names = f.extra ? f.extra : Value(f.globals);
   const bool is_plain = names.object()->type == vm.types().dict;
   if (i.mode() == 1 || !is_plain) {
-    if (!contains(vm, names, name)) set_item(vm, names, name, make_dict(vm).take());
+    if (!contains(vm, names, name))
+      set_item(vm, names, name, f.extra ? make_dict(vm).take() : readable_annotations(vm, Value(f.function->module.get())).take());
     // The mapping that a metaclass prepared sees a dict, which is filled behind the body (settle_annotations).
     if (i.mode() == 0) f.function->annotations = f.registers[i.a];
   } else if (f.code->code->kind == lang::CodeKind::ClassBody) {
     dict_set(vm, cast<DictObject>(names), name, f.registers[i.a]);
   } else {
-    // A module that is loaded again says anew what its annotations are.
-    dict_remove(vm, f.globals, name);
-    f.function->module->annotations = f.registers[i.a];
+    keep_annotations(vm, f.function->module, f.registers[i.a]);
   }
 }
 

@@ -53,9 +53,11 @@ CodeRef Emitter::annotations_code(const Scope& scope, const std::vector<Annotate
 // At the top of a class body or module.
 void Emitter::begin_annotations(List<Stmt*> body, Span span) {
   annotated_ = annotated_names(body);
-  if (annotated_.empty()) return;
+  const bool reads_other_texts =
+      context_.reads_annotations && b_.code().kind == CodeKind::Module && !context_.options.own_names;
+  if (annotated_.empty() && !reads_other_texts) return;
   const Reg mark = b_.top();
-  if (context_.annotates_at_once) {
+  if (annotates_at_once()) {
     b_.load_constant(b_.allocate(), none_literal(), at(span));
     b_.effect(Op::KeepAnnotations, {mark, true}, at(span));
     b_.code().instructions.back().flags |= 1 << 3;

@@ -236,7 +236,7 @@ void Emitter::emit_ann_assign(const AnnAssign& node) {
   }
   const CodeKind kind = b_.code().kind;
   if (kind != CodeKind::ClassBody && kind != CodeKind::Module) return;
-  context_.annotates_at_once ? annotate_at_once(node) : note_annotation(node);
+  annotates_at_once() ? annotate_at_once(node) : note_annotation(node);
 }
 
 void Emitter::emit_delete(const Expr* target) {

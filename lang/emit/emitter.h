@@ -29,7 +29,7 @@ struct EmitContext {
   // With checked shapes: what names mean in annotations, and where faults in these go.
   std::shared_ptr<const ShapeNames> shape_names{};
   Diagnostics* diagnostics = nullptr;
-  bool annotates_at_once = false, postpones_annotations = false;  // see Module
+  bool reads_annotations = false, annotates_at_once = false, postpones_annotations = false;  // see Module
 };
 
 // A construct that control must leave in an orderly way: return, break and continue run the exits
@@ -177,6 +177,9 @@ class Emitter {
 
   // ---- annotations (annotations.cpp)
   CodeRef annotations_code(const Scope& scope, const std::vector<Annotated>& annotations, Span span) const;
+  bool annotates_at_once() {
+    return context_.reads_annotations || (context_.annotates_at_once && b_.code().kind == CodeKind::Module);
+  }
   void begin_annotations(List<Stmt*> body, Span span);
   void note_annotation(const AnnAssign& node);
   void annotate_at_once(const AnnAssign& node);
@@ -265,6 +268,7 @@ class Emitter {
   std::vector<ControlBlock> blocks_;
   const Stmt* interactive_result_ = nullptr;
   std::vector<Annotated> annotated_;  // of a class body or module
+  uint32_t comprehensions_ = 0;       // that the code being emitted stands in
   // What the arguments were, for the check of the result; nullopt: none is checked.
   std::optional<Reg> shape_state_;
   uint32_t shape_constant_ = 0;

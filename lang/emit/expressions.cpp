@@ -124,8 +124,9 @@ Operand Emitter::load_binding(Binding binding, Identifier name, Want want, Instr
     return {*want, false};
   }
   Reg to = want ? *want : b_.allocate();
-  // The namespace of a class may hold names that its body does not bind: the metaclass prepared it.
-  const bool in_class = b_.code().kind == CodeKind::ClassBody;
+  // The namespace of a class may hold names that its body does not bind: the metaclass prepared it. Comprehensions
+  // do not see it.
+  const bool in_class = b_.code().kind == CodeKind::ClassBody && comprehensions_ == 0;
   switch (binding.access) {
     case Access::Cell:
       b_.emit(Op::LoadCell, to, cell_register(binding.index), b_.name(name), where);

@@ -246,7 +246,7 @@ struct CodeObject {
   // Analyses, made on first use and kept. They ask for the whole.
   const ControlFlow& control_flow() const;
   const LivenessTable& liveness() const;
-  // Identity of what the code does: no spans, no file name, nested codes included.
+  // Identity of what the code does: no spans, no file name, no annotations; nested codes included.
   Hash128 content_hash() const;
 
  private:

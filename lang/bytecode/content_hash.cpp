@@ -90,13 +90,11 @@ Hash128 CodeObject::content_hash() const {
     whole();
     write_signature(out, *this);
     write_body(out, *this);
-    const auto add = [&](const CodeObject& inner) {
-      Hash128 hash = inner.content_hash();
+    for (const auto& inner : codes) {
+      Hash128 hash = inner->content_hash();
       out.number(hash.high);
       out.number(hash.low);
-    };
-    for (const auto& inner : codes) add(*inner);
-    if (annotations) add(*annotations);
+    }
     hash_ = hash_bytes(out.bytes());
   });
   return hash_;

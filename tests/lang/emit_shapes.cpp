@@ -119,7 +119,7 @@ TEST_CASE("docstrings and annotations are kept, and not evaluated by themselves"
   CHECK(literal_text(code->annotations->constants[0]) == "('a', 'return')");
   CHECK(code->annotations->statements.size() == 2);
   CHECK(listing(*code->annotations) ==
-        "JumpNeK r0, 0, +4 if true\nLoadGlobal r1, 'undefined'\nLoadAttr r1, r1!, 'x'\nReturn r1!\n"
+        "JumpNeK.1 r0:.0, 0, -> 4\nLoadGlobal r1, 'undefined'\nLoadAttr r1, r1, 'x'\nReturn r1!\n"
         "LoadConst r1, 'text'\nReturn r1!\n");
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("the making of a function does not grow with its annotations", "[emit]
   const auto size = [](const std::string& text) { return compile_checked(text)->instructions.size(); };
   CHECK(size("def f(a: int, b: list[str] = 3, *c: x) -> y: pass\n") == size("def f(a, b=3, *c): pass\n"));
   // Only what the annotations read of the functions around is handed on.
-  const CodeRef outer = function_code("def outer(t):\n  def f(a: t): pass\n  def g(a: int): pass\n");
+  const CodeRef outer = function_code("def outer(t):\n  def f(a: t): pass\n  def g(a: int): pass\n", "outer");
   std::vector<uint32_t> modes;
   for (const Instruction& i : outer->instructions)
     if (i.op == Op::MakeFunction) modes.push_back(i.mode());

@@ -330,8 +330,10 @@ void module_set(Vm& vm, const Value& self, StrObject* name, const Value& value) 
   dict_set(vm, cast<ModuleObject>(self)->globals, intern(vm, name).take(), value);
 }
 void module_delete(Vm& vm, const Value& self, StrObject* name) {
-  if (!dict_remove(vm, cast<ModuleObject>(self)->globals, Value(name)))
-    raise_attribute_error(vm, self, name);
+  auto* m = cast<ModuleObject>(self);
+  const bool were_pending = name == vm.names().annotations.get() && as_annotations(vm, m->annotations);
+  if (were_pending) m->annotations.reset();
+  if (!dict_remove(vm, m->globals, Value(name)) && !were_pending) raise_attribute_error(vm, self, name);
 }
 Value module_repr(Vm& vm, const Value& self) {
   auto* m = cast<ModuleObject>(self);

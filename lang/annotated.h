@@ -17,7 +17,7 @@ struct Annotated {
   bool may_be_passed_by = false;         // it stands inside an if, a loop, a with, a try or a match
 };
 
-// In the order of CPython's `__annotations__`: the parameters that have a keyword, those that have none, *args,
+// In the order of CPython's `__annotations__`: parameters that a keyword may give, positional-only ones, *args,
 // keyword-only ones, **kwargs, the result.
 std::vector<Annotated> annotated_parts(const FunctionDef& function);
 // Of plain names, in the order of the text; not those of inner functions and classes.

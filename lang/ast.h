@@ -348,6 +348,7 @@ struct FunctionDef : Stmt {
   Span name_span;
   Binding binding;
   Scope* scope = nullptr;
+  Scope* annotations = nullptr;  // what its annotations are evaluated in; null: nothing evaluates them
 };
 
 struct ClassDef : Stmt {
@@ -542,6 +543,13 @@ struct Module {
   List<Stmt*> body;
   Span span;
   Scope* scope = nullptr;
+  // The name `__annotations__` stands in the text: annotations of variables, of the module and its classes, are evaluated
+  // where they stand.
+  bool reads_annotations = false;
+  // Those of the module are for another reason: it shares its namespace with other texts.
+  bool annotates_at_once = false;
+  // `from __future__ import annotations`: annotations mean their text.
+  bool postpones_annotations = false;
 };
 
 // Checked down casts: as<T> insists, try_as<T> answers null.

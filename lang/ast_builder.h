@@ -333,6 +333,7 @@ class AstBuilder {
   Diagnostics suppressed_;
   Diagnostic* replaced_ = nullptr;
   Module* module_ = nullptr;
+  bool reads_annotations_ = false, postpones_annotations_ = false;  // see Module
   uint32_t recovered_until_ = UINT32_MAX;
   bool too_deep_reported_ = false;
 };

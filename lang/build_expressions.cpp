@@ -243,6 +243,7 @@ Expr* AstBuilder::slice(Expr* lower, Expr* upper, Expr* step, Span span) {
 Expr* AstBuilder::name(const Token* token) {
   auto* e = expr<Name>(token->span);
   e->id = identifier(*token);
+  reads_annotations_ |= e->id == "__annotations__";
   return e;
 }
 

@@ -91,6 +91,8 @@ void AstBuilder::finish_module(Chain<Stmt*>* statements) {
   module_ = arena_.make<Module>();
   module_->body = list_of(statements);
   module_->span = {0, static_cast<uint32_t>(source_.text().size())};
+  module_->reads_annotations = reads_annotations_;
+  module_->postpones_annotations = postpones_annotations_;
 }
 
 void AstBuilder::finish_expression(Expr* value) { finish_module(one(expression_stmt(value))); }
@@ -215,6 +217,8 @@ Stmt* AstBuilder::import_from(FromSource from, Chain<Alias*>* names, Span span) 
   if (from.dots)
     for (auto* link = from.dots->first; link; link = link->next)
       s->level += link->item->kind == TokenKind::ELLIPSIS ? 3 : 1;
+  if (s->level == 0 && s->module == "__future__")
+    for (const Alias* a : s->names) postpones_annotations_ |= a->name == "annotations";
   return s;
 }
 

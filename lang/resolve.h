@@ -16,7 +16,9 @@
 
 namespace tsc::lang {
 
-enum class ScopeKind : uint8_t { Module, Class, Function, Lambda, Generator, Comprehension };
+// Annotation: a function of one parameter (slot 0), the number of the annotation that it evaluates. It sees the names of
+// the class it stands in, which other functions do not.
+enum class ScopeKind : uint8_t { Module, Class, Function, Lambda, Generator, Comprehension, Annotation };
 
 struct CellVariable {
   Identifier name;
@@ -36,9 +38,14 @@ struct Scope {
   bool is_generator = false;      // the body yields (also every generator expression)
   bool needs_class_cell = false;  // class: a method uses super() or __class__; it is in `cells`
   bool has_star_import = false;   // module: its globals are not known before it runs
+  // Class and module: a cell of this name in `cells` holds the set of those numbers among the annotations that may not
+  // be reached and were.
+  static constexpr Identifier kReached = ".reached";
   Scope* parent = nullptr;        // the lexically enclosing scope
   Scope* host = nullptr;          // the scope whose frame holds the variables: itself, or for an
                                   // inlined comprehension the nearest enclosing one that is not
+  Scope* annotations = nullptr;   // class and module: what the annotations of its variables are evaluated in; null:
+                                  // there are none, or they are evaluated where they stand
   Identifier name;                // "<module>", "f", "<lambda>", "<genexpr>"
   Identifier qualname;            // "Outer.method.<locals>.inner"
   // Slots of the frame. Parameters come first in the order posonlyargs, args, kwonlyargs, vararg,

@@ -63,6 +63,8 @@ void Walker::name(Name* n) {
 // ':=' binds in the function around the comprehensions that it stands in.
 void Walker::named(NamedExpr* e) {
   expr(e->value);
+  if (at_.in_annotation)
+    diagnostics_.error(Code::AnnotationPlacement, e->span, "':=' cannot stand in an annotation");
   Name* n = e->target;
   mangle(n->id);
   if (at_.in_iterable)
@@ -93,14 +95,6 @@ void Walker::named(NamedExpr* e) {
 }
 
 // ---- Scopes in expressions
-
-void Walker::annotation(Expr* e) {
-  if (!e) return;
-  bool before = at_.in_annotation;
-  at_.in_annotation = true;
-  expr(e);
-  at_.in_annotation = before;
-}
 
 // Defaults are evaluated where the function is made.
 void Walker::arguments_outside(Arguments* a) {
@@ -140,7 +134,9 @@ void Walker::lambda(Lambda* e) {
 
 void Walker::yield(Expr* e, Expr* value) {
   if (value) expr(value);
-  if (at_.scope->is_function())
+  if (at_.in_annotation)
+    diagnostics_.error(Code::AnnotationPlacement, e->span, "yield cannot stand in an annotation");
+  else if (at_.scope->is_function())
     at_.scope->scope->is_generator = true;
   else if (at_.scope->kind() == ScopeKind::Comprehension ||
            at_.scope->kind() == ScopeKind::Generator)

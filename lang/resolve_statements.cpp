@@ -22,7 +22,14 @@ ScopeTable* Walker::module(Module& module) {
   ScopeTable* scope = tables_.open(ScopeKind::Module, "<module>", nullptr);
   module.scope = scope->scope;
   at_.scope = scope;
-  stmts(module.body);
+  module_ = &module;
+  note_conditional(module.body);
+  for (Stmt* s : module.body) {
+    auto* import = try_as<const ImportFrom>(static_cast<const Stmt*>(s));
+    const bool is_docstring = s == module.body[0] && docstring(module.body);
+    at_beginning_ &= is_docstring || (import && import->module == "__future__");
+    stmt(s);
+  }
   return scope;
 }
 
@@ -42,11 +49,7 @@ void Walker::loop_body(List<Stmt*> body) {
 void Walker::function(FunctionDef* f) {
   exprs(f->decorator_list);
   arguments_outside(f->args);
-  for (List<Parameter*> group : {f->args->posonlyargs, f->args->args, f->args->kwonlyargs})
-    for (Parameter* p : group) annotation(p->annotation);
-  if (f->args->vararg) annotation(f->args->vararg->annotation);
-  if (f->args->kwarg) annotation(f->args->kwarg->annotation);
-  annotation(f->returns);
+  function_annotations(f);
   Identifier plain = f->name;
   mangle(f->name);
   bind(f->name, f->name_span, &f->binding);
@@ -68,6 +71,7 @@ void Walker::class_def(ClassDef* c) {
   scope->class_name = plain;
   c->scope = scope->scope;
   Enter enter(*this, scope);
+  note_conditional(c->body);
   stmts(c->body);
 }
 
@@ -112,6 +116,7 @@ void Walker::alias(Alias* a, bool from) {
 }
 
 void Walker::import_from(ImportFrom* i) {
+  if (i->level == 0 && i->module == "__future__") future_import(i);
   for (Alias* a : i->names) {
     alias(a, true);
     if (a->name != "*") continue;
@@ -292,7 +297,7 @@ void Walker::stmt(Stmt* s) {
       expr(as<AugAssign>(s)->value);
       return expr(as<AugAssign>(s)->target);
     case StmtKind::AnnAssign:
-      annotation(as<AnnAssign>(s)->annotation);
+      variable_annotation(as<AnnAssign>(s));
       if (as<AnnAssign>(s)->value) expr(as<AnnAssign>(s)->value);
       return expr(as<AnnAssign>(s)->target);
     case StmtKind::Delete:

@@ -30,6 +30,17 @@ class Walker {
   };
   class Enter;
 
+  // Annotations (resolve_annotations.cpp).
+  void annotation(Expr* e);
+  void function_annotations(FunctionDef* f);
+  void variable_annotation(AnnAssign* a);
+  void evaluated_later(ScopeTable* scope, Expr* e);
+  ScopeTable* annotation_scope();
+  ScopeTable* variable_annotations();
+  bool annotates_at_once() const;
+  void note_conditional(List<Stmt*> body);
+  void future_import(const ImportFrom* i);
+
   // Statements (resolve_statements.cpp).
   void stmt(Stmt* s);
   void stmts(List<Stmt*> list);
@@ -49,7 +60,6 @@ class Walker {
   // Expressions (resolve_expressions.cpp).
   void expr(Expr* e);
   void exprs(List<Expr*> list);
-  void annotation(Expr* e);
   void name(Name* n);
   void named(NamedExpr* e);
   void lambda(Lambda* e);
@@ -70,6 +80,8 @@ class Walker {
   Arena& arena_;
   Diagnostics& diagnostics_;
   Context at_;
+  const Module* module_ = nullptr;
+  bool at_beginning_ = true;  // nothing but the docstring and imports from __future__ so far
   std::vector<Name*> loads_;
   std::vector<Identifier> declared_globals_;
   std::unordered_map<Identifier, Span>* pattern_names_ = nullptr;

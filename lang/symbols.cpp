@@ -11,6 +11,14 @@ uint32_t add(std::vector<Symbol*>& symbols, Symbol* symbol) {
   return static_cast<uint32_t>(symbols.size() - 1);
 }
 
+// An annotation's name that the class around it binds.
+bool is_of_class_around(const Symbol& symbol) {
+  const ScopeTable& scope = *symbol.scope;
+  if (scope.kind() != ScopeKind::Annotation || scope.parent->kind() != ScopeKind::Class) return false;
+  const Symbol* found = scope.parent->find(symbol.name);
+  return found && found->bound && !found->is_global && !found->is_nonlocal;
+}
+
 List<Identifier> names_of(Arena& arena, const std::vector<Symbol*>& symbols) {
   List<Identifier> out = arena.list<Identifier>(symbols.size());
   for (size_t i = 0; i < symbols.size(); ++i) out[i] = symbols[i]->name;
@@ -47,15 +55,24 @@ Symbol* SymbolTables::symbol(ScopeTable* scope, Identifier name, Span span) {
 
 Symbol* SymbolTables::add_class_cell(ScopeTable* scope) {
   if (!scope->class_cell) {
-    Symbol* cell = &symbols_.emplace_back();
-    cell->name = kClassCell;
-    cell->scope = scope;
-    cell->bound = cell->captured = true;
-    cell->owner = cell;
-    scope->class_cell = cell;
+    scope->class_cell = hidden_cell(scope, kClassCell);
     scope->scope->needs_class_cell = true;
   }
   return scope->class_cell;
+}
+
+Symbol* SymbolTables::add_reached_cell(ScopeTable* scope) {
+  if (!scope->reached_cell) scope->reached_cell = hidden_cell(scope, Scope::kReached);
+  return scope->reached_cell;
+}
+
+Symbol* SymbolTables::hidden_cell(ScopeTable* scope, Identifier name) {
+  Symbol* cell = &symbols_.emplace_back();
+  cell->name = name;
+  cell->scope = scope;
+  cell->bound = cell->captured = true;
+  cell->owner = cell;
+  return cell;
 }
 
 void SymbolTables::finish() {
@@ -102,8 +119,10 @@ void SymbolTables::find_owner(Symbol& symbol) {
     report_missing_nonlocal(symbol);
 }
 
-// Null: a global.
+// Null: a global, or a name of the class that an annotation stands in.
 Symbol* SymbolTables::enclosing_variable(const Symbol& symbol) {
+  if (symbol.name == Scope::kReached) return add_reached_cell(symbol.scope->parent);
+  if (is_of_class_around(symbol)) return nullptr;
   for (ScopeTable* scope = symbol.scope->parent; scope; scope = scope->parent) {
     if (scope->kind() == ScopeKind::Module) return nullptr;
     if (scope->kind() == ScopeKind::Class) {
@@ -152,7 +171,8 @@ void SymbolTables::place(ScopeTable& table) {
   ScopeTable& host = *table.host;
   for (Symbol* parameter : table.parameters) parameter->slot = add(host.locals, parameter);
   table.scope->parameter_count = static_cast<uint32_t>(table.parameters.size());
-  if (table.class_cell) table.class_cell->cell = add(host.cells, table.class_cell);
+  for (Symbol* hidden : {table.class_cell, table.reached_cell})
+    if (hidden) hidden->cell = add(host.cells, hidden);
   std::vector<uint32_t> slots, cells;
   for (Symbol* symbol : table.symbols) {
     if (symbol->owner != symbol) continue;
@@ -190,7 +210,7 @@ void SymbolTables::publish(ScopeTable& table) {
 Binding SymbolTables::binding_of(const Symbol& symbol) const {
   const ScopeTable& scope = *symbol.scope;
   if (!symbol.owner) {
-    bool in_class = scope.kind() == ScopeKind::Class && symbol.bound && !symbol.is_global;
+    bool in_class = (scope.kind() == ScopeKind::Class && symbol.bound && !symbol.is_global) || is_of_class_around(symbol);
     return {in_class ? Access::Class : Access::Global, 0};
   }
   const Symbol& owner = *symbol.owner;

@@ -44,6 +44,8 @@ struct ScopeTable {
   std::vector<Symbol*> locals, cells, frees;
   std::unordered_map<const Symbol*, uint32_t> free_index;
   Symbol* class_cell = nullptr;  // a class's implicit __class__
+  Symbol* reached_cell = nullptr;  // Scope::kReached
+  ScopeTable* annotations = nullptr;  // Scope::annotations
 
   ScopeKind kind() const { return scope->kind; }
   bool is_function() const { return kind() == ScopeKind::Function || kind() == ScopeKind::Lambda; }
@@ -66,6 +68,8 @@ class SymbolTables {
   List<Scope*> scopes();
 
   Symbol* add_class_cell(ScopeTable* scope);
+  // The cell that `user` finds in the scope around: which annotations were reached.
+  Symbol* add_reached_cell(ScopeTable* scope);
 
  private:
   struct Reference {
@@ -73,6 +77,7 @@ class SymbolTables {
     Binding* out;
   };
 
+  Symbol* hidden_cell(ScopeTable* scope, Identifier name);
   void name_scope(ScopeTable& table);
   void find_owner(Symbol& symbol);
   Symbol* enclosing_variable(const Symbol& symbol);

@@ -1,6 +1,7 @@
 // What annotations and class access make of types: list[int] (GenericAlias), int | None (UnionType),
 // and the read-only view of a mapping that a class shows as its __dict__ (mappingproxy).
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/annotations.h"
 
 namespace tsc::interp {
 namespace {
@@ -16,6 +17,7 @@ struct UnionObject : Instance {
 };
 struct MappingProxyObject : Instance {
   Value mapping;
+  Local<Type> owner;  // whose attributes it shows, or null
   MappingProxyObject() : Instance(Kind::Instance) {}
 };
 
@@ -144,21 +146,47 @@ Value proxy_construct(Vm& vm, Type*, Args& args) {
     raise_type_error(vm, "mappingproxy() argument must be a mapping, not " + type_name(vm, args[0]));
   return make_mapping_proxy(vm, args[0]);
 }
+// The mapping with nothing in it that only the machine knows: annotations are evaluated, or, where that fails, their text
+// stands in a copy.
+Value shown(Vm& vm, const Value& self) {
+  auto* proxy = static_cast<MappingProxyObject*>(self.object());
+  auto* dict = try_cast<DictObject>(proxy->mapping);
+  if (!proxy->owner || !as_annotations(vm, dict_get(vm, dict, Value(vm.names().annotations.get())))) return proxy->mapping;
+  try {
+    annotations_of_class(vm, proxy->owner);
+    return proxy->mapping;
+  } catch (const ScriptException& e) {
+    if (e.exception()->is_limit || !e.exception()->type->is_subtype_of(vm.exceptions().Exception)) throw;
+  }
+  Local<DictObject> copy = make_dict(vm);
+  copy->table.copy_from(dict->table);
+  settle_annotations(vm, copy);
+  return copy.take();
+}
+// The same for one key.
+const Value& with_key(Vm& vm, const Value& self, const Value& key) {
+  auto* proxy = static_cast<MappingProxyObject*>(self.object());
+  auto* name = try_cast<StrObject>(key);
+  if (proxy->owner && name && name->view() == vm.names().annotations->view() &&
+      dict_get(vm, cast<DictObject>(proxy->mapping), key))
+    annotations_of_class(vm, proxy->owner);
+  return proxy->mapping;
+}
 Value proxy_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool) {
   if (op != BinaryOp::BitOr) return vm.not_implemented();
   const auto plain = [&](const Value& v) {
-    return type_of(vm, v) == vm.types().mapping_proxy ? mapping_of(v) : v;
+    return type_of(vm, v) == vm.types().mapping_proxy ? shown(vm, v) : v;
   };
   return binary(vm, op, plain(a), plain(b));
 }
 Value proxy_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
-  return compare(vm, op, mapping_of(a), b.is_object() && b.object()->type == a.object()->type
-                                            ? mapping_of(b)
-                                            : b);
+  const bool both = b.is_object() && b.object()->type == a.object()->type;
+  return compare(vm, op, shown(vm, a), both ? shown(vm, b) : b);
 }
 template <const char* kMethod>
 Value forward(Vm& vm, Args& a) {
-  Value method = get_attribute(vm, mapping_of(a[0]), kMethod);
+  const bool by_key = std::string_view(kMethod) == "get" && a.count > 1;
+  Value method = get_attribute(vm, by_key ? with_key(vm, a[0], a[1]) : shown(vm, a[0]), kMethod);
   Args rest = a;
   ++rest.positional;
   --rest.count;
@@ -213,18 +241,21 @@ Type* make_proxy_type(Vm& vm) {
   TypeBuilder b(vm, "mappingproxy", Kind::Native);
   TypeSlots& s = b.slots();
   s.destroy = destroy_as<MappingProxyObject>;
-  s.traverse = traverse_member<MappingProxyObject, &MappingProxyObject::mapping>;
+  s.traverse = [](Object* o, Visitor& visit) {
+    visit(static_cast<MappingProxyObject*>(o)->mapping);
+    visit(static_cast<MappingProxyObject*>(o)->owner.get());
+  };
   s.construct = proxy_construct;
   s.compare = proxy_compare;
   s.binary = proxy_binary;
-  s.to_str = [](Vm& v, const Value& self) { return str_value(v, to_string(v, mapping_of(self))); };
+  s.to_str = [](Vm& v, const Value& self) { return str_value(v, to_string(v, shown(v, self))); };
   s.hash = nullptr;
   s.repr = [](Vm& v, const Value& self) {
-    return str_value(v, "mappingproxy(" + repr(v, mapping_of(self)) + ")");
+    return str_value(v, "mappingproxy(" + repr(v, shown(v, self)) + ")");
   };
   s.length = [](Vm& v, const Value& self) { return length(v, mapping_of(self)); };
   s.get_item = [](Vm& v, const Value& self, const Value& key) {
-    return get_item(v, mapping_of(self), key);
+    return get_item(v, with_key(v, self, key), key);
   };
   s.contains = [](Vm& v, const Value& self, const Value& key) {
     return contains(v, mapping_of(self), key);
@@ -240,9 +271,10 @@ Type* make_proxy_type(Vm& vm) {
 
 }  // namespace
 
-Value make_mapping_proxy(Vm& vm, const Value& mapping) {
+Value make_mapping_proxy(Vm& vm, const Value& mapping, Type* owner) {
   Local<MappingProxyObject> proxy = vm.heap().make<MappingProxyObject>(vm.types().mapping_proxy);
   proxy->mapping = mapping;
+  proxy->owner = Local<Type>(owner);
   return proxy.take();
 }
 

@@ -11,6 +11,7 @@ class TextBuilder;
 void init_core_types(Vm& vm);       // object, type, dict and what TypeBuilder itself needs
 void init_object_methods(Vm& vm);
 void init_function_types(Vm& vm);
+void init_annotations_type(Vm& vm);
 void init_descriptor_types(Vm& vm);
 void init_number_types(Vm& vm);
 void init_complex_type(Vm& vm);
@@ -77,7 +78,7 @@ void tuple_destroy(Vm& vm, Object* o);
 Value dir_of(Vm& vm, const Value& v);
 // What a traceback or generator shows as its frame: the code and the line.
 Value make_frame_view(Vm& vm, const Value& code, int64_t line);
-Value make_mapping_proxy(Vm& vm, const Value& mapping);  // a view that refuses writing
+Value make_mapping_proxy(Vm& vm, const Value& mapping, Type* owner = nullptr);  // a view that refuses writing; of a class's own
 Value make_generic_alias(Vm& vm, const Value& origin, const Value& parameters);  // list[int]
 // int | None: Undefined when one of them cannot stand in a union.
 Value make_union(Vm& vm, const Value& left, const Value& right);

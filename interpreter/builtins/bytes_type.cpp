@@ -146,14 +146,23 @@ Value bytes_of_own(Vm& vm, const Value& v, const Value& method) {
   return made;
 }
 
-Value bytes_construct(Vm& vm, Type*, Args& args) {
+Value bytes_construct(Vm& vm, Type* type, Args& args) {
+  if (type->type_flags & kScriptClass) {
+    const Value plain = bytes_construct(vm, vm.types().bytes, args);
+    const std::string& data = cast<BytesObject>(plain)->data;
+    Local<BytesInstance> made = vm.heap().make<BytesInstance>(type);
+    vm.heap().charge(data.size());
+    made->data = data;
+    made->state.shape = type->root();
+    return made.take();
+  }
   static const Signature kSignature("source=?, encoding=?, errors=?");
   std::vector<Value> v;
   kSignature.bind(vm, "bytes", args, v);
   const bool plain = v[0] && !v[1] && !v[2];
   const Value* own = plain ? lookup_in_type(type_of(vm, v[0]), intern(vm, "__bytes__")) : nullptr;
   if (own) return bytes_of_own(vm, v[0], *own);
-  if (plain && is_kind(v[0], Kind::Bytes)) return v[0];
+  if (plain && type_of(vm, v[0]) == vm.types().bytes) return v[0];
   return make_bytes(vm, bytes_of_source(vm, v, "bytes")).take();
 }
 Value bytes_repr(Vm& vm, const Value& v) {
@@ -205,11 +214,14 @@ void init_bytes_type(Vm& vm) {
   TypeSlots& s = b.slots();
   s.destroy = [](Vm& vm, Object* object) {
     vm.heap().release(static_cast<BytesObject*>(object)->data.size());
-    destroy_as<BytesObject>(vm, object);
+    object->type->type_flags & kScriptClass ? destroy_as<BytesInstance>(vm, object) : destroy_as<BytesObject>(vm, object);
   };
+  s.traverse = traverse_instance;
+  s.clear = clear_instance;
   s.release = [](Heap& heap, Object* o) { return heap.may_free(static_cast<BytesObject*>(o)->data.size()); };
   s.construct = bytes_construct;
   s.repr = bytes_repr;
+  s.to_str = bytes_repr;  // also where a class has a __repr__ of its own
   s.hash = bytes_hash;
   s.length = bytes_length;
   s.get_item = byte_string_item;
@@ -217,6 +229,7 @@ void init_bytes_type(Vm& vm) {
   s.binary = byte_string_binary;
   s.compare = bytes_compare;
   s.iterate = iterate_byte_string;
+  b.allow_subclasses(offset_of(&BytesInstance::state));
   add_bytes_methods(b);
   VmAccess::types(vm).bytes = b.finish();
   vm.extension(&kBytesExtension) = std::make_shared<ByteIteratorTypes>(

@@ -1,5 +1,6 @@
 // The types that the type builder itself needs, and object's and type's methods.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
@@ -91,11 +92,11 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   DictObject* dict = try_cast<DictObject>(args[2]);
   if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
                                       type_name(vm, args[2]));
-  request.namespace_ = make_dict(vm);
-  request.namespace_->table.copy_from(dict->table);
+  Local<DictObject> names = make_dict(vm);
+  names->table.copy_from(dict->table);
   if (Frame* frame = vm.current_frame(); frame && !dict_get(vm, dict, "__module__"))
-    if (Value module = dict_get(vm, frame->globals, "__name__"))
-      dict_set(vm, request.namespace_, "__module__", module);
+    if (Value module = dict_get(vm, frame->globals, "__name__")) dict_set(vm, names, "__module__", module);
+  request.namespace_ = names.take();
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     request.keywords.emplace_back(args.keyword_names[i], args.keyword_values[i]);
   return type == vm.types().type ? build_class(vm, request) : make_class(vm, type, request);
@@ -139,17 +140,26 @@ Value type_base_get(Vm&, const Value& self) {
   return base ? Value(base) : Value::none();
 }
 Value type_dict_get(Vm& vm, const Value& self) {
-  return make_mapping_proxy(vm, Value(cast<Type>(self)->attributes));
+  return make_mapping_proxy(vm, Value(cast<Type>(self)->attributes), cast<Type>(self));
 }
 Value type_module_get(Vm& vm, const Value& self) {
   const Value* own = lookup_in_type(cast<Type>(self), vm.names().module);
   return own && is_kind(*own, Kind::Str) ? *own : str_value(vm, "builtins");
+}
+Value type_annotations_get(Vm& vm, const Value& self) {
+  Type* type = cast<Type>(self);
+  if (!(type->type_flags & kScriptClass)) raise_attribute_error(vm, self, vm.names().annotations);
+  return annotations_of_class(vm, type);
+}
+void type_annotations_set(Vm& vm, const Value& self, const Value& value) {
+  set_type_attribute(vm, cast<Type>(self), vm.names().annotations, value);
 }
 Value type_doc_get(Vm& vm, const Value& self) {
   Value v = dict_get(vm, cast<Type>(self)->attributes, Value(vm.names().doc.get()));
   return v ? v : Value::none();
 }
 Value type_mro(Vm& vm, Args& a) { return to_list(vm, type_mro_get(vm, a[0])).take(); }
+Value type_prepare(Vm& vm, Args&) { return make_dict(vm).take(); }
 Value type_subclasses(Vm& vm, Args& a) {
   Local<ListObject> list = make_list(vm);
   for (Type* t : cast<Type>(a[0])->subclasses) list->items.push_back(Value(t));
@@ -417,6 +427,8 @@ void init_object_methods(Vm& vm) {
       .getter("__dict__", type_dict_get)
       .getter("__module__", type_module_get)
       .getter("__doc__", type_doc_get)
+      .getter("__annotations__", type_annotations_get, type_annotations_set)
+      .class_method("__prepare__", "cls, *args, **keywords", type_prepare)
       .method("mro", "self", type_mro)
       .method("__subclasses__", "self", type_subclasses);
   publish_slots(vm, vm.types().type);

@@ -1,5 +1,6 @@
 // Functions, builtin functions, bound methods, code, cells, modules, generators.
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -80,6 +81,8 @@ void function_set(Vm& vm, const Value& self, StrObject* name, const Value& value
 }
 void function_delete(Vm& vm, const Value& self, StrObject* name) {
   auto* f = cast<FunctionObject>(self);
+  const Value* found = lookup_in_type(f->type, name);
+  if (found && is_kind(*found, Kind::NativeProperty)) return generic_delete_attribute(vm, self, name);
   note_store(vm, f, Value(name));
   if (!f->attributes || !dict_remove(vm, f->attributes, Value(name)))
     raise_attribute_error(vm, self, name);
@@ -87,12 +90,12 @@ void function_delete(Vm& vm, const Value& self, StrObject* name) {
 
 Value function_name(Vm&, const Value& v) { return cast<FunctionObject>(v)->name.value(); }
 void function_set_name(Vm& vm, const Value& v, const Value& name) {
-  text_of(vm, name, "__name__");
+  if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__name__ must be set to a string object");
   cast<FunctionObject>(v)->name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_qualname(Vm&, const Value& v) { return cast<FunctionObject>(v)->qualified_name.value(); }
 void function_set_qualname(Vm& vm, const Value& v, const Value& name) {
-  text_of(vm, name, "__qualname__");
+  if (!is_kind(name, Kind::Str)) raise_type_error(vm, "__qualname__ must be set to a string object");
   cast<FunctionObject>(v)->qualified_name = Local<StrObject>(cast<StrObject>(name));
 }
 Value function_doc(Vm& vm, const Value& v) {
@@ -111,7 +114,7 @@ Value function_module(Vm& vm, const Value& v) {
 void function_set_module(Vm& vm, const Value& v, const Value& value) {
   auto* f = cast<FunctionObject>(v);
   if (!f->attributes) f->attributes = make_dict(vm);
-  dict_set(vm, f->attributes, Value(vm.names().module.get()), value);
+  dict_set(vm, f->attributes, Value(vm.names().module.get()), value ? value : Value::none());
 }
 Value function_dict(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
@@ -119,12 +122,12 @@ Value function_dict(Vm& vm, const Value& v) {
   return f->attributes.value();
 }
 Value function_annotations(Vm& vm, const Value& v) {
-  auto* f = cast<FunctionObject>(v);
-  if (!f->annotations) f->annotations = make_dict(vm).take();
-  return f->annotations;
+  return annotations_of_function(vm, cast<FunctionObject>(v));
 }
-void function_set_annotations(Vm&, const Value& v, const Value& value) {
-  cast<FunctionObject>(v)->annotations = value;
+void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
+  const bool none = !value || value.is_none();
+  if (!none && !is_kind(value, Kind::Dict)) raise_type_error(vm, "__annotations__ must be set to a dict object");
+  cast<FunctionObject>(v)->annotations = none ? make_dict(vm).take() : value;
 }
 Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
 Value function_defaults(Vm& vm, const Value& v) {
@@ -307,8 +310,14 @@ Value module_construct(Vm& vm, Type*, Args& args) {
   dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
   return module.take();
 }
-void module_traverse(Object* o, Visitor& visit) { visit(static_cast<ModuleObject*>(o)->globals.get()); }
-void module_clear(Vm&, Object* o) { static_cast<ModuleObject*>(o)->globals->table.clear(); }
+void module_traverse(Object* o, Visitor& visit) {
+  visit(static_cast<ModuleObject*>(o)->globals.get());
+  visit(static_cast<ModuleObject*>(o)->annotations);
+}
+void module_clear(Vm&, Object* o) {
+  static_cast<ModuleObject*>(o)->annotations.reset();
+  static_cast<ModuleObject*>(o)->globals->table.clear();
+}
 Value module_get(Vm& vm, const Value& self, StrObject* name) {
   auto* m = cast<ModuleObject>(self);
   if (Value v = dict_get(vm, m->globals, Value(name))) return v;
@@ -321,8 +330,10 @@ void module_set(Vm& vm, const Value& self, StrObject* name, const Value& value) 
   dict_set(vm, cast<ModuleObject>(self)->globals, intern(vm, name).take(), value);
 }
 void module_delete(Vm& vm, const Value& self, StrObject* name) {
-  if (!dict_remove(vm, cast<ModuleObject>(self)->globals, Value(name)))
-    raise_attribute_error(vm, self, name);
+  auto* m = cast<ModuleObject>(self);
+  const bool were_pending = name == vm.names().annotations.get() && as_annotations(vm, m->annotations);
+  if (were_pending) m->annotations.reset();
+  if (!dict_remove(vm, m->globals, Value(name)) && !were_pending) raise_attribute_error(vm, self, name);
 }
 Value module_repr(Vm& vm, const Value& self) {
   auto* m = cast<ModuleObject>(self);
@@ -330,6 +341,7 @@ Value module_repr(Vm& vm, const Value& self) {
                                        : "<module '" + m->name + "' from '" + m->file + "'>");
 }
 Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
+Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
 
 // --- generators -------------------------------------------------------------------------------------------
 
@@ -483,7 +495,7 @@ static void init_code_and_modules(Vm& vm) {
   module.slots().delete_attribute = module_delete;
   module.slots().repr = module_repr;
   module.slots().construct = module_construct;
-  module.getter("__dict__", module_dict);
+  module.getter("__dict__", module_dict).getter("__annotations__", module_annotations);
   t.module = module.finish();
 }
 

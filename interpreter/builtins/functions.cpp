@@ -367,7 +367,8 @@ Value variable_content(const Value& v) { return is_kind(v, Kind::Cell) ? cast<Ce
 Value locals(Vm& vm, Args&) {
   Frame* frame = vm.current_frame();
   if (!frame) return make_dict(vm).take();
-  if (is_kind(frame->extra, Kind::Dict)) return frame->extra;  // a class body's namespace
+  const bool is_function = frame->code->code->kind != lang::CodeKind::ClassBody && frame->code->code->kind != lang::CodeKind::Module;
+  if (frame->extra && !is_function) return frame->extra;  // a class body's namespace, that of exec
   const lang::CodeObject& code = *frame->code->code;
   Local<DictObject> dict = make_dict(vm);
   auto add = [&](const std::string& name, const Value& v) {

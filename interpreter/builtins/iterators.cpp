@@ -46,7 +46,16 @@ Value copy_inner(Vm& vm, const Value& inner) {
   return inner.object()->reference_count == 1 ? copy_iterator(vm, inner) : Value();
 }
 
+// One of `type`, which may be a script class.
+template <class T>
+Local<T> make_iterator(Vm& vm, Type* type) {
+  Local<T> made = vm.heap().make<T>(type);
+  if (type->type_flags & kScriptClass) made->state.shape = type->root();
+  return made;
+}
+
 struct Zip final : NativeIterator {
+  InstanceState state;  // of script classes
   std::vector<Value> iterators;
   bool strict = false, done = false;
   bool next(Vm& vm, Value& out) override {
@@ -89,7 +98,7 @@ struct Zip final : NativeIterator {
   }
 };
 Value zip_construct(Vm& vm, Type* type, Args& args) {
-  Local<Zip> z = vm.heap().make<Zip>(type);
+  Local<Zip> z = make_iterator<Zip>(vm, type);
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
     if (args.keyword_names[i]->view() != "strict")
       raise_type_error(vm, "zip() takes no keyword arguments but strict");
@@ -100,6 +109,7 @@ Value zip_construct(Vm& vm, Type* type, Args& args) {
 }
 
 struct Map final : NativeIterator {
+  InstanceState state;  // of script classes
   Value function;
   std::vector<Value> iterators;
   bool next(Vm& vm, Value& out) override {
@@ -116,13 +126,14 @@ struct Map final : NativeIterator {
 };
 Value map_construct(Vm& vm, Type* type, Args& args) {
   if (args.count < 2) raise_type_error(vm, "map() must have at least two arguments.");
-  Local<Map> m = vm.heap().make<Map>(type);
+  Local<Map> m = make_iterator<Map>(vm, type);
   m->function = args[0];
   for (uint32_t i = 1; i < args.count; ++i) m->iterators.push_back(iterate(vm, args[i]));
   return m.take();
 }
 
 struct Filter final : NativeIterator {
+  InstanceState state;  // of script classes
   Value function, iterator;
   bool next(Vm& vm, Value& out) override {
     while (iterate_next(vm, iterator, out))
@@ -137,13 +148,14 @@ struct Filter final : NativeIterator {
 Value filter_construct(Vm& vm, Type* type, Args& args) {
   if (args.count != 2)
     raise_type_error(vm, "filter expected 2 arguments, got " + std::to_string(args.count));
-  Local<Filter> f = vm.heap().make<Filter>(type);
+  Local<Filter> f = make_iterator<Filter>(vm, type);
   f->function = args[0];
   f->iterator = iterate(vm, args[1]);
   return f.take();
 }
 
 struct Enumerate final : NativeIterator {
+  InstanceState state;  // of script classes
   Value iterator;
   int64_t index = 0;
   bool next(Vm& vm, Value& out) override {
@@ -169,13 +181,14 @@ Value enumerate_construct(Vm& vm, Type* type, Args& args) {
   if (!args.count && !args.keyword_count)
     raise_type_error(vm, "enumerate() missing required argument 'iterable'");
   kSignature.bind(vm, "enumerate", args, v);
-  Local<Enumerate> e = vm.heap().make<Enumerate>(type);
+  Local<Enumerate> e = make_iterator<Enumerate>(vm, type);
   e->iterator = iterate(vm, v[0]);
   e->index = to_index(vm, v[1]);
   return e.take();
 }
 
 struct Reversed final : NativeIterator {
+  InstanceState state;  // of script classes
   Value sequence;
   int64_t left = 0;
   bool next(Vm& vm, Value& out) override {
@@ -210,7 +223,7 @@ Value reversed_construct(Vm& vm, Type* type, Args& args) {
   const bool sequence = of->slots.get_item && (of->slots.length || (of->type_flags & kScriptClass));
   if (!sequence || is_kind(v, Kind::Dict))
     raise_type_error(vm, "'" + of->name + "' object is not reversible");
-  Local<Reversed> r = vm.heap().make<Reversed>(type);
+  Local<Reversed> r = make_iterator<Reversed>(vm, type);
   r->sequence = v;
   r->left = length(vm, v);
   return r.take();
@@ -239,6 +252,7 @@ Value copy_iterator(Vm& vm, const Value& iterator) {
   if (!is_kind(iterator, Kind::Iterator) || !iterator.object()->type->slots.next) return Value();
   const Types& types = vm.types();
   Type* type = iterator.object()->type;
+  if (type->type_flags & kScriptClass) return Value();
   if (type == types.range_iterator) {
     const auto* it = static_cast<const RangeIterator*>(iterator.object());
     Local<RangeIterator> made = vm.heap().make<RangeIterator>(type);

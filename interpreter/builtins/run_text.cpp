@@ -26,10 +26,13 @@ std::optional<std::string> source_text(Vm& vm, const Value& v) {
   return text;
 }
 
-Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view file, Mode mode) {
+Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view file, Mode mode, bool inherits = true) {
   lang::CompileOptions options;
   options.own_names = true;
   options.interactive = mode == Mode::Single;
+  // The text goes on with what the caller's module imports from __future__.
+  const Frame* frame = inherits ? vm.current_frame() : nullptr;
+  options.postpones_annotations = frame && frame->code->code->postpones_annotations;
   // Blanks in front of an expression mean nothing.
   const size_t begin = mode == Mode::Eval ? std::min(text.find_first_not_of(" \t"), text.size()) : 0;
   auto source = std::make_shared<const lang::Source>(std::string(file), text.substr(begin));
@@ -125,7 +128,8 @@ Value compile(Vm& vm, Args& a) {
   const std::string_view mode = text_of(vm, a[2], "compile() argument 'mode'");
   if (mode != "exec" && mode != "eval" && mode != "single")
     raise_value_error(vm, "compile() mode must be 'exec', 'eval' or 'single'");
-  return compile_text(vm, *text, file, mode == "exec" ? Mode::Exec : mode == "eval" ? Mode::Eval : Mode::Single).take();
+  const Mode form = mode == "exec" ? Mode::Exec : mode == "eval" ? Mode::Eval : Mode::Single;
+  return compile_text(vm, *text, file, form, !truth(vm, a[4])).take();
 }
 
 }  // namespace

@@ -63,6 +63,7 @@ struct tsc_engine {
 
   // What a prompt's last expression gave; see run_entry.
   tsc::interp::Value displayed;
+  bool postpones_annotations = false;  // a text that ran imports that from __future__: so does what is typed at the prompt
   bool explain_asserts = false;
   tsc_error_format error_format = TSC_ERRORS_FULL;
   std::string emitted;  // text of a compiler stage, while `emit` runs

@@ -449,10 +449,12 @@ tsc_status* execute(tsc_engine& engine, std::string name, std::string text, bool
   auto source = std::make_shared<const lang::Source>(std::move(name), std::move(text));
   lang::CompileOptions options;
   options.interactive = interactive;
+  options.postpones_annotations = interactive && engine.postpones_annotations;
   options.explain_asserts = engine.explain_asserts;
   options.check_shapes = shape_checking(*engine.vm) != nullptr;
   lang::CompileResult compiled = lang::compile_module(source, options);
   if (!compiled.code) return diagnostics_status(compiled.diagnostics, *source);
+  engine.postpones_annotations |= compiled.code->postpones_annotations;
   Vm& vm = *engine.vm;
   if (!compiled.diagnostics.all().empty())
     vm.write(Stream::Error, diagnostics_text(compiled.diagnostics, *source, engine.error_format));

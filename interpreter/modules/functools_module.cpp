@@ -188,6 +188,7 @@ struct CallCache : Instance {
     int64_t newer = -1, older = -1;
   };
   Value function, make_info;
+  Value annotations;  // Undefined: those of the function
   int64_t limit = -1;  // negative: none
   bool typed = false;
   int64_t hits = 0, misses = 0;
@@ -293,6 +294,7 @@ void cache_traverse(Object* o, Visitor& visit) {
   auto* cache = static_cast<CallCache*>(o);
   visit(cache->function);
   visit(cache->make_info);
+  visit(cache->annotations);
   for (uint32_t i = 0; i < cache->table.used(); ++i) visit(cache->table.entry(i).key);
   for (const auto& node : cache->nodes) visit(node.key), visit(node.result);
   traverse_instance(o, visit);
@@ -309,6 +311,11 @@ Value cache_clear(Vm&, Args& a) {
   return Value::none();
 }
 Value cache_copy(Vm&, Args& a) { return a[0]; }
+Value cache_annotations(Vm& vm, const Value& self) {
+  CallCache* cache = cache_of(self);
+  return cache->annotations ? cache->annotations : get_attribute(vm, cache->function, vm.names().annotations);
+}
+void cache_set_annotations(Vm&, const Value& self, const Value& value) { cache_of(self)->annotations = value; }
 Value cached_call(Vm& vm, Args& a) {
   Type* type = extension_type(vm, &kCacheType);
   Local<CallCache> cache = vm.heap().make<CallCache>(type);
@@ -335,6 +342,7 @@ void init_cache_type(Vm& vm) {
   };
   b.with_attributes(offset_of(&CallCache::state));
   b.module("functools")
+      .getter("__annotations__", cache_annotations, cache_set_annotations)
       .method("cache_info", "self", cache_info)
       .method("cache_clear", "self", cache_clear)
       .method("__copy__", "self", cache_copy)

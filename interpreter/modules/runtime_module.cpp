@@ -2,6 +2,7 @@
 // functions made from text (dataclass and namedtuple methods), the caller's place, parameters.
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -110,6 +111,19 @@ Value source(Vm& vm, Args& a) {
       .take();
 }
 
+// annotations(object): those of a function, a class alone, a module or a namespace, in a dict of their own; the text of one that cannot
+// be evaluated stands for it.
+Value annotations(Vm& vm, Args& a) { return readable_annotations(vm, a[0]).take(); }
+
+// share_annotations(to, from): False where one is no script function.
+Value share(Vm&, Args& a) {
+  auto* to = try_cast<FunctionObject>(a[0]);
+  auto* method = try_cast<BoundMethod>(a[1]);
+  auto* from = try_cast<FunctionObject>(method ? method->function : a[1]);
+  if (to && from) share_annotations(to, from);
+  return Value::boolean(to && from);
+}
+
 // find_module(name): the file that an import would run, "built-in", or None.
 Value find_module(Vm& vm, Args& a) {
   const auto file = vm.importer().find(std::string(text_of(vm, a[0], "name")));
@@ -128,6 +142,8 @@ Local<ModuleObject> make_runtime_module(Vm& vm) {
       .function("parameters", "function", parameters)
       .function("is_generator_function", "function", is_generator_function)
       .function("source", "function", source)
+      .function("annotations", "object", annotations)
+      .function("share_annotations", "to, source", share)
       .function("find_module", "name", find_module);
   return m.finish();
 }

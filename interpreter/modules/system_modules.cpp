@@ -201,12 +201,13 @@ Value named_parts(Vm& vm, const char* name, const Parts& parts) {
   }
   ClassRequest request;
   request.name = intern(vm, name);
-  request.namespace_ = make_dict(vm);
-  dict_set(vm, request.namespace_, "__module__", str_value(vm, "sys"));
-  dict_set(vm, request.namespace_, "__match_args__", make_tuple(vm, names).take());
+  Local<DictObject> attributes = make_dict(vm);
+  dict_set(vm, attributes, "__module__", str_value(vm, "sys"));
+  dict_set(vm, attributes, "__match_args__", make_tuple(vm, names).take());
   Local<NativeFunction> shown = make_native(vm, "__repr__", "self", named_parts_repr);
   shown->is_method = true;
-  dict_set(vm, request.namespace_, "__repr__", shown.take());
+  dict_set(vm, attributes, "__repr__", shown.take());
+  request.namespace_ = attributes.take();
   request.bases.push_back(Value(vm.types().tuple));
   Value made = call(vm, build_class(vm, request), {make_tuple(vm, values).take()});
   for (const auto& [part, value] : parts) set_attribute(vm, made, intern(vm, part).get(), value);

@@ -87,6 +87,7 @@ struct FunctionObject : Object {
   std::vector<Local<CellObject>> closure;
   Local<StrObject> name, qualified_name;
   Value doc;  // Undefined: the docstring of its code, which few ask for (doc_of)
+  // The dict of annotations; a function whose annotations it shares; else they were not asked for (vm/annotations.h).
   Value annotations;
   Local<DictObject> attributes;  // made on the first store
   // Set by the compiler (torch.compile): calls go to CompilerHooks::enter_function first.
@@ -124,6 +125,7 @@ struct ModuleObject : Object {
   bool is_package = false;
   bool initializing = false;
   Local<DictObject> globals;       // the watch bit of a module is the one of this dict
+  Value annotations;               // of its variables, not evaluated yet (vm/annotations.h)
   ModuleObject() : Object(Kind::Module) {}
 };
 

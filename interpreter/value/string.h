@@ -32,6 +32,10 @@ struct BytesObject : Object {
   std::string data;  // charged to the heap by make_bytes, released by the type's destroy slot
   BytesObject() : Object(Kind::Bytes) {}
 };
+// Of a script class.
+struct BytesInstance : BytesObject {
+  InstanceState state;
+};
 
 // Bytes that are no UTF-8 (names of files, arguments, the environment) become U+FFFD: a str is whole
 // sequences, and who walks over it need not look for its end.

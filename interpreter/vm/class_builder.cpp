@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "interpreter/vm/annotations.h"
+#include "interpreter/vm/frames.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/vm_access.h"
+#include "lang/bytecode/bytecode.h"
 
 namespace tsc::interp {
 
@@ -231,9 +234,22 @@ Type* choose_metaclass(Vm& vm, const ClassRequest& request) {
   return chosen;
 }
 
-// A base that is not a class (List[int]) names the classes that stand for it; the namespace remembers
-// what was written.
-void resolve_bases(Vm& vm, ClassRequest& request) {
+// Whether the program, not the library, has written how classes of this metaclass are made: it may look into the
+// namespace for annotations.
+bool has_script_hook(Vm& vm, Type* metaclass) {
+  for (StrObject* name : {vm.names().new_.get(), vm.names().init.get()}) {
+    const Value* found = lookup_in_type(metaclass, name);
+    const bool is_wrapped = found && is_kind(*found, Kind::StaticMethod);
+    const Value hook = is_wrapped ? static_cast<WrappedMethod*>(found->object())->function : found ? *found : Value();
+    auto* function = try_cast<FunctionObject>(hook);
+    if (function && !function->code->code.signature().file().starts_with("<stdlib>")) return true;
+  }
+  return false;
+}
+
+// A base that is not a class (List[int]) names the classes that stand for it; gives what was written, or Undefined where
+// all are classes.
+Value resolve_bases(Vm& vm, ClassRequest& request) {
   Value written = make_tuple(vm, request.bases).take();
   Local<StrObject> hook = intern(vm, "__mro_entries__");
   std::vector<Value> bases;
@@ -248,38 +264,69 @@ void resolve_bases(Vm& vm, ClassRequest& request) {
     const Local<TupleObject> classes = to_tuple(vm, call(vm, entries, {written}));
     for (const Value& entry : classes->span()) bases.push_back(entry);
   }
-  if (!changed) return;
+  if (!changed) return Value();
   request.bases = std::move(bases);
-  dict_set(vm, request.namespace_, "__orig_bases__", written);
+  return written;
+}
+
+// Calls something with the keywords of the class statement.
+Value call_with_keywords(Vm& vm, const Value& callee, std::span<const Value> positional, const ClassRequest& request) {
+  std::vector<StrObject*> names;
+  std::vector<Value> values;
+  for (const auto& [name, value] : request.keywords) {
+    names.push_back(name);
+    values.push_back(value);
+  }
+  Args args;
+  args.positional = positional.data();
+  args.count = static_cast<uint32_t>(positional.size());
+  args.keyword_count = static_cast<uint32_t>(names.size());
+  args.keyword_names = names.data();
+  args.keyword_values = values.data();
+  return call(vm, callee, args);
+}
+
+// What the body writes to: a dict, or what the metaclass's own __prepare__ gives.
+Value prepared_namespace(Vm& vm, Type* metaclass, const ClassRequest& request) {
+  Local<StrObject> name = intern(vm, "__prepare__");
+  Type* owner = nullptr;
+  if (lookup_in_type(metaclass, name, &owner) && owner == vm.types().type) return make_dict(vm).take();
+  const Value hook = get_attribute(vm, Value(metaclass), name);
+  const Value positional[] = {Value(request.name.get()), make_tuple(vm, request.bases).take()};
+  Value made = call_with_keywords(vm, hook, positional, request);
+  if (!type_of(vm, made)->slots.get_item)
+    raise_type_error(vm, metaclass->name + ".__prepare__() must return a mapping, not " + type_name(vm, made));
+  return made;
+}
+
+// Runs the body in its namespace. A mapping that is not simply a dict gets annotations evaluated: who made it looks at
+// what is written.
+void run_body(Vm& vm, ClassRequest& request) {
+  FrameState state;
+  state.function = request.body;
+  state.extra = request.namespace_;
+  enter_recursion(vm);
+  vm.run_frames({&state, 1});
+  settle_annotations(vm, request.namespace_, request.body);
 }
 
 }  // namespace
 
 Value build_class(Vm& vm, const ClassRequest& request) {
   ClassRequest plain = request;
-  resolve_bases(vm, plain);
+  const Value written_bases = resolve_bases(vm, plain);
   Type* metaclass = choose_metaclass(vm, plain);
   std::erase_if(plain.keywords, [](auto& k) { return k.first->view() == "metaclass"; });
-  if (metaclass == vm.types().type) return make_class(vm, metaclass, plain);
-  if (lookup_in_type(metaclass, intern(vm, "__prepare__").get()))
-    raise(vm, vm.exceptions().NotImplementedError,
-          "__prepare__ of a metaclass is not part of the language: the body of a class writes into a "
-          "plain dict; change that in __new__, or use __init_subclass__ or __set_name__");
-  Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(),
-                        Value(plain.namespace_.get())};
-  std::vector<StrObject*> names;
-  std::vector<Value> values;
-  for (const auto& [name, value] : plain.keywords) {
-    names.push_back(name);
-    values.push_back(value);
+  if (plain.body) {
+    plain.namespace_ = metaclass == vm.types().type ? make_dict(vm).take() : prepared_namespace(vm, metaclass, plain);
+    run_body(vm, plain);
   }
-  Args args;
-  args.positional = positional;
-  args.count = 3;
-  args.keyword_count = static_cast<uint32_t>(names.size());
-  args.keyword_names = names.data();
-  args.keyword_values = values.data();
-  return call(vm, Value(metaclass), args);
+  if (written_bases) set_item(vm, plain.namespace_, intern(vm, "__orig_bases__").take(), written_bases);
+  if (metaclass == vm.types().type) return make_class(vm, metaclass, plain);
+  if (is_kind(plain.namespace_, Kind::Dict) && has_script_hook(vm, metaclass))
+    settle_annotations(vm, cast<DictObject>(plain.namespace_));
+  const Value positional[] = {Value(plain.name.get()), make_tuple(vm, plain.bases).take(), plain.namespace_};
+  return call_with_keywords(vm, Value(metaclass), positional, plain);
 }
 
 Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
@@ -288,7 +335,7 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
   type->vm = &vm;
   type->type_flags = kScriptClass | kBaseType;
   Local<DictObject> attributes = make_dict(vm);
-  attributes->table.copy_from(request.namespace_->table);
+  attributes->table.copy_from(cast<DictObject>(request.namespace_)->table);
   type->attributes = attributes.get();
   attributes.take().release_raw();
   collect_bases(vm, type, request.bases);

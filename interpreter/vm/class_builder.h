@@ -6,7 +6,10 @@ namespace tsc::interp {
 
 struct ClassRequest {
   Local<StrObject> name;
-  Local<DictObject> namespace_;
+  // A dict; between __prepare__ and the metaclass's call any mapping.
+  Value namespace_;
+  // Of a class statement: runs with the namespace that the metaclass prepares, `namespace_` is not given then.
+  Local<FunctionObject> body;
   std::vector<Value> bases;
   std::vector<std::pair<Local<StrObject>, Value>> keywords;
 };

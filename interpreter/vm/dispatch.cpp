@@ -34,7 +34,6 @@ class Interpreter {
  private:
   static Value loop(Vm& vm);
   static bool call_window(Vm& vm, Value& callee, Value* args, uint32_t count, Value& result);
-  static bool enter_class_body(Vm& vm, const Value& body, Value& result);
   static Value call_native_window(Vm& vm, const Value& callee, Value* args, uint32_t count);
   static bool call_fast(Vm& vm, const Value& callee, Value* args, uint32_t count, Value& result);
   static bool enter_plain(Vm& vm, Value& callee, Value* args, uint32_t count);
@@ -270,11 +269,6 @@ bool Interpreter::call_window(Vm& vm, Value& callee_register, Value* args, uint3
                               Value& result) {
   Value callee = std::move(callee_register);
   return call_fast(vm, callee, args, count, result);
-}
-
-bool Interpreter::enter_class_body(Vm& vm, const Value& body, Value& result) {
-  Local<FunctionObject> function(cast<FunctionObject>(body));
-  return enter_function(vm, function, nullptr, 0, FrameReturn::Store, make_dict(vm).take(), result);
 }
 
 // Calls with keywords or unpacked arguments, nothing moved.

@@ -34,19 +34,28 @@ struct NativeIterator : Object {
 // code of the script, or where somebody else may take items from what this iterator walks over.
 Value copy_iterator(Vm& vm, const Value& iterator);
 
-// A type whose objects are T, a NativeIterator; `construct` may be null.
+// A type whose objects are T, a NativeIterator; `construct` may be null. Script classes may inherit where T has a `state`.
 template <class T>
 Type* make_iterator_type(Vm& vm, std::string_view name,
                          Value (*construct)(Vm&, Type*, Args&) = nullptr) {
   TypeBuilder builder(vm, name, Kind::Iterator);
   TypeSlots& slots = builder.slots();
   slots.destroy = destroy_as<T>;
-  slots.traverse = [](Object* o, Visitor& visit) { static_cast<T*>(o)->traverse(visit); };
+  slots.traverse = [](Object* o, Visitor& visit) {
+    static_cast<T*>(o)->traverse(visit);
+    if (o->type->instance_offset) traverse_instance(o, visit);
+  };
   slots.iterate = [](Vm&, const Value& self) { return self; };
   slots.next = [](Vm& vm, const Value& self, Value& out) {
     return static_cast<T*>(self.object())->next(vm, out);
   };
   slots.construct = construct;
+  if constexpr (requires { &T::state; }) {
+    // Counted from the Object, in front of which such an iterator has its table of virtual functions.
+    alignas(T) static char storage[sizeof(T)];
+    const char* object = reinterpret_cast<char*>(static_cast<Object*>(reinterpret_cast<T*>(storage)));
+    builder.allow_subclasses(offset_of(&T::state) - static_cast<uint32_t>(object - storage));
+  }
   return builder.finish();
 }
 

@@ -1,21 +1,11 @@
 // Making functions and classes; with-statements; exceptions; imports; match patterns.
 #include "interpreter/modules/importer.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp {
-
-namespace {
-
-Value annotations_dict(Vm& vm, TupleObject* pairs) {
-  Local<DictObject> dict = make_dict(vm);
-  for (uint32_t k = 0; k + 1 < pairs->size; k += 2)
-    dict_set(vm, dict, pairs->items[k], pairs->items[k + 1]);
-  return dict.take();
-}
-
-}  // namespace
 
 Local<FunctionObject> make_function(Vm& vm, CodeObject* code, ModuleObject* module) {
   Local<FunctionObject> function = vm.heap().make<FunctionObject>(vm.types().function);
@@ -30,8 +20,14 @@ namespace ops {
 
 void MakeFunction(Vm& vm, Frame& f, Instruction i) {
   CodeObject* code = f.code->nested[i.b];
-  Local<FunctionObject> function = make_function(vm, code, f.function->module);
   Value* part = f.registers + i.c;
+  const Value names = i.mode() & 16 ? f.extra : Value();
+  if (code->code.signature().kind == lang::CodeKind::Annotations) {
+    f.registers[i.a] = make_annotations(vm, code, f.function->module, i.mode() & 4 ? *part : Value(), names).take();
+    if (i.mode() & 4 && part != f.registers + i.a) part->reset();
+    return;
+  }
+  Local<FunctionObject> function = make_function(vm, code, f.function->module);
   if (i.mode() & 1) {
     auto span = cast<TupleObject>(*part)->span();
     function->defaults.assign(span.begin(), span.end());
@@ -49,11 +45,27 @@ void MakeFunction(Vm& vm, Frame& f, Instruction i) {
       function->closure.emplace_back(cast<CellObject>(cell));
     (part++)->reset();
   }
-  if (i.mode() & 8) {
-    function->annotations = annotations_dict(vm, cast<TupleObject>(*part));
-    part->reset();
-  }
+  if (i.mode() & (8 | 16))
+    function->annotations =
+        make_annotations(vm, nullptr, f.function->module, i.mode() & 8 ? *part : Value(), names).take();
+  if (i.mode() & 8) part->reset();
   f.registers[i.a] = function.take();
+}
+
+void KeepAnnotations(Vm& vm, Frame& f, Instruction i) {
+  const Value name(vm.names().annotations.get());
+  const Value names = f.extra ? f.extra : Value(f.globals);
+  const bool is_plain = names.object()->type == vm.types().dict;
+  if (i.mode() == 1 || !is_plain) {
+    if (!contains(vm, names, name))
+      set_item(vm, names, name, f.extra ? make_dict(vm).take() : readable_annotations(vm, Value(f.function->module.get())).take());
+    // The mapping that a metaclass prepared sees a dict, which is filled behind the body (settle_annotations).
+    if (i.mode() == 0) f.function->annotations = f.registers[i.a];
+  } else if (f.code->code->kind == lang::CodeKind::ClassBody) {
+    dict_set(vm, cast<DictObject>(names), name, f.registers[i.a]);
+  } else {
+    keep_annotations(vm, f.function->module, f.registers[i.a]);
+  }
 }
 
 void MakeClass(Vm& vm, Frame& f, Instruction i) {
@@ -61,7 +73,7 @@ void MakeClass(Vm& vm, Frame& f, Instruction i) {
   Value* r = f.registers + i.b;
   ClassRequest request;
   request.name = Local<StrObject>(cast<StrObject>(r[0]));
-  request.namespace_ = Local<DictObject>(cast<DictObject>(r[1]));
+  request.body = Local<FunctionObject>(cast<FunctionObject>(r[1]));
   for (uint32_t k = 0; k < shape.positional; ++k) request.bases.push_back(r[2 + k]);
   for (size_t k = 0; k < shape.keywords.size(); ++k)
     request.keywords.emplace_back(f.code->names[shape.keywords[k]], r[2 + shape.positional + k]);
@@ -73,7 +85,7 @@ void MakeClassEx(Vm& vm, Frame& f, Instruction i) {
   Value* r = f.registers + i.b;
   ClassRequest request;
   request.name = Local<StrObject>(cast<StrObject>(r[0]));
-  request.namespace_ = Local<DictObject>(cast<DictObject>(r[1]));
+  request.body = Local<FunctionObject>(cast<FunctionObject>(r[1]));
   for (const Value& base : cast<TupleObject>(r[2])->span()) request.bases.push_back(base);
   Table& keywords = cast<DictObject>(r[3])->table;
   for (uint32_t k = 0; k < keywords.used(); ++k)

@@ -141,11 +141,31 @@ void DeleteGlobal(Vm& vm, Frame& frame, Instruction i) {
   if (!dict_remove(vm, frame.globals, Value(name))) undefined_name(vm, name, frame);
 }
 
+namespace {
+
+// Not the mapping that a metaclass prepared.
+bool is_plain_namespace(Vm& vm, const Frame& frame) { return frame.extra.object()->type == vm.types().dict; }
+
+bool is_missing_key(Vm& vm, const ScriptException& e) {
+  return !e.exception()->is_limit && e.exception()->type->is_subtype_of(vm.exceptions().KeyError);
+}
+
+Value name_in_namespace(Vm& vm, const Frame& frame, StrObject* name) {
+  if (is_plain_namespace(vm, frame)) return dict_get(vm, cast<DictObject>(frame.extra), Value(name));
+  try {
+    return get_item(vm, Value(frame.extra), Value(name));
+  } catch (const ScriptException& e) {
+    if (!is_missing_key(vm, e)) throw;
+  }
+  return Value();
+}
+
+}  // namespace
+
 void LoadName(Vm& vm, Frame& frame, Instruction i) {
-  StrObject* name = site_name(frame, i.b);
   if (frame.extra) {
-    if (Value v = dict_get(vm, cast<DictObject>(frame.extra), Value(name))) {
-      frame.registers[i.a] = v;
+    if (Value v = name_in_namespace(vm, frame, site_name(frame, i.b))) {
+      frame.registers[i.a] = std::move(v);
       return;
     }
   }
@@ -153,21 +173,30 @@ void LoadName(Vm& vm, Frame& frame, Instruction i) {
 }
 
 void LoadNameOrFree(Vm& vm, Frame& frame, Instruction i) {
-  StrObject* name = site_name(frame, i.b);
-  Value v = dict_get(vm, cast<DictObject>(frame.extra), Value(name));
+  Value v = name_in_namespace(vm, frame, site_name(frame, i.b));
   if (!v) v = frame.function->closure[i.c]->content;
   if (!v) unbound_free(vm, frame.code->code->free_names[i.c]);
   frame.registers[i.a] = std::move(v);
 }
 
 void StoreName(Vm& vm, Frame& frame, Instruction i) {
-  dict_set(vm, cast<DictObject>(frame.extra), Value(site_name(frame, i.a)), frame.registers[i.b]);
+  const Value name(site_name(frame, i.a));
+  if (is_plain_namespace(vm, frame)) dict_set(vm, cast<DictObject>(frame.extra), name, frame.registers[i.b]);
+  else set_item(vm, Value(frame.extra), name, Value(frame.registers[i.b]));
 }
 
 void DeleteName(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.a);
-  if (!dict_remove(vm, cast<DictObject>(frame.extra), Value(name)))
+  if (is_plain_namespace(vm, frame)) {
+    if (!dict_remove(vm, cast<DictObject>(frame.extra), Value(name))) undefined_name(vm, name, frame);
+    return;
+  }
+  try {
+    delete_item(vm, Value(frame.extra), Value(name));
+  } catch (const ScriptException& e) {
+    if (!is_missing_key(vm, e)) throw;
     undefined_name(vm, name, frame);
+  }
 }
 
 void LoadNamespace(Vm&, Frame& frame, Instruction i) { frame.registers[i.a] = frame.extra; }

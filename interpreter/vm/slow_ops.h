@@ -23,6 +23,7 @@ inline bool matches_as_sequence(Kind layout) {
   X(DeleteAttr) X(DeleteSubscr) X(BuildTuple) X(BuildList) X(BuildSet) X(BuildMap) X(BuildSlice)  \
   X(BuildString) X(FormatValue) X(ListAppend) X(ListExtend) X(ListToTuple) X(SetAdd) X(SetUpdate) \
   X(MapAdd) X(MapUpdate) X(MapMerge) X(UnpackSequence) X(UnpackEx) X(MakeFunction) X(MakeClass)   \
+  X(KeepAnnotations)                                                                              \
   X(MakeClassEx) X(PushHandled) X(PopHandled) X(MatchException) X(ExceptionInfo)                  \
   X(LoadAssertionError) X(LoadContext) X(GetYieldFromIter) X(ImportName) X(ImportFrom)            \
   X(ImportStar) X(MatchSequence) X(MatchMapping) X(Length) X(MatchKeys) X(MatchClass)             \

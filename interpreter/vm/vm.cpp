@@ -83,6 +83,7 @@ void VmAccess::boot(Vm& vm) {
   init_core_types(vm);
   init_names(vm, vm.names_);
   init_function_types(vm);
+  init_annotations_type(vm);
   vm.builtins_ = make_module(vm, "builtins");
   init_object_methods(vm);
   init_dict_type(vm);

@@ -142,7 +142,7 @@ struct Types {
       *generator, *property, *native_property, *member_descriptor, *static_method, *class_method, *super, *iterator,
       *range_iterator, *list_iterator, *tuple_iterator, *dict_keys, *dict_values, *dict_items, *file,
       *traceback, *not_implemented, *ellipsis,
-      *generic_alias, *union_type, *mapping_proxy;
+      *generic_alias, *union_type, *mapping_proxy, *annotations;
 };
 
 struct TensorState;

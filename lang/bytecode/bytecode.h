@@ -165,7 +165,9 @@ struct InstructionSpan {
   Span whole, anchor;
 };
 
-enum class CodeKind : uint8_t { Module, Function, Lambda, ClassBody, GeneratorExpression };
+// Annotations: called with a number it gives the value of one annotation. The first of its constants is the tuple of
+// their names, that of one which may be passed by in a tuple of its own; `statements` has one entry for each.
+enum class CodeKind : uint8_t { Module, Function, Lambda, ClassBody, GeneratorExpression, Annotations };
 
 class ControlFlow;    // control_flow.h: basic blocks
 class LivenessTable;  // liveness.h: live registers
@@ -182,6 +184,7 @@ class StoredBody {
 struct CodeObject {
   CodeKind kind = CodeKind::Module;
   bool is_generator = false;  // calling it makes a generator
+  bool postpones_annotations = false;  // the text that it stands in imports that from __future__
   std::string name;           // "f", "<lambda>", "<module>"
   std::string qualname;       // "Outer.method.<locals>.f"
   std::shared_ptr<const Source> source;
@@ -215,6 +218,8 @@ struct CodeObject {
   std::vector<Site> sites;
   std::vector<CallShape> call_shapes;
   std::vector<std::shared_ptr<const CodeObject>> codes;
+  // Of a function: of kind Annotations, or null where it has none.
+  std::shared_ptr<const CodeObject> annotations;
   std::vector<ExceptionEntry> exceptions;  // innermost first
   std::vector<Statement> statements;       // by begin; an outer statement before its inner ones
 
@@ -241,7 +246,7 @@ struct CodeObject {
   // Analyses, made on first use and kept. They ask for the whole.
   const ControlFlow& control_flow() const;
   const LivenessTable& liveness() const;
-  // Identity of what the code does: no spans, no file name, nested codes included.
+  // Identity of what the code does: no spans, no file name, no annotations; nested codes included.
   Hash128 content_hash() const;
 
  private:

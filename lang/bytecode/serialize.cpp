@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMagic = "TSCB";
 // Raised with every change of the layout below.
-constexpr uint64_t kFormatVersion = 4;
+constexpr uint64_t kFormatVersion = 5;
 // Magic, format, hash of the source, hash of the rest.
 constexpr size_t kHeaderBytes = 4 + 8 + 16 + 16;
 // Longer texts that stand in the source, as docstrings do, are a place there.
@@ -72,6 +72,8 @@ class Writer {
     tables(code);
     out_.number(code.codes.size());
     for (const CodeRef& inner : code.codes) this->code(*inner);
+    out_.byte(code.annotations != nullptr);
+    if (code.annotations) this->code(*code.annotations);
   }
 
   void text(const std::string& value) { out_.number(texts_.number_of(value)); }
@@ -91,7 +93,8 @@ class Writer {
     out_.byte(static_cast<uint8_t>(code.kind));
     out_.byte(static_cast<uint8_t>(code.is_generator | code.has_docstring << 1 |
                                    code.parameters.has_varargs << 2 |
-                                   code.parameters.has_varkwargs << 3));
+                                   code.parameters.has_varkwargs << 3 |
+                                   code.postpones_annotations << 4));
     text(code.name);
     text(code.qualname);
     if (code.has_docstring) text(std::string(code.docstring));
@@ -224,6 +227,7 @@ class Reader {
     code.codes.reserve(codes);
     for (size_t i = 0; i < codes && !in_.failed(); ++i)
       code.codes.push_back(this->code(depth + 1));
+    if (in_.byte() && !in_.failed()) code.annotations = this->code(depth + 1);
     if (in_.left() != 0) in_.fail("bytes follow the end of a code");
     if (!module_->own && !in_.failed() && !verify_references(code).empty())
       in_.fail("an instruction refers to what is not there");
@@ -268,6 +272,7 @@ class Reader {
       code.sites.clear();
       code.call_shapes.clear();
       code.codes.clear();
+      code.annotations.reset();
       code.exceptions.clear();
       code.statements.clear();
     }
@@ -311,11 +316,12 @@ class Reader {
 
   void signature(CodeObject& code) {
     uint8_t kind = in_.byte(), flags = in_.byte();
-    if (kind > static_cast<uint8_t>(CodeKind::GeneratorExpression) || flags > 15)
+    if (kind > static_cast<uint8_t>(CodeKind::Annotations) || flags > 31)
       in_.fail("an unknown kind of code");
     code.kind = static_cast<CodeKind>(kind);
     code.is_generator = flags & 1;
     code.has_docstring = flags & 2;
+    code.postpones_annotations = flags & 16;
     code.name = text();
     code.qualname = text();
     if (code.has_docstring && module_->own) code.docstring = text();

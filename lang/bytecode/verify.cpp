@@ -29,9 +29,11 @@ class Verifier {
       check_windows();
       check_bound();
     }
-    for (const auto& inner : code_.codes) {
-      for (std::string& fault : verify(inner->whole())) faults_.push_back(std::move(fault));
-    }
+    const auto add = [&](const CodeObject& inner) {
+      for (std::string& fault : verify(inner.whole())) faults_.push_back(std::move(fault));
+    };
+    for (const auto& inner : code_.codes) add(*inner);
+    if (code_.annotations) add(*code_.annotations);
     return std::move(faults_);
   }
 

@@ -41,7 +41,7 @@ bool expects_failure(const With* with) {
 
 class Collector {
  public:
-  Collector(Module& module, const Resolution& resolution) {
+  Collector(Module& module, const Resolution& resolution) : postponed_(module.postpones_annotations) {
     facts_.dynamic_globals = module.scope->has_star_import;
     enter_scope(module.scope);
     for (Identifier name : resolution.globals) global(name);
@@ -101,8 +101,11 @@ class Collector {
           if (free.from_parent_cell) return of_key({at, Access::Cell, index, {}}, name);
         }
       }
-      case Access::Class:
-        return of_key({host(), Access::Class, 0, name}, name);
+      case Access::Class: {
+        Scope* at = host();
+        if (at->kind == ScopeKind::Annotation) at = at->parent;
+        return of_key({at, Access::Class, 0, name}, name);
+      }
       default:
         return global(name);
     }
@@ -269,13 +272,18 @@ class Collector {
   }
 
   // ---- Annotations: names in them are used, nothing in them is checked.
-  void annotation(Expr* e) {
+  // `scope` is what they are evaluated in; null, or where they are text: the one that they stand in.
+  void annotation(Expr* e, Scope* scope) {
     if (!e) return;
-    const Caught before = at_.caught;
+    const Context before = at_;
     at_.caught = {true, true};
+    if (scope && !postponed_) {
+      at_.scope = scope;
+      at_.region = 0;
+    }
     expr(e);
     text_annotation(e);
-    at_.caught = before;
+    at_ = before;
   }
 
   void text_annotation(Expr* e) {
@@ -304,10 +312,10 @@ class Collector {
     each(f->args->defaults);
     each(f->args->kw_defaults);
     for (List<Parameter*> group : {f->args->posonlyargs, f->args->args, f->args->kwonlyargs})
-      for (Parameter* p : group) annotation(p->annotation);
-    if (f->args->vararg) annotation(f->args->vararg->annotation);
-    if (f->args->kwarg) annotation(f->args->kwarg->annotation);
-    annotation(f->returns);
+      for (Parameter* p : group) annotation(p->annotation, f->annotations);
+    if (f->args->vararg) annotation(f->args->vararg->annotation, f->annotations);
+    if (f->args->kwarg) annotation(f->args->kwarg->annotation, f->annotations);
+    annotation(f->returns, f->annotations);
     bind(f->binding, f->name,
          {BindingKind::Function, f->name_span, f->name_span.end, 0, nullptr, f});
     const Context before = at_;
@@ -460,7 +468,7 @@ class Collector {
   }
 
   void annotated(AnnAssign* a) {
-    annotation(a->annotation);
+    annotation(a->annotation, a->simple ? at_.scope->annotations : nullptr);
     if (a->value) expr(a->value);
     auto* name = try_as<Name>(a->target);
     if (!name) return target(a->target, a->span.end);
@@ -523,6 +531,7 @@ class Collector {
     }
   }
 
+  const bool postponed_;  // annotations are text
   Facts facts_;
   std::map<Key, Variable*> by_key_;
   Context at_;

@@ -234,16 +234,9 @@ void Emitter::emit_ann_assign(const AnnAssign& node) {
       store(node.target, expr(node.value));
     b_.reset(mark);
   }
-  // Only a class remembers: dataclasses read __annotations__. The text is evaluated when somebody asks (_type_hints.tsc).
-  if (b_.code().kind != CodeKind::ClassBody || !node.simple) return;
-  InstructionSpan where = at(node.annotation);
-  Reg map = b_.allocate();
-  b_.emit(Op::LoadName, map, b_.site(SiteKind::Name, "__annotations__"), 0, where);
-  Operand key =
-      constant(str_literal(as<const Name>(static_cast<const Expr*>(node.target))->id), {}, where);
-  Operand text = constant(annotation_text(node.annotation), {}, where);
-  b_.effect(Op::StoreSubscr, {map, true}, key, text, where);
-  b_.reset(mark);
+  const CodeKind kind = b_.code().kind;
+  if (kind != CodeKind::ClassBody && kind != CodeKind::Module) return;
+  annotates_at_once() ? annotate_at_once(node) : note_annotation(node);
 }
 
 void Emitter::emit_delete(const Expr* target) {

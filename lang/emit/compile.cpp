@@ -40,6 +40,9 @@ EmitContext make_context(const Module& module, std::shared_ptr<const Source> sou
   context.has_walrus = source->text().find(":=") != std::string_view::npos;
   context.source = std::move(source);
   context.options = options;
+  context.reads_annotations = module.reads_annotations;
+  context.annotates_at_once = module.annotates_at_once;
+  context.postpones_annotations = module.postpones_annotations;
   if (options.check_shapes) {
     context.shape_names = std::make_shared<const ShapeNames>(module);
     context.diagnostics = &diagnostics;
@@ -56,6 +59,8 @@ CompileResult compile(std::shared_ptr<const Source> source, const CompileOptions
   result.diagnostics = std::move(parsed.diagnostics);
   result.is_incomplete = parsed.is_incomplete;
   if (!parsed.module || result.diagnostics.has_errors()) return result;
+  parsed.module->annotates_at_once = options.own_names || options.interactive;
+  parsed.module->postpones_annotations |= options.postpones_annotations;
   resolve(*parsed.module, arena, result.diagnostics);
   if (result.diagnostics.has_errors()) return result;
   EmitContext context = make_context(*parsed.module, std::move(source), options, result.diagnostics);

@@ -18,6 +18,8 @@ struct CompileOptions {
   // Of exec and eval: names at the top live in the frame's namespace, which need not be the one of globals; what is not
   // found there is looked for among the globals.
   bool own_names = false;
+  // As if the text began with `from __future__ import annotations`.
+  bool postpones_annotations = false;
   // Functions compare their tensors with their annotations (shapes/annotation.h).
   bool check_shapes = false;
 };

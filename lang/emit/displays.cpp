@@ -212,6 +212,7 @@ void Emitter::comprehension_loops(const ComprehensionParts& parts, size_t depth,
     iterator = b_.allocate();
     b_.unary(Op::GetIter, iterator, iterable, 0, at(loop.iter));
   }
+  if (depth == 0) ++comprehensions_;
   JumpLabel head = b_.make_label(), next = b_.make_label(), exhausted = b_.make_label();
   for_step(loop.target, iterator, head, exhausted, at(loop.iter));
   for (const Expr* condition : loop.ifs) jump_if(condition, false, next);
@@ -219,6 +220,7 @@ void Emitter::comprehension_loops(const ComprehensionParts& parts, size_t depth,
   b_.place(next);
   b_.jump_back(head, at(loop.iter));
   b_.place(exhausted);
+  if (depth == 0) --comprehensions_;
   b_.reset(mark);
 }
 
@@ -259,7 +261,7 @@ Operand Emitter::emit_generator_call(const GeneratorExp& node, Want want) {
   Reg mark = b_.top();
   CodeRef code = nested_code(*node.scope, CodeKind::GeneratorExpression, node.span, nullptr,
                              [&](Emitter& inner) { inner.emit_generator_expression(node); });
-  Operand function = make_function(*node.scope, std::move(code), nullptr, nullptr, node.span, {});
+  Operand function = make_function(*node.scope, std::move(code), nullptr, node.span, {});
   Reg argument = b_.top();
   const Expr* iter = node.generators[0]->iter;
   Operand iterable = expr(iter);

@@ -17,7 +17,8 @@ Emitter::Emitter(const EmitContext& context, const Scope& scope, CodeKind kind, 
   for (const CellVariable& cell : scope.cells) names.emplace_back(cell.name);
   b_.name_registers(std::move(names));
   for (const FreeVariable& variable : scope.frees) code.free_names.emplace_back(variable.name);
-  if (kind == CodeKind::GeneratorExpression) {
+  code.postpones_annotations = context.postpones_annotations;
+  if (kind == CodeKind::GeneratorExpression || kind == CodeKind::Annotations) {
     code.parameters.positional_only = code.parameters.positional = 1;
     code.parameters.names = {".0"};
   }
@@ -48,6 +49,7 @@ void Emitter::prologue() {
 
 void Emitter::emit_module_body(const Module& module) {
   prologue();
+  begin_annotations(module.body, {module.span.begin, module.span.begin});
   const Constant* text = context_.options.interactive ? nullptr : docstring(module.body);
   if (text) {
     b_.code().set_docstring(text->text);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "lang/annotated.h"
 #include "lang/ast.h"
 #include "lang/emit/code_builder.h"
 #include "lang/emit/compile.h"
@@ -28,6 +29,7 @@ struct EmitContext {
   // With checked shapes: what names mean in annotations, and where faults in these go.
   std::shared_ptr<const ShapeNames> shape_names{};
   Diagnostics* diagnostics = nullptr;
+  bool reads_annotations = false, annotates_at_once = false, postpones_annotations = false;  // see Module
 };
 
 // A construct that control must leave in an orderly way: return, break and continue run the exits
@@ -59,6 +61,7 @@ class Emitter {
   void emit_function_body(const FunctionDef& node);
   void emit_class_body(const ClassDef& node);
   void emit_generator_expression(const GeneratorExp& node);
+  void emit_annotations(const std::vector<Annotated>& annotations);
 
   // Fills in the head of the code; parameters for functions only.
   void set_signature(Span span);
@@ -95,8 +98,10 @@ class Emitter {
   Operand emit_name(const Name& node, Want want);
   // A global that the code of exec reads and writes in its own namespace.
   Binding at_top(Binding binding) {
-    const bool own = context_.options.own_names && b_.code().kind == CodeKind::Module;
-    return own && binding.access == Access::Global ? Binding{Access::Class, 0} : binding;
+    const CodeKind kind = b_.code().kind;
+    const bool at_top = kind == CodeKind::Module ||
+                        (kind == CodeKind::Annotations && scope_.parent->kind == ScopeKind::Module);
+    return context_.options.own_names && at_top && binding.access == Access::Global ? Binding{Access::Class, 0} : binding;
   }
   Operand load_binding(Binding binding, Identifier name, Want want, InstructionSpan where);
   Operand emit_bin_op(const BinOp& node, Want want);
@@ -155,22 +160,29 @@ class Emitter {
   uint32_t call_shape(size_t positional, List<Keyword*> keywords);
 
   // ---- functions and classes (functions.cpp)
-  Operand make_function(const Scope& scope, CodeRef code, const Arguments* args,
-                        const Expr* returns, Span span, Want want);
+  Operand make_function(const Scope& scope, CodeRef code, const Arguments* args, Span span, Want want,
+                        const Scope* annotations = nullptr);
   void push_closure(const Scope& scope, Span span);
   void push_defaults(const Arguments& args, uint32_t& mode, Span span);
-  void push_annotations(const Arguments& args, const Expr* returns, uint32_t& mode, Span span);
   Operand emit_lambda(const Lambda& node, Want want);
   void emit_function_def(const FunctionDef& node);
   void emit_class_def(const ClassDef& node);
   Operand class_value(const ClassDef& node);
   Operand class_value_ex(const ClassDef& node, CodeRef body);
-  void class_namespace(const ClassDef& node, CodeRef body, Reg to);
+  void class_head(const ClassDef& node, CodeRef body, Reg base);
   void apply_decorators(List<Expr*> decorators, Reg first, Reg value);
-  Literal annotation_text(const Expr* annotation) const;
   using EmitBody = std::function<void(Emitter&)>;
   CodeRef nested_code(const Scope& scope, CodeKind kind, Span span, const Arguments* args,
                       const EmitBody& body) const;
+
+  // ---- annotations (annotations.cpp)
+  CodeRef annotations_code(const Scope& scope, const std::vector<Annotated>& annotations, Span span) const;
+  bool annotates_at_once() {
+    return context_.reads_annotations || (context_.annotates_at_once && b_.code().kind == CodeKind::Module);
+  }
+  void begin_annotations(List<Stmt*> body, Span span);
+  void note_annotation(const AnnAssign& node);
+  void annotate_at_once(const AnnAssign& node);
 
   // ---- statements (statements.cpp)
   void statements(List<Stmt*> body);
@@ -255,6 +267,8 @@ class Emitter {
   CodeBuilder b_;
   std::vector<ControlBlock> blocks_;
   const Stmt* interactive_result_ = nullptr;
+  std::vector<Annotated> annotated_;  // of a class body or module
+  uint32_t comprehensions_ = 0;       // that the code being emitted stands in
   // What the arguments were, for the check of the result; nullopt: none is checked.
   std::optional<Reg> shape_state_;
   uint32_t shape_constant_ = 0;

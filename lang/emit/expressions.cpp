@@ -124,15 +124,24 @@ Operand Emitter::load_binding(Binding binding, Identifier name, Want want, Instr
     return {*want, false};
   }
   Reg to = want ? *want : b_.allocate();
+  // The namespace of a class may hold names that its body does not bind: the metaclass prepared it. Comprehensions
+  // do not see it.
+  const bool in_class = b_.code().kind == CodeKind::ClassBody && comprehensions_ == 0;
   switch (binding.access) {
     case Access::Cell:
       b_.emit(Op::LoadCell, to, cell_register(binding.index), b_.name(name), where);
       break;
     case Access::Free:
-      b_.emit(Op::LoadFree, to, binding.index, 0, where);
+      if (in_class)
+        b_.emit(Op::LoadNameOrFree, to, b_.site(SiteKind::Name, name), binding.index, where);
+      else
+        b_.emit(Op::LoadFree, to, binding.index, 0, where);
       break;
     case Access::Global:
-      b_.emit(Op::LoadGlobal, to, b_.site(SiteKind::Global, name), 0, where);
+      if (in_class)
+        b_.emit(Op::LoadName, to, b_.site(SiteKind::Name, name), 0, where);
+      else
+        b_.emit(Op::LoadGlobal, to, b_.site(SiteKind::Global, name), 0, where);
       break;
     case Access::Class:
       b_.emit(Op::LoadName, to, b_.site(SiteKind::Name, name), 0, where);

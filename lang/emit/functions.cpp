@@ -1,4 +1,6 @@
 // Functions, lambdas, classes: making them, not calling them.
+#include <algorithm>
+
 #include "lang/emit/emitter.h"
 
 namespace tsc::lang {
@@ -8,32 +10,13 @@ enum FunctionPart : uint32_t {
   kDefaults = 1,
   kKeywordDefaults = 2,
   kClosure = 4,
-  kAnnotations = 8
+  kAnnotationClosure = 8,
+  kAnnotationNames = 16
 };
 
-bool annotates(List<Stmt*> body);
-
-// A statement of a class body, or nested in its if / for / with / try, that annotates a name.
-bool annotates(const Stmt* s) {
-  if (s->kind == StmtKind::AnnAssign) return true;
-  if (auto* node = try_as<const If>(s)) return annotates(node->body) || annotates(node->orelse);
-  if (auto* node = try_as<const For>(s)) return annotates(node->body) || annotates(node->orelse);
-  if (auto* node = try_as<const While>(s)) return annotates(node->body) || annotates(node->orelse);
-  if (auto* node = try_as<const With>(s)) return annotates(node->body);
-  if (auto* node = try_as<const Try>(s)) {
-    for (const ExceptHandler* handler : node->handlers) {
-      if (annotates(handler->body)) return true;
-    }
-    return annotates(node->body) || annotates(node->orelse) || annotates(node->finalbody);
-  }
-  return false;
-}
-
-bool annotates(List<Stmt*> body) {
-  for (const Stmt* s : body) {
-    if (annotates(s)) return true;
-  }
-  return false;
+// Whether the code reads names of the namespace that a class body, or the code of exec, writes to.
+bool reads_namespace(const CodeObject& code) {
+  return std::any_of(code.sites.begin(), code.sites.end(), [](const Site& site) { return site.kind == SiteKind::Name; });
 }
 
 }  // namespace
@@ -111,38 +94,8 @@ void Emitter::push_defaults(const Arguments& args, uint32_t& mode, Span span) {
   b_.emit(Op::BuildMap, b_.allocate(), first, pairs, at(span));
 }
 
-// The source text; of a string annotation, what the string says.
-Literal Emitter::annotation_text(const Expr* annotation) const {
-  auto* text = try_as<const Constant>(annotation);
-  if (text && text->value_kind == ConstantKind::Str) return str_literal(text->text);
-  return str_literal(context_.source->slice(annotation->span));
-}
-
-void Emitter::push_annotations(const Arguments& args, const Expr* returns, uint32_t& mode,
-                               Span span) {
-  Literal all;
-  all.kind = LiteralKind::Tuple;
-  auto add = [&](std::string_view name, const Expr* annotation) {
-    if (!annotation) return;
-    all.items.push_back(str_literal(name));
-    all.items.push_back(annotation_text(annotation));
-  };
-  auto add_parameter = [&](const Parameter* parameter) {
-    if (parameter) add(parameter->name, parameter->annotation);
-  };
-  for (const Parameter* parameter : args.posonlyargs) add_parameter(parameter);
-  for (const Parameter* parameter : args.args) add_parameter(parameter);
-  add_parameter(args.vararg);
-  for (const Parameter* parameter : args.kwonlyargs) add_parameter(parameter);
-  add_parameter(args.kwarg);
-  add("return", returns);
-  if (all.items.empty()) return;
-  mode |= kAnnotations;
-  constant(std::move(all), {}, at(span));
-}
-
-Operand Emitter::make_function(const Scope& scope, CodeRef code, const Arguments* args,
-                               const Expr* returns, Span span, Want want) {
+Operand Emitter::make_function(const Scope& scope, CodeRef code, const Arguments* args, Span span, Want want,
+                               const Scope* annotations) {
   Reg first = b_.top();
   uint32_t mode = 0;
   if (args) push_defaults(*args, mode, span);
@@ -150,7 +103,12 @@ Operand Emitter::make_function(const Scope& scope, CodeRef code, const Arguments
     mode |= kClosure;
     push_closure(scope, span);
   }
-  if (args) push_annotations(*args, returns, mode, span);
+  if (annotations && !annotations->frees.empty()) {
+    mode |= kAnnotationClosure;
+    push_closure(*annotations, span);
+  }
+  const CodeObject* evaluator = code->kind == CodeKind::Annotations ? code.get() : code->annotations.get();
+  if (evaluator && reads_namespace(*evaluator)) mode |= kAnnotationNames;
   Reg to = destination(want, first);
   b_.emit(Op::MakeFunction, to, b_.nested(std::move(code)), mode ? first : 0, at(span), mode);
   return result(want, to);
@@ -159,7 +117,7 @@ Operand Emitter::make_function(const Scope& scope, CodeRef code, const Arguments
 Operand Emitter::emit_lambda(const Lambda& node, Want want) {
   CodeRef code = nested_code(*node.scope, CodeKind::Lambda, node.span, node.args,
                              [&](Emitter& inner) { inner.emit_expression_body(node.body); });
-  return make_function(*node.scope, std::move(code), node.args, nullptr, node.span, want);
+  return make_function(*node.scope, std::move(code), node.args, node.span, want);
 }
 
 // Decorators stand in registers from `first` on, the value above them.
@@ -177,12 +135,18 @@ void Emitter::emit_function_def(const FunctionDef& node) {
   Reg mark = b_.top();
   for (const Expr* decorator : node.decorator_list) expr_next(decorator);
   CodeRef code = nested_code(*node.scope, CodeKind::Function, node.span, node.args,
-                             [&](Emitter& inner) { inner.emit_function_body(node); });
+                             [&](Emitter& inner) {
+                               if (node.annotations) {
+                                 inner.b_.code().annotations =
+                                     annotations_code(*node.annotations, annotated_parts(node), node.name_span);
+                               }
+                               inner.emit_function_body(node);
+                             });
   bool is_plain_local = node.decorator_list.empty() && node.binding.access == Access::Local;
   Want want;
   if (is_plain_local) want = local_register(node.binding.index);
   Operand function =
-      make_function(*node.scope, std::move(code), node.args, node.returns, node.name_span, want);
+      make_function(*node.scope, std::move(code), node.args, node.name_span, want, node.annotations);
   if (!is_plain_local) {
     apply_decorators(node.decorator_list, mark, function.reg);
     store_binding(node.binding, node.name, {mark, true}, at(node.name_span));
@@ -198,17 +162,14 @@ void Emitter::emit_class_body(const ClassDef& node) {
     b_.emit(Op::StoreName, b_.site(SiteKind::Name, name), value, 0, where);
     b_.code().instructions.back().flags |= kReleaseB;
   };
-  b_.emit(Op::LoadGlobal, value, b_.site(SiteKind::Global, "__name__"), 0, where);
+  b_.emit(Op::LoadName, value, b_.site(SiteKind::Name, "__name__"), 0, where);
   store_name("__module__");
   b_.load_constant(value, str_literal(node.scope->qualname), where);
   store_name("__qualname__");
+  begin_annotations(node.body, node.name_span);
   if (b_.code().has_docstring) {
     b_.load_constant(value, str_literal(b_.code().docstring), where);
     store_name("__doc__");
-  }
-  if (annotates(node.body)) {
-    b_.emit(Op::BuildMap, value, value, 0, where);
-    store_name("__annotations__");
   }
   b_.reset(value);
   statements(node.body);
@@ -222,12 +183,10 @@ void Emitter::emit_class_body(const ClassDef& node) {
   b_.effect(Op::Return, {value, true}, where);
 }
 
-// Runs the body: `to` receives the namespace.
-void Emitter::class_namespace(const ClassDef& node, CodeRef body, Reg to) {
-  Operand function =
-      make_function(*node.scope, std::move(body), nullptr, nullptr, node.name_span, {});
-  b_.unary(Op::CallClassBody, to, function, 0, at(node.name_span));
-  b_.reset(function.reg);
+// The name and the function of the body, in two registers.
+void Emitter::class_head(const ClassDef& node, CodeRef body, Reg base) {
+  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  make_function(*node.scope, std::move(body), nullptr, node.name_span, base + 1);
 }
 
 Operand Emitter::class_value(const ClassDef& node) {
@@ -241,9 +200,8 @@ Operand Emitter::class_value(const ClassDef& node) {
   for (const Keyword* keyword : node.keywords) is_plain &= !keyword->name.empty();
   if (!is_plain) return class_value_ex(node, std::move(body));
   Reg base = b_.allocate(2);
-  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  class_head(node, std::move(body), base);
   argument_values(node.bases, node.keywords);
-  class_namespace(node, std::move(body), base + 1);
   b_.reset(base);
   Reg to = b_.allocate();
   b_.emit(Op::MakeClass, to, base, call_shape(node.bases.size(), node.keywords),
@@ -253,7 +211,7 @@ Operand Emitter::class_value(const ClassDef& node) {
 
 Operand Emitter::class_value_ex(const ClassDef& node, CodeRef body) {
   Reg base = b_.allocate(2);
-  b_.load_constant(base, str_literal(node.name), at(node.name_span));
+  class_head(node, std::move(body), base);
   emit_sequence(node.bases, Op::BuildTuple, node.name_span, {});
   if (node.keywords.empty()) {
     Reg keywords = b_.allocate();
@@ -261,7 +219,6 @@ Operand Emitter::class_value_ex(const ClassDef& node, CodeRef body) {
   } else {
     keyword_dict(node.keywords, {}, node.name_span);
   }
-  class_namespace(node, std::move(body), base + 1);
   b_.reset(base);
   Reg to = b_.allocate();
   b_.emit(Op::MakeClassEx, to, base, 0, at(node.name_span));

@@ -117,7 +117,6 @@ void Emitter::emit_import(const Import& node) {
 }
 
 void Emitter::emit_import_from(const ImportFrom& node) {
-  if (node.module == "__future__" && node.level == 0) return;
   Reg module = b_.allocate();
   b_.emit(Op::ImportName, module, b_.name(node.module), node.level, at(node.span), 1);
   for (const Alias* alias : node.names) {

@@ -110,14 +110,47 @@ TEST_CASE("one expression compiles to code that returns it", "[emit]") {
   CHECK(listing(*result.code) == "LoadGlobal r0, 'a'\nAddK r0, r0, 1\nReturn r0!\n");
 }
 
-TEST_CASE("docstrings and annotations are kept, never evaluated", "[emit]") {
+TEST_CASE("docstrings and annotations are kept, and not evaluated by themselves", "[emit]") {
   CodeRef code = function_code("def f(a: undefined.x = 1) -> 'text':\n  'doc'\n  b: nothing = a\n");
   CHECK(code->docstring == "doc");
   CHECK(count_ops(*code, Op::LoadGlobal) == 0);
-  CodeRef module = compile_checked("def f(a: undefined.x = 1) -> 'text': pass\n");
-  bool found = false;
-  for (const Literal& literal : module->constants) {
-    found |= literal_text(literal) == "('a', 'undefined.x', 'return', 'text')";
-  }
-  CHECK(found);
+  REQUIRE(code->annotations);
+  CHECK(code->annotations->kind == CodeKind::Annotations);
+  CHECK(literal_text(code->annotations->constants[0]) == "('a', 'return')");
+  CHECK(code->annotations->statements.size() == 2);
+  CHECK(listing(*code->annotations) ==
+        "JumpNeK.1 r0:.0, 0, -> 4\nLoadGlobal r1, 'undefined'\nLoadAttr r1, r1, 'x'\nReturn r1!\n"
+        "LoadConst r1, 'text'\nReturn r1!\n");
+}
+
+TEST_CASE("the making of a function does not grow with its annotations", "[emit]") {
+  const auto size = [](const std::string& text) { return compile_checked(text)->instructions.size(); };
+  CHECK(size("def f(a: int, b: list[str] = 3, *c: x) -> y: pass\n") == size("def f(a, b=3, *c): pass\n"));
+  // Only what the annotations read of the functions around is handed on.
+  const CodeRef outer = function_code("def outer(t):\n  def f(a: t): pass\n  def g(a: int): pass\n", "outer");
+  std::vector<uint32_t> modes;
+  for (const Instruction& i : outer->instructions)
+    if (i.op == Op::MakeFunction) modes.push_back(i.mode());
+  CHECK(modes == std::vector<uint32_t>{8, 0});
+}
+
+TEST_CASE("annotations of variables are kept by their class or module", "[emit]") {
+  CHECK(count_ops(*compile_checked("x: int = 1\ny: str\n"), Op::KeepAnnotations) == 1);
+  CHECK(count_ops(*compile_checked("x: int = 1\n"), Op::StoreSubscr) == 0);
+  CHECK(count_ops(*compile_checked("a.b: int = 1\n(x): int = 2\n"), Op::KeepAnnotations) == 0);
+  CHECK(count_ops(*function_code("def f():\n  x: int = 1\n"), Op::KeepAnnotations) == 0);
+  // One that may be passed by says that it was reached; a text that reads `__annotations__` evaluates at once.
+  CHECK(count_ops(*compile_checked("if a:\n  x: int = 1\ny: int\n"), Op::SetAdd) == 1);
+  CHECK(count_ops(*compile_checked("x: int = 1\nprint(__annotations__)\n"), Op::StoreSubscr) == 1);
+}
+
+TEST_CASE("postponed annotations are their text", "[emit]") {
+  const CodeRef module = compile_checked("from __future__ import annotations\ndef f(a: list [int], b: 's'): pass\n");
+  const CodeRef text = module->codes[0]->annotations;
+  REQUIRE(text);
+  std::vector<std::string> texts;
+  for (const Literal& literal : text->constants)
+    if (literal.kind == LiteralKind::Str) texts.push_back(literal.text);
+  CHECK(texts == std::vector<std::string>{"list[int]", "'s'"});
+  CHECK(module->codes[0]->postpones_annotations);
 }

@@ -121,6 +121,24 @@ TEST_CASE("generators are known by their yield") {
   CHECK(r.scope("g.<locals>.<lambda>").is_generator);
 }
 
+TEST_CASE("annotations have a scope of their own, which sees the class around it") {
+  Resolved r(
+      "def f(t, u):\n  class A:\n    n = 1\n    a: n\n    if u:\n      b: t\n    def m(self, x: n, y: t) -> u: pass\n"
+      "  def g(x: int): v: t\n");
+  std::vector<std::string> found;
+  for (const Scope* scope : r.resolution.scopes) {
+    if (scope->kind != ScopeKind::Annotation) continue;
+    std::string frees;
+    for (const FreeVariable& free : scope->frees) frees += " " + std::string(free.name);
+    found.push_back(std::string(scope->parent->name) + frees);
+  }
+  CHECK(found == std::vector<std::string>{"A .reached t", "A t u", "f"});
+  CHECK(r.scope("f.<locals>.A").annotations != nullptr);
+  CHECK(r.frame("f.<locals>.A") == "locals | cells .reached | frees u<cell1 t<cell0");
+  auto* cls = as<ClassDef>(as<FunctionDef>(r.result.module->body[0])->body[0]);
+  CHECK(as<Name>(as<AnnAssign>(cls->body[1])->annotation)->binding.access == Access::Class);
+}
+
 TEST_CASE("private names carry their class") {
   Resolved r("class _A:\n  def __f(self, __p):\n    return self.__x + __p + self.__y__\n");
   auto* f = as<FunctionDef>(as<ClassDef>(r.result.module->body[0])->body[0]);
@@ -159,6 +177,12 @@ TEST_CASE("statements out of place") {
   CHECK(faults("return 1\n") == Faults{"1:1 E0601"});
   CHECK(faults("class A:\n  return 1\n") == Faults{"2:3 E0601"});
   CHECK(faults("yield 1\n") == Faults{"1:1 E0602"});
+  CHECK(faults("def f():\n  def g(x: (yield)): pass\n  y: (yield 1) = 2\n") == Faults{"2:13 E0613", "3:7 E0613"});
+  CHECK(faults("x: (y := 1)\ndef f() -> (z := 2): pass\n") == Faults{"1:5 E0613", "2:13 E0613"});
+  CHECK(faults("x: (lambda: (yield))\n").empty());
+  CHECK(faults("'doc'\nfrom __future__ import annotations\nimport a\nfrom __future__ import division\n") ==
+        Faults{"4:1 E0612"});
+  CHECK(faults("from __future__ import annotations, braces\n") == Faults{"1:37 E0612"});
   CHECK(faults("break\n") == Faults{"1:1 E0603"});
   CHECK(faults("for x in y:\n  def f():\n    break\n") == Faults{"3:5 E0603"});
   CHECK(faults("for x in y: pass\nelse: continue\n") == Faults{"2:7 E0604"});

@@ -7,6 +7,7 @@
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/capture/natives/native_table.h"
 #include "interpreter/value/string.h"
+#include "interpreter/vm/annotations.h"
 #include "interpreter/vm/grants.h"
 #include "jit/runner/kernel_cache.h"
 
@@ -22,7 +23,7 @@ FunctionObject* function_of(Vm& vm, const Value& v) {
 
 // A function of its own with the mark: the one that was given stays as it is. Of a bound method: a bound method.
 Value marked_copy(Vm& vm, const Value& given, std::shared_ptr<CompiledMark> mark) {
-  const FunctionObject* from = function_of(vm, given);
+  FunctionObject* from = function_of(vm, given);
   Local<FunctionObject> copy = vm.heap().make<FunctionObject>(vm.types().function);
   copy->code = from->code;
   copy->module = from->module;
@@ -32,7 +33,7 @@ Value marked_copy(Vm& vm, const Value& given, std::shared_ptr<CompiledMark> mark
   copy->name = from->name;
   copy->qualified_name = from->qualified_name;
   copy->doc = from->doc;
-  copy->annotations = from->annotations;
+  share_annotations(copy, from);
   copy->attributes = make_dict(vm);
   if (from->attributes) copy->attributes->table.copy_from(from->attributes->table);
   dict_set(vm, copy->attributes.get(), "__wrapped__", given);

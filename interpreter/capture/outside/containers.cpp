@@ -99,9 +99,11 @@ bool Structures::comes_apart(const Value& v, uint32_t source) const {
   const bool apart = memory_.apart.count(place) != 0;
   switch (v.object()->kind) {
     case Kind::BoundMethod:
-    case Kind::Iterator:
     case Kind::Generator:
     case Kind::Cell: return true;
+    case Kind::Iterator:
+      if (!(v.object()->type->type_flags & kScriptClass)) return true;
+      break;
     case Kind::Function:
       if (apart && is_plain_function(*cast<FunctionObject>(v))) return true;
       break;
@@ -132,7 +134,7 @@ Av Structures::container_input(const Value& v, uint32_t source) {
     case Kind::Cell: return cell_input(v, source);
     case Kind::Set: return is_set_of_plain_items(vm_, v) ? set_input(v, source) : instance_input(v, source);
     case Kind::Native: return as_plain_partial(v) ? partial_input(v, source) : instance_input(v, source);
-    case Kind::Iterator:
+    case Kind::Iterator: return v.object()->type->type_flags & kScriptClass ? instance_input(v, source) : iterator_input(v, source);
     case Kind::Generator: return iterator_input(v, source);
     default: break;
   }

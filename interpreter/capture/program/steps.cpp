@@ -275,7 +275,7 @@ constexpr StepRow kRows[] = {
 constexpr lang::Op kRefused[] = {
     lang::Op::DeleteCell, lang::Op::DeleteFree, lang::Op::DeleteGlobal, lang::Op::LoadName,
     lang::Op::LoadNameOrFree, lang::Op::StoreName, lang::Op::DeleteName, lang::Op::LoadNamespace,
-    lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::CallClassBody, lang::Op::MakeClass,
+    lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::MakeClass, lang::Op::KeepAnnotations,
     lang::Op::MakeClassEx, lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter,
     lang::Op::YieldFrom, lang::Op::ImportStar, lang::Op::PrintExpr,
 };

@@ -350,7 +350,8 @@ void step_return_none(Capture& c, const Instruction&) { c.frames().leave_with_re
 
 void step_make_function(Capture& c, const Instruction& i) {
   uint32_t mode = i.mode(), count = 0;
-  for (uint32_t bit = 1; bit <= 8; bit *= 2) count += mode & bit ? 1 : 0;
+  if (mode & (8 | 16)) break_here(BreakReason::instruction, "a function whose annotations read variables around it is made");
+  for (uint32_t bit = 1; bit <= 4; bit *= 2) count += mode & bit ? 1 : 0;
   Window window(c, i.c, count);
   auto function = c.make<VFunction>();
   function->code = c.frames().frame().code->nested[i.b];
@@ -365,7 +366,6 @@ void step_make_function(Capture& c, const Instruction& i) {
           c.containers().dict_find(dict, Av::constant(str_value(c.vm(), list.names[list.positional + k]))));
   }
   if (mode & 4) function->closure = c.iterators().items_of(window.values[part++]);
-  if (mode & 8) break_here(BreakReason::instruction, "a function with annotations is made");
   window.done();
   c.frames().write(i.a, Av::of(function));
 }

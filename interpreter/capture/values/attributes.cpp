@@ -145,6 +145,8 @@ const Value* Attributes::script_getter(const Value& attribute) {
 }
 
 Av Attributes::find_attribute(const Av& object, StrObject* name) {
+  // To read them may run code of the program.
+  if (name == vm_.names().annotations.get()) break_here(BreakReason::unknown_call, "attribute __annotations__");
   AttributeSite site = inspect_attribute(vm_, object.value, name);
   switch (site.found) {
     case Found::Absent:

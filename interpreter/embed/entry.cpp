@@ -268,7 +268,10 @@ void apply_limits(tsc_engine& engine, const tsc_limits& limits) {
   engine.time_limit.store(config.time_limit, std::memory_order_relaxed);
 }
 
-void finish_unless_done(tsc_engine& engine) noexcept { free_status(finish(&engine)); }
+// Most engines have nothing to finish, and need no watch over the time for it.
+void finish_unless_done(tsc_engine& engine) noexcept {
+  if (engine.vm && interp::has_much_to_finish(*engine.vm)) free_status(finish(&engine));
+}
 
 void fill_limit_functions(tsc_api& api) {
   api.finish = finish;

@@ -123,7 +123,9 @@ typedef enum tsc_grant {
   TSC_GRANT_CLOCK = 16,
   TSC_GRANT_NETWORK = 32,
   TSC_GRANT_INPUT = 64, /* the process's standard input: input(), sys.stdin */
-  TSC_GRANT_CODE = 128  /* compiling and running text: exec(), eval(), compile() */
+  TSC_GRANT_CODE = 128, /* compiling and running text: exec(), eval(), compile() */
+  TSC_GRANT_THREADS = 256 /* threads of the script's own; the host's functions and callbacks are called in them too, one at
+                             a time */
 } tsc_grant;
 #define TSC_GRANT_ALL 0xffffffffu
 

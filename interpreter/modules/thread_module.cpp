@@ -7,6 +7,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/grants.h"
 #include "interpreter/vm/signals.h"
 #include "interpreter/vm/threads.h"
 
@@ -35,6 +36,7 @@ int64_t wait_until(Vm& vm, const Value& blocking, const Value& timeout) {
   if (std::isnan(seconds)) raise_value_error(vm, "Invalid value NaN (not a number)");
   if (seconds > kLongestTimeout) raise(vm, vm.exceptions().OverflowError, "timeout value is too large");
   if (!blocks) return 0;
+  if (seconds > 0) check_grant(vm, Grant::Clock, "waiting with a timeout");
   if (seconds < 0 || seconds * 1e9 > static_cast<double>(INT64_MAX / 2)) return INT64_MAX;
   return steady_nanoseconds() + static_cast<int64_t>(seconds * 1e9);
 }
@@ -139,6 +141,7 @@ Type* make_lock_type(Vm& vm, const char* name) {
 
 // start_new_thread(function, args, kwargs): the new thread's identity.
 Value start_new_thread(Vm& vm, Args& a) {
+  check_grant(vm, Grant::Threads, "starting a thread");
   if (!is_kind(a[1], Kind::Tuple)) raise_type_error(vm, "2nd arg must be a tuple");
   Value function = a[0];
   if (a[2].is_none()) return Value::integer(static_cast<int64_t>(vm.threads().start(function, a[1])));

@@ -206,6 +206,15 @@ void call_if_imported(Vm& vm, const char* module, const char* function) {
 
 }  // namespace
 
+bool has_much_to_finish(Vm& vm) noexcept {
+  if (!vm.threads().alone()) return true;
+  for (uint32_t i = 0; i < vm.modules()->table.used(); ++i) {
+    const auto* name = try_cast<StrObject>(vm.modules()->table.entry(i).key);
+    if (name && (name->view() == "threading" || name->view() == "atexit")) return true;
+  }
+  return false;
+}
+
 void finish_program(Vm& vm) {
   call_if_imported(vm, "threading", "_shutdown");
   call_if_imported(vm, "atexit", "_run_exitfuncs");
@@ -214,7 +223,7 @@ void finish_program(Vm& vm) {
 void end_program(Vm& vm) noexcept {
   run_ignoring_errors(vm, Value::none(), [&] {
     vm.begin_entry();
-    finish_program(vm);
+    if (has_much_to_finish(vm)) finish_program(vm);
   });
   vm.threads().end_others();
   give_signals_back(vm);

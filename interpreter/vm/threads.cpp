@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kSlice = 20'000'000;
 constexpr size_t kStackBytes = 8 << 20;
+constexpr size_t kThreadBytes = 512 << 10;  // that one uses at least, of frames and of its stack
 
 std::chrono::steady_clock::time_point moment(int64_t nanoseconds) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(nanoseconds));
@@ -26,7 +27,7 @@ std::chrono::steady_clock::time_point moment(int64_t nanoseconds) {
 }  // namespace
 
 ScriptThreads::ScriptThreads(Vm& vm) : vm_(vm) {
-  states_.push_back(std::make_unique<ThreadState>(vm.heap()));
+  states_.push_back(std::make_unique<ThreadState>(vm.heap(), 0));
   holder_ = states_.front().get();
   holder_->is_main = true;
   holder_->identity = static_cast<uint64_t>(pthread_self());
@@ -128,7 +129,7 @@ int make_thread(pthread_t* thread, void* (*body)(void*), void* given) {
 
 uint64_t ScriptThreads::start(const Value& function, const Value& arguments) {
   join_finished();
-  auto state = std::make_unique<ThreadState>(vm_.heap());
+  auto state = std::make_unique<ThreadState>(vm_.heap(), kThreadBytes);
   for (const auto& make : makers_) state->parts.push_back(make());
   state->function = function;
   state->arguments = arguments;

@@ -32,7 +32,8 @@ class ThreadPart {
 };
 
 struct ThreadState {
-  explicit ThreadState(Heap& heap) : stack(heap) {}
+  ThreadState(Heap& heap, size_t bytes) : charge(heap, bytes), stack(heap) {}
+  MemoryCharge charge;
   // Of the Vm, while the thread does not have its turn.
   Frame* frame = nullptr;
   FrameStack stack;

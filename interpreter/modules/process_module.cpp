@@ -15,6 +15,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/file_object.h"
+#include "interpreter/modules/errno_error.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/vm/grants.h"
@@ -41,7 +42,7 @@ int milliseconds(int64_t nanoseconds) { return static_cast<int>((nanoseconds + 9
 Value pipe_(Vm& vm, Args&) {
   need_process(vm);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) raise_os_error(vm, errno, "");
+  if (::pipe2(ends, O_CLOEXEC) != 0) raise_errno(vm);
   return make_tuple(vm, std::vector<Value>{descriptor_value(ends[0]), descriptor_value(ends[1])}).take();
 }
 Value open_null(Vm& vm, Args&) {
@@ -76,7 +77,8 @@ Value descriptor_of(Vm& vm, Args& a) {
 
 std::vector<std::string> texts(Vm& vm, const Value& list) {
   std::vector<std::string> out;
-  for (const Value& item : to_list(vm, list)->items) {
+  const Local<ListObject> items = to_list(vm, list);
+  for (const Value& item : items->items) {
     const std::string_view text = text_of(vm, item);
     if (text.find('\0') != std::string_view::npos) raise_value_error(vm, "embedded null byte");
     out.emplace_back(text);
@@ -109,7 +111,7 @@ class Preparation {
     for (int to = 0; to < 3; ++to) {
       if (given[to] < 0) continue;
       const int copy = ::fcntl(given[to], F_DUPFD_CLOEXEC, 3);
-      if (copy < 0) raise_os_error(vm, errno, "");
+      if (copy < 0) raise_errno(vm);
       copies_.push_back(copy);
       posix_spawn_file_actions_adddup2(&actions_, copy, to);
     }
@@ -197,7 +199,7 @@ Value wait_(Vm& vm, Args& a) {
 Value kill_(Vm& vm, Args& a) {
   need_process(vm);
   if (::kill(static_cast<pid_t>(to_index(vm, a[0])), static_cast<int>(to_index(vm, a[1]))) != 0 && errno != ESRCH)
-    raise_os_error(vm, errno, "");
+    raise_errno(vm);
   return Value::none();
 }
 
@@ -228,7 +230,8 @@ Value exchange(Vm& vm, Args& a) {
   const std::string& data = cast<BytesObject>(given)->data;
   const size_t begin = std::min(static_cast<size_t>(to_index(vm, a[2])), data.size());
   std::vector<pollfd> waited;
-  for (const Value& source : to_list(vm, a[3])->items) waited.push_back({descriptor(vm, source), POLLIN, 0});
+  const Local<ListObject> sources = to_list(vm, a[3]);
+  for (const Value& source : sources->items) waited.push_back({descriptor(vm, source), POLLIN, 0});
   if (to >= 0) waited.push_back({to, POLLOUT, 0});
   const bool ready = wait_in_slices(vm, moment_of(vm, a[4]), [&](int64_t nanoseconds) {
     return ::poll(waited.data(), waited.size(), milliseconds(nanoseconds)) > 0;
@@ -239,7 +242,7 @@ Value exchange(Vm& vm, Args& a) {
     // No more than a pipe that is ready takes at once: it must not block.
     if (waited.back().revents != 0) {
       const ssize_t moved = write_without_signal(to, data.data() + begin, std::min<size_t>(data.size() - begin, PIPE_BUF));
-      if (moved < 0 && errno != EPIPE) raise_os_error(vm, errno, "");
+      if (moved < 0 && errno != EPIPE) raise_errno(vm);
       written = moved < 0 ? Value::none() : Value::integer(moved);
     }
     waited.pop_back();
@@ -250,7 +253,7 @@ Value exchange(Vm& vm, Args& a) {
     Value bytes = Value::none();
     if (source.revents != 0) {
       const ssize_t size = ::read(source.fd, piece.data(), piece.size());
-      if (size < 0) raise_os_error(vm, errno, "");
+      if (size < 0) raise_errno(vm);
       bytes = make_bytes(vm, piece.substr(0, static_cast<size_t>(size))).take();
     }
     came->items.push_back(bytes);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/modules/errno_error.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/signals.h"
 #include "interpreter/vm/threads.h"
@@ -80,7 +81,7 @@ Value set(Vm& vm, Args& a) {
   const bool gives_back = a[1].is_none();
   struct sigaction before {};
   if (sigaction(number, gives_back && one.is_changed ? &one.before : gives_back ? nullptr : &action, &before) != 0)
-    raise_os_error(vm, errno, "");
+    raise_errno(vm);
   if (!one.is_changed) one.before = before;
   one.is_changed = !gives_back;
   one.handler = gives_back ? Value() : a[1];
@@ -96,7 +97,7 @@ Value get(Vm& vm, Args& a) {
 Value raise_signal(Vm& vm, Args& a) {
   need_signals(vm, "signal.raise_signal()");
   const int number = signal_number(vm, a[0]);
-  if (::kill(::getpid(), number) != 0) raise_os_error(vm, errno, "");
+  if (::kill(::getpid(), number) != 0) raise_errno(vm);
   vm.poll();
   return Value::none();
 }
@@ -116,12 +117,12 @@ Value pair_of(Vm& vm, const itimerval& timer) {
 Value set_timer(Vm& vm, Args& a) {
   need_signals(vm, "signal.setitimer()");
   itimerval timer{timeval_of(to_double(vm, a[2])), timeval_of(to_double(vm, a[1]))}, before{};
-  if (::setitimer(static_cast<__itimer_which_t>(to_index(vm, a[0])), &timer, &before) != 0) raise_os_error(vm, errno, "");
+  if (::setitimer(static_cast<__itimer_which_t>(to_index(vm, a[0])), &timer, &before) != 0) raise_errno(vm);
   return pair_of(vm, before);
 }
 Value get_timer(Vm& vm, Args& a) {
   itimerval now{};
-  if (::getitimer(static_cast<__itimer_which_t>(to_index(vm, a[0])), &now) != 0) raise_os_error(vm, errno, "");
+  if (::getitimer(static_cast<__itimer_which_t>(to_index(vm, a[0])), &now) != 0) raise_errno(vm);
   return pair_of(vm, now);
 }
 Value alarm_(Vm& vm, Args& a) {

@@ -32,7 +32,7 @@ int64_t wait_until(Vm& vm, const Value& blocking, const Value& timeout) {
   const bool blocks = truth(vm, blocking);
   const double seconds = to_double(vm, timeout);
   if (!blocks && seconds != -1) raise_value_error(vm, "can't specify a timeout for a non-blocking call");
-  if (seconds < 0 && seconds != -1) raise_value_error(vm, "timeout value must be a non-negative number");
+  if (seconds < 0 && seconds != -1) raise_value_error(vm, "timeout value must be positive");
   if (std::isnan(seconds)) raise_value_error(vm, "Invalid value NaN (not a number)");
   if (seconds > kLongestTimeout) raise(vm, vm.exceptions().OverflowError, "timeout value is too large");
   if (!blocks) return 0;

@@ -195,7 +195,21 @@ void ScriptThreads::run(ThreadState& self) noexcept {
   } catch (...) {
     // Nobody is there to be told of a lack of memory.
   }
+  forget_locals(self);
   drop_values(self);
+}
+
+// Another thread may get the number of this one.
+void ScriptThreads::forget_locals(ThreadState& self) noexcept {
+  auto* tables = try_cast<ListObject>(self.locals);
+  for (size_t i = 0; tables && i < tables->items.size(); ++i) {
+    try {
+      const Value table = tables->items[i];
+      delete_item(vm_, table, Value::integer(static_cast<int64_t>(self.identity)));
+    } catch (const ScriptException&) {
+      // The program has emptied it.
+    }
+  }
 }
 
 void ScriptThreads::forget_values() noexcept { drop_values(*holder_); }

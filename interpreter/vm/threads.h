@@ -99,6 +99,7 @@ class ScriptThreads {
   void exchange(ThreadState& state) noexcept;
   void run(ThreadState& self) noexcept;
   void finish(ThreadState& self);
+  void forget_locals(ThreadState& self) noexcept;
   void join_finished() noexcept;
 
   Vm& vm_;

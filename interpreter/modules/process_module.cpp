@@ -27,8 +27,40 @@ namespace {
 constexpr size_t kPiece = 64 << 10;
 
 void need_process(Vm& vm) { check_grant(vm, Grant::Process, "subprocess"); }
-int descriptor(Vm& vm, const Value& v) { return static_cast<int>(to_index(vm, v)); }
-Value descriptor_value(int descriptor) { return Value::integer(descriptor); }
+
+// A descriptor that is closed with its last reference.
+struct Descriptor : Instance {
+  int number = -1;
+  Descriptor() : Instance(Kind::Native) {}
+  ~Descriptor() { close(); }
+  void close() {
+    if (number >= 0) ::close(number);
+    number = -1;
+  }
+};
+const char kDescriptorType = 0;
+
+Type* descriptor_type(Vm& vm) {
+  std::shared_ptr<void>& kept = vm.extension(&kDescriptorType);
+  if (!kept) {
+    TypeBuilder type(vm, "descriptor", Kind::Native);
+    type.slots().destroy = destroy_as<Descriptor>;
+    type.module("_process");
+    kept = std::make_shared<Type*>(type.finish());
+  }
+  return *static_cast<Type**>(kept.get());
+}
+
+// The object is made before there is something to close.
+Local<Descriptor> make_descriptor(Vm& vm) { return vm.heap().make<Descriptor>(descriptor_type(vm)); }
+Descriptor* as_descriptor(Vm& vm, const Value& v) {
+  return v.is_object() && v.object()->type == descriptor_type(vm) ? static_cast<Descriptor*>(v.object()) : nullptr;
+}
+// Of one of these objects, or a number that the program has.
+int descriptor(Vm& vm, const Value& v) {
+  if (const Descriptor* made = as_descriptor(vm, v)) return made->number;
+  return static_cast<int>(to_index(vm, v));
+}
 
 // In seconds from now; None: for ever.
 int64_t moment_of(Vm& vm, const Value& timeout) {
@@ -41,20 +73,28 @@ int milliseconds(int64_t nanoseconds) { return static_cast<int>((nanoseconds + 9
 
 Value pipe_(Vm& vm, Args&) {
   need_process(vm);
+  const Local<Descriptor> reads = make_descriptor(vm), writes = make_descriptor(vm);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) raise_errno(vm);
-  return make_tuple(vm, std::vector<Value>{descriptor_value(ends[0]), descriptor_value(ends[1])}).take();
+  reads->number = ends[0];
+  writes->number = ends[1];
+  return make_tuple(vm, std::vector<Value>{reads.value(), writes.value()}).take();
 }
 Value open_null(Vm& vm, Args&) {
   need_process(vm);
-  const int opened = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (opened < 0) raise_os_error(vm, errno, "/dev/null");
-  return descriptor_value(opened);
+  Local<Descriptor> made = make_descriptor(vm);
+  made->number = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (made->number < 0) raise_os_error(vm, errno, "/dev/null");
+  return made.take();
 }
 Value close_(Vm& vm, Args& a) {
   need_process(vm);
-  ::close(descriptor(vm, a[0]));
+  if (Descriptor* made = as_descriptor(vm, a[0])) made->close();
   return Value::none();
+}
+Value number(Vm& vm, Args& a) {
+  need_process(vm);
+  return Value::integer(descriptor(vm, a[0]));
 }
 
 // descriptor_of(file): of a file object that the system knows, whose text is written out first.
@@ -65,14 +105,14 @@ Value descriptor_of(Vm& vm, Args& a) {
   if (file->closed) raise_value_error(vm, "I/O operation on closed file");
   call_method(vm, a[0], "flush");
   switch (file->standard) {
-    case StandardStream::In: return descriptor_value(STDIN_FILENO);
-    case StandardStream::Out: return descriptor_value(STDOUT_FILENO);
-    case StandardStream::Error: return descriptor_value(STDERR_FILENO);
+    case StandardStream::In: return Value::integer(STDIN_FILENO);
+    case StandardStream::Out: return Value::integer(STDOUT_FILENO);
+    case StandardStream::Error: return Value::integer(STDERR_FILENO);
     case StandardStream::None: break;
   }
   const int of = ::fileno(file->file);
   if (of < 0) raise_value_error(vm, "the file has no descriptor that another program could use");
-  return descriptor_value(of);
+  return Value::integer(of);
 }
 
 std::vector<std::string> texts(Vm& vm, const Value& list) {
@@ -268,6 +308,7 @@ Local<ModuleObject> make_process_module(Vm& vm) {
   m.function("pipe", "", pipe_)
       .function("open_null", "", open_null)
       .function("close", "descriptor", close_)
+      .function("number", "descriptor", number)
       .function("descriptor_of", "file", descriptor_of)
       .function("spawn", "paths, arguments, environment, folder, streams, new_session", spawn)
       .function("wait", "pid, timeout", wait_)

@@ -160,6 +160,16 @@ void run_signal_handlers(Vm& vm) {
   }
 }
 
+void pretend_signal(Vm& vm, int number) {
+  if (number < 1 || number >= kSignals) raise_value_error(vm, "signal number out of range");
+  const Signals::One& one = signals_of(vm).all[static_cast<size_t>(number)];
+  if (!one.is_changed) {
+    if (number == SIGINT) vm.interrupt(kInterruptKeyboard);
+  } else if (!one.handler.is_int()) {
+    on_signal(number);
+  }
+}
+
 bool has_signal_handlers(Vm& vm) {
   if (!vm.config().owns_signals || !vm.extension(&kSignalsKey)) return false;
   for (const Signals::One& one : signals_of(vm).all)

@@ -109,6 +109,7 @@ namespace {
 struct Start {
   ScriptThreads* threads;
   ThreadState* state;
+  std::shared_ptr<bool> has_begun;  // it has its first turn, or had it
 };
 
 // Signals are for the main thread, or the host's: a thread inherits the mask of who makes it.
@@ -136,10 +137,10 @@ uint64_t ScriptThreads::start(const Value& function, const Value& arguments) {
   // Room for all that must not fail later.
   states_.reserve(states_.size() + 1);
   finished_.reserve(states_.size() + 1);
-  auto given = std::make_unique<Start>(Start{this, state.get()});
+  const auto has_begun = std::make_shared<bool>(false);
+  auto given = std::make_unique<Start>(Start{this, state.get(), has_begun});
   ThreadState& made = *state;
   states_.push_back(std::move(state));
-  const uint64_t turn = turns_;
   if (make_thread(&made.thread, body, given.get()) != 0) {
     states_.pop_back();
     raise(vm_, vm_.exceptions().RuntimeError, "can't start new thread");
@@ -147,11 +148,11 @@ uint64_t ScriptThreads::start(const Value& function, const Value& arguments) {
   given.release();
   made.identity = static_cast<uint64_t>(made.thread);
   const uint64_t identity = made.identity;
-  // As in Python the new one runs up to its first wait, unless it takes longer than an interval.
+  // As in Python it has begun when this is back: it runs up to its first wait, unless it takes longer than an interval.
   ThreadState& self = leave();
   {
     std::unique_lock lock(mutex_);
-    taken_.wait(lock, [&] { return turns_ != turn; });
+    taken_.wait(lock, [&] { return *has_begun; });
   }
   enter(self);
   return identity;
@@ -165,6 +166,11 @@ void* ScriptThreads::body(void* given) {
   const HeapScope heap(&threads.vm_.heap());
   for (const auto& part : self.parts) part->begin();
   threads.enter(self);
+  {
+    std::lock_guard lock(threads.mutex_);
+    *start->has_begun = true;
+  }
+  threads.taken_.notify_all();
   threads.run(self);
   for (auto part = self.parts.rbegin(); part != self.parts.rend(); ++part) (*part)->end();
   threads.finish(self);

@@ -25,6 +25,8 @@ const char kStart[] =
     "    thread = threading.Thread(target=function, daemon=daemon)\n"
     "    thread.start()\n"
     "    return thread\n"
+    "held = threading.Lock()\n"
+    "held.acquire()\n"
     "turns = [0]\n"
     "def turn():\n"
     "    while True:\n"
@@ -33,8 +35,8 @@ const char kStart[] =
 }  // namespace
 
 TEST_CASE("an engine closes over daemon threads that run, wait and sleep") {
-  for (const char* work : {"turn", "threading.Lock().acquire", "threading.Event().wait", "lambda: time.sleep(1000)",
-                           "lambda: [x for x in iter(int, 1)]"}) {
+  for (const char* work : {"turn", "held.acquire", "threading.Event().wait", "lambda: time.sleep(1000)",
+                           "lambda: [x for x in iter(int, 1) if x]"}) {
     Engine engine(with_threads());
     engine.run_source(kStart);
     engine.run_source(std::string("for _ in range(3): start(") + work + ")\ntime.sleep(0.01)\n");
@@ -100,7 +102,7 @@ TEST_CASE("finish waits for threads and calls what atexit has, within the limits
 TEST_CASE("a stop ends threads, and an engine that was told to stop closes at once") {
   auto engine = std::make_unique<Engine>(with_threads());
   engine->run_source(kStart);
-  engine->run_source("start(turn, False)\nstart(threading.Lock().acquire, False)\n");
+  engine->run_source("start(turn, False)\nstart(held.acquire, False)\n");
   engine->stop("enough");
   const auto began = Clock::now();
   engine.reset();

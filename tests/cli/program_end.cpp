@@ -13,7 +13,7 @@ TEST_CASE("threads end, then what atexit has, the last registered first") {
       "atexit.register(print, 'first')\n"
       "atexit.register(print, 'second')\n"
       "def slow():\n"
-      "    time.sleep(0.05)\n"
+      "    threading.main_thread().join()\n"
       "    print('thread')\n"
       "def forever():\n"
       "    try:\n"
@@ -53,10 +53,11 @@ TEST_CASE("what fails at the end is told and changes no exit code") {
 
 TEST_CASE("pools end with the program, after the calls that were submitted") {
   const auto ended = tenscript({"-c", "from concurrent.futures import ThreadPoolExecutor\n"
-                                      "import time\n"
-                                      "pool = ThreadPoolExecutor(2)\n"
-                                      "for n in range(4): pool.submit(lambda n=n: (time.sleep(0.01 * n), print(n)))\n"
-                                      "print('main')"});
+                                      "import threading\n"
+                                      "pool, gate = ThreadPoolExecutor(1), threading.Event()\n"
+                                      "pool.submit(gate.wait)\n"
+                                      "for n in range(4): pool.submit(print, n)\n"
+                                      "print('main')\ngate.set()"});
   CHECK(ended.out == "main\n0\n1\n2\n3\n");
   CHECK(ended.exit_code == 0);
 }

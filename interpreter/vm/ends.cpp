@@ -208,6 +208,7 @@ void call_if_imported(Vm& vm, const char* module, const char* function) {
 
 bool has_much_to_finish(Vm& vm) noexcept {
   if (!vm.threads().alone()) return true;
+  if (!vm.modules()) return false;  // one that was made only in part
   for (uint32_t i = 0; i < vm.modules()->table.used(); ++i) {
     const auto* name = try_cast<StrObject>(vm.modules()->table.entry(i).key);
     if (name && (name->view() == "threading" || name->view() == "atexit")) return true;

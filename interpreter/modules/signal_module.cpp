@@ -97,7 +97,9 @@ Value get(Vm& vm, Args& a) {
 Value raise_signal(Vm& vm, Args& a) {
   need_signals(vm, "signal.raise_signal()");
   const int number = signal_number(vm, a[0]);
-  if (::kill(::getpid(), number) != 0) raise_errno(vm);
+  // Ctrl-C that is not the script's is the host's to hear, who may take several of them for impatience.
+  if (number == SIGINT && !signals_of(vm).all[SIGINT].is_changed) pretend_signal(vm, number);
+  else if (::kill(::getpid(), number) != 0) raise_errno(vm);
   vm.poll();
   return Value::none();
 }

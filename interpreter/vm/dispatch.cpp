@@ -118,8 +118,10 @@ bool Interpreter::enter_hooks(Vm& vm, Value& result) {
   return outcome == EnterResult::Returned;
 }
 
-// The same in the midst of a frame. What a region has looked at stays as it is until it is left.
+// The same in the midst of a frame. What a region has looked at stays as it is until it is left. One region after the other
+// might never come to where the turn is handed over.
 EnterResult Interpreter::ask_hooks(Vm& vm, Frame& frame, Value& result) {
+  if (is_to_hand_over(vm, frame)) [[unlikely]] return EnterResult::Interpret;
   const KeepTurn keeps(vm);
   return vm.hooks_->enter_at(vm, frame, result);
 }

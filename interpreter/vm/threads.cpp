@@ -261,10 +261,14 @@ void ScriptThreads::end_others(int64_t until) noexcept {
 
 // Functions of the library are one step each: what they keep of an object fits together between its instructions only
 // where they are called.
+bool is_to_hand_over(Vm& vm, const Frame& frame) {
+  if (!(vm.interrupts().load(std::memory_order_relaxed) & kInterruptTurn) || vm.keeps_turn() != 0) return false;
+  return !frame.code->code->file().starts_with("<stdlib>");
+}
+
 void heed_interrupts(Vm& vm, const Frame& frame) {
   vm.handle_interrupts();
-  if (!(vm.interrupts().load(std::memory_order_relaxed) & kInterruptTurn) || vm.keeps_turn() != 0) return;
-  if (frame.code->code->file().starts_with("<stdlib>")) return;
+  if (!is_to_hand_over(vm, frame)) return;
   vm.threads().hand_over();
   vm.poll();
 }

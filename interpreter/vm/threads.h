@@ -127,6 +127,8 @@ class WaitList {
   std::deque<ThreadState*> waiting_;
 };
 
+// Whether another thread waits for the turn that can be handed over in this frame.
+bool is_to_hand_over(Vm& vm, const Frame& frame);
 // What the dispatch loop does about interrupts in front of an instruction of the frame.
 void heed_interrupts(Vm& vm, const Frame& frame);
 

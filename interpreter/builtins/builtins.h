@@ -93,15 +93,20 @@ Value repeat_count(Vm& vm, const Value& v);
 // The slice with its bounds as ints: what resolve_slice makes of it runs no code of the script.
 Local<SliceObject> settled_slice(Vm& vm, const SliceObject* slice);
 int64_t size_argument(Vm& vm, const Value& v);  // OverflowError beyond 64 bits
-// A guard for repr of containers that contain themselves.
+// A guard for repr of containers that contain themselves. Another thread must not take the mark for its own.
 class ReprGuard {
  public:
   explicit ReprGuard(Object* o) : object_(o), entered_(!(o->flags & kReprGuard)) {
-    if (entered_) o->flags |= kReprGuard;
+    if (!entered_) return;
+    o->flags |= kReprGuard;
+    ++o->type->vm->keeps_turn();
   }
   ~ReprGuard() {
-    if (entered_) object_->flags &= static_cast<uint8_t>(~kReprGuard);
+    if (!entered_) return;
+    object_->flags &= static_cast<uint8_t>(~kReprGuard);
+    --object_->type->vm->keeps_turn();
   }
+  ReprGuard(const ReprGuard&) = delete;
   bool recursive() const { return !entered_; }
 
  private:

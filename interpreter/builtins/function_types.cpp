@@ -1,6 +1,7 @@
 // Functions, builtin functions, bound methods, code, cells, modules, generators.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
+#include "interpreter/vm/threads.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
@@ -363,7 +364,8 @@ void generator_destroy(Vm& vm, Object* o) {
   const bool suspended = g->state == GeneratorObject::State::Suspended;
   const bool delegates = suspended && g->frame.code->code->instructions[g->frame.pc].op == lang::Op::YieldFrom;
   bool protected_place = suspended && (delegates || lang::find_handler(*g->frame.code->code, g->frame.pc));
-  if (protected_place && !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off()) {
+  if (protected_place && !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off() && !leaves(vm)) {
+    const KeepTurn keeps(vm);
     g->reference_count += 2;  // alive while it runs
     g->flags &= static_cast<uint8_t>(~kBeingFreed);
     try {

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <memory>
 
+#include "interpreter/vm/threads.h"
+
 namespace tsc::interp {
 namespace {
 
@@ -19,7 +21,8 @@ struct Cookie {
 };
 
 bool is_to_stop(Vm& vm) {
-  return vm.interrupts().load(std::memory_order_relaxed) & (kInterruptStop | kInterruptKeyboard);
+  const uint32_t pending = vm.interrupts().load(std::memory_order_relaxed);
+  return pending & kInterruptStop || (pending & kInterruptKeyboard && vm.threads().is_main()) || leaves(vm);
 }
 
 // Runs `transfer` until it moves something, ends or fails; false with EINTR when the script is to stop.

@@ -70,6 +70,13 @@ int run_program(Session& session, const Invocation& invocation) {
   return session.finish(api.run_file(session.engine(), program.name.c_str()));
 }
 
+// Its threads end and atexit's functions run. What they end with counts where the program itself went well.
+int finish_program(Session& session, int exit_code) {
+  Session::CatchInterrupts guard(session);
+  const int of_end = session.finish(session.api().finish(session.engine()));
+  return exit_code != 0 ? exit_code : of_end;
+}
+
 int info(Session& session, const Invocation& invocation) {
   if (!invocation.arguments.empty()) {
     std::fputs(environment_text().c_str(), stdout);
@@ -125,12 +132,13 @@ int run(const Invocation& invocation) {
     exit_code = run_program(session, invocation);
   }
   if (invocation.command == Command::Explain) {
+    exit_code = finish_program(session, exit_code);
     const char* format = invocation.json ? "json" : "explain";
     session.finish(session.api().report(session.engine(), format, print_text, stdout));
   }
   if (invocation.command == Command::Repl || invocation.interactive)
     exit_code = run_repl(session, invocation);
-  return session.write_report(exit_code);
+  return session.write_report(finish_program(session, exit_code));
 }
 
 int main(int count, char** words) {

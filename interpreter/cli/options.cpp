@@ -254,6 +254,8 @@ const FlagRow kFlags[] = {
      "in the sandbox: standard input, for input() and sys.stdin", add_grant<TSC_GRANT_INPUT>},
     {"--allow-code", nullptr, nullptr, "TENSCRIPT_ALLOW_CODE",
      "in the sandbox: text run by exec(), eval() and compile()", add_grant<TSC_GRANT_CODE>},
+    {"--allow-threads", nullptr, nullptr, "TENSCRIPT_ALLOW_THREADS",
+     "in the sandbox: threads of the script", add_grant<TSC_GRANT_THREADS>},
     {"--mem-limit", nullptr, "BYTES", "TENSCRIPT_MEM_LIMIT",
      "objects and tensors together: 512M, 2G", set_bytes<&Invocation::memory_limit>},
     {"--time-limit", nullptr, "TIME", "TENSCRIPT_TIME_LIMIT",

@@ -90,7 +90,7 @@ struct tsc_engine {
 
   // Who is inside, and how deep the host and the script call one another. See Entry.
   std::atomic<const void*> owner{nullptr};
-  int depth = 0;
+  int depth = 0;  // with `callbacks` and `callback_error`, of the thread of the script whose turn it is
   bool limit_reported = false;  // a status of the entry that runs says TSC_LIMIT
   tsc::interp::Modes modes;     // at the beginning of the entry, for when it is cut short
   bool cut_short = false;       // a limit, an interrupt or a lack of memory ended the entry that runs
@@ -167,6 +167,11 @@ class Entry {
   DeviceScope device_;
   interp::HeapScope heap_;
 };
+
+// Every thread of the script is inside the engine, and the owner is the one whose turn it is.
+void add_stay_parts(tsc_engine& engine);
+// What engine_free does first; see `finish` of the table.
+void finish_unless_done(tsc_engine& engine) noexcept;
 
 // Around what may run script code. Before it: a stop that came between the calls raises LimitError. After it:
 // so does a stop that came too late for the script to hear, and a time limit that is over. What ended so is not stopped

@@ -4,6 +4,8 @@
 
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/embed/arguments.h"
+#include "interpreter/vm/ends.h"
+#include "interpreter/vm/threads.h"
 
 namespace tsc::embed {
 namespace {
@@ -24,6 +26,34 @@ bool enter(tsc_engine& engine) {
 }
 
 }  // namespace
+
+namespace {
+
+class Stay final : public interp::ThreadPart {
+ public:
+  explicit Stay(tsc_engine& engine) : engine_(engine), owner_(&engine) {}
+  void begin() override { owner_ = this_thread(); }
+  // Nobody's turn: the engine is its own owner, so nobody enters from outside.
+  void swap() noexcept override {
+    owner_ = engine_.owner.exchange(owner_, std::memory_order_acq_rel);
+    std::swap(engine_.depth, depth_);
+    std::swap(engine_.callbacks, callbacks_);
+    std::swap(engine_.callback_error, callback_error_);
+  }
+
+ private:
+  tsc_engine& engine_;
+  const void* owner_;
+  int depth_ = 1;
+  int callbacks_ = 0;
+  tsc_status* callback_error_ = nullptr;
+};
+
+}  // namespace
+
+void add_stay_parts(tsc_engine& engine) {
+  engine.vm->threads().add_part([&engine] { return std::make_unique<Stay>(engine); });
+}
 
 void drop_value(tsc_value* value) {
   tsc_engine& engine = *value->engine;
@@ -107,6 +137,9 @@ void end(tsc_engine& engine) {
     modes.autocast = engine.modes.autocast;
   }
   const StopCause cause = engine.device.stop.cause();
+  // A stop ends all threads of the script: what they clean up has the same grace.
+  if (cause != StopCause::None && (engine.runs_script || engine.limit_reported))
+    engine.vm->threads().end_others(engine.device.stop.grace_until());
   if (cause == StopCause::None || (cause == StopCause::Host && !engine.runs_script && !engine.limit_reported))
     return;
   engine.vm->end_entry();
@@ -152,6 +185,20 @@ tsc_status* wrong_thread() noexcept {
 }
 
 namespace {
+
+tsc_status* finish(tsc_engine* engine) {
+  return guarded(engine, [&]() -> tsc_status* {
+    if (engine->depth > 1) return bad_argument("finish was called in a callback of the engine");
+    struct EndOthers {
+      interp::Vm& vm;
+      ~EndOthers() { vm.threads().end_others(vm.stop_flag().grace_until()); }
+    } end_others{*engine->vm};
+    begin_run(*engine);
+    interp::finish_program(*engine->vm);
+    end_run(*engine);
+    return nullptr;
+  });
+}
 
 // Signal safe: copies into memory that is there already. Of several reasons the first one stays.
 void stop(tsc_engine* engine, const char* reason) {
@@ -221,7 +268,13 @@ void apply_limits(tsc_engine& engine, const tsc_limits& limits) {
   engine.time_limit.store(config.time_limit, std::memory_order_relaxed);
 }
 
+// Most engines have nothing to finish, and need no watch over the time for it.
+void finish_unless_done(tsc_engine& engine) noexcept {
+  if (engine.vm && interp::has_much_to_finish(*engine.vm)) free_status(finish(&engine));
+}
+
 void fill_limit_functions(tsc_api& api) {
+  api.finish = finish;
   api.stop = stop;
   api.clear_stop = clear_stop;
   api.set_limits = set_limits;

@@ -50,6 +50,7 @@ Config config_of(const tsc_engine_options& options, const std::vector<EmbeddedFi
     add_root(config.grants.read_roots, root);
   for (const auto& root : texts_of(options.write_roots, options.write_root_count, "write_roots"))
     add_root(config.grants.write_roots, root);
+  config.owns_signals = options.signals != 0;
   config.embedded = library.data();
   config.embedded_count = library.size();
   return config;
@@ -157,6 +158,7 @@ void tsc_engine::fill(const tsc_engine_options& options) {
     if (vm->heap().is_current()) vm->heap().trim();
     device.allocator->release_cached();
   });
+  embed::add_stay_parts(*this);
   install_tensors(*vm);
   if (options.check_shapes != 0) {
     install_shape_checks(*vm, {[this](const lang::Diagnostics& found, const lang::Source& source) {
@@ -224,6 +226,9 @@ void engine_free(tsc_engine* engine) {
                stderr);
     return;
   }
+  if (engine == nullptr) return;
+  engine->owner.store(nullptr, std::memory_order_release);
+  finish_unless_done(*engine);
   delete engine;
 }
 

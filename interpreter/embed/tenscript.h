@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define TSC_API_VERSION 4
+#define TSC_API_VERSION 5
 #define TSC_MAX_RANK 64
 
 typedef struct tsc_engine tsc_engine;
@@ -123,7 +123,9 @@ typedef enum tsc_grant {
   TSC_GRANT_CLOCK = 16,
   TSC_GRANT_NETWORK = 32,
   TSC_GRANT_INPUT = 64, /* the process's standard input: input(), sys.stdin */
-  TSC_GRANT_CODE = 128  /* compiling and running text: exec(), eval(), compile() */
+  TSC_GRANT_CODE = 128, /* compiling and running text: exec(), eval(), compile() */
+  TSC_GRANT_THREADS = 256 /* threads of the script's own; the host's functions and callbacks are called in them too, one at
+                             a time */
 } tsc_grant;
 #define TSC_GRANT_ALL 0xffffffffu
 
@@ -176,6 +178,8 @@ typedef struct tsc_engine_options {
   uint32_t verify_percent; /* of the calls of compiled functions without effects, so many are interpreted
                               too; where the bits differ, a warning names the culprit */
   int untimed; /* tests: the compiler decides nothing by the clock */
+  int signals; /* the script may handle the signals of the process (module signal): for a process that is there
+                  for the script */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */
@@ -438,6 +442,11 @@ typedef struct tsc_api {
   /* For an output or a log callback, which return nothing: the error (made by `error_new`, taken over) is raised
    * in the script when the callback is back. Elsewhere it is only freed. Since version 4. */
   void (*raise_later)(tsc_engine* engine, tsc_status* error);
+
+  /* The program is over: waits for its threads but the daemon ones, calls what it has registered with atexit, and
+   * ends the daemon threads. A stop, an interrupt and the time limit hold for that as for any call. engine_free does the
+   * same where it was not done since the last call. Since version 5. */
+  tsc_status* (*finish)(tsc_engine* engine);
 } tsc_api;
 
 #if defined(__GNUC__)

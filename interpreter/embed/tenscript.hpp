@@ -53,6 +53,7 @@ class Engine {
     raw.verify_percent = host_->options.verify_percent;
     raw.strict_compiler = host_->options.strict_compiler;
     raw.untimed = host_->options.untimed;
+    raw.signals = host_->options.signals;
     raw.poison_memory = host_->options.poison_memory;
     raw.cache_dir = host_->options.cache_dir.c_str();
     raw.cache_bytes = host_->options.cache_bytes;
@@ -95,6 +96,8 @@ class Engine {
   // Ends what runs with a LimitError that no script can catch. Any thread, signal safe.
   void stop(const char* reason = nullptr) { api().stop(engine_, reason); }
   void clear_stop() { api().clear_stop(engine_); }
+  // The program is over: waits for its threads and calls what it has registered with atexit.
+  void finish() { check(api().finish(engine_)); }
   void set_limits(const Limits& limits) {
     tsc_limits raw{};
     raw.struct_size = sizeof raw;

@@ -34,6 +34,7 @@ struct Options {
   std::vector<std::string> arguments, search_paths;
   std::string disabled_passes, logs;
   bool stress_break = false, strict_compiler = false, untimed = false, poison_memory = false;
+  bool signals = false;  // scripts may handle the signals of the process
   uint32_t grants = 0;  // tsc_grant bits: nothing outside the script unless asked for
   std::vector<std::string> read_roots, write_roots;
   uint64_t memory_limit = 0;           // bytes of objects and tensors together; 0: none

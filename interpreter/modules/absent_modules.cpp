@@ -5,14 +5,16 @@ namespace tsc::interp {
 namespace {
 
 // Reasons that several rows share.
-#define TSC_ONE_THREAD \
-  "a script runs in one thread; tensor operations use all cores by themselves, write a plain loop"
+#define TSC_OWN_PROCESS \
+  "processes of a script would share no objects; use concurrent.futures.ThreadPoolExecutor, threading or subprocess"
 #define TSC_NO_SOURCE_ACCESS \
   "there are no syntax trees and no tokens; use exec, eval and compile to run text, ast.literal_eval for data"
 #define TSC_NO_NETWORK "there is no network module; let the host fetch data, and read the file"
-#define TSC_NO_PROCESSES "scripts start no processes; run the program from the shell or the host"
+#define TSC_USE_SUBPROCESS "use subprocess.run(command, shell=True)"
+#define TSC_USE_POPEN "use subprocess.Popen, which has send_signal, wait and poll"
 #define TSC_NO_FRAMES \
   "frames are not objects; use traceback.extract_stack, or pass what the callee should know"
+#define TSC_SIGNALS_ARE_CALLS "signals reach a script as calls of its handlers; use signal.signal"
 #define TSC_NO_LISTS_OF_OBJECTS "the collector does not list objects; weakref.ref tells whether one is alive"
 #define TSC_OWN_PACE "the collector sets its pace by itself; use gc.disable, gc.enable and gc.collect"
 #define TSC_NO_QUANTIZATION \
@@ -21,13 +23,12 @@ namespace {
 
 constexpr AbsentModule kRows[] = {
     // Python's own.
-    {"_thread", TSC_ONE_THREAD},
     {"asyncio", "there is no async and await; write plain calls"},
     {"bz2", TSC_NO_ARCHIVES},
     {"cProfile", "the prompt's %time and `tenscript explain` say where time goes"},
     {"code", "use `tenscript -i` or the prompt"},
     {"codecs", "use the methods encode and decode, and open(..., encoding=...)"},
-    {"concurrent", TSC_ONE_THREAD},
+    {"concurrent.futures.process", TSC_OWN_PROCESS},
     {"ctypes", "scripts do not call C; a host defines functions and ops for them (docs/embedding.md)"},
     {"decimal", "scale to whole numbers, which are exact, or use float"},
     {"difflib", "compare line by line, or use an outside diff"},
@@ -59,17 +60,15 @@ constexpr AbsentModule kRows[] = {
     {"readline", "the prompt has its own line editor"},
     {"resource", "use --mem-limit and --time-limit"},
     {"runpy", "use import, or `tenscript -m`"},
-    {"sched", TSC_ONE_THREAD},
+    {"sched", "use threading.Timer, or time.sleep in a loop"},
     {"select", TSC_NO_NETWORK},
     {"selectors", TSC_NO_NETWORK},
     {"shelve", "use json, or torch.save"},
-    {"signal", "signals belong to the host; Ctrl-C raises KeyboardInterrupt"},
     {"smtplib", TSC_NO_NETWORK},
     {"socket", TSC_NO_NETWORK},
     {"socketserver", TSC_NO_NETWORK},
     {"sqlite3", "use csv, json or torch.save"},
     {"ssl", TSC_NO_NETWORK},
-    {"subprocess", TSC_NO_PROCESSES},
     {"symtable", TSC_NO_SOURCE_ACCESS},
     {"tarfile", TSC_NO_ARCHIVES},
     {"termios", "the host owns the terminal"},
@@ -117,6 +116,7 @@ constexpr AbsentModule kAttributes[] = {
     {"ast.dump", TSC_NO_SOURCE_ACCESS},
     {"ast.parse", TSC_NO_SOURCE_ACCESS},
     {"einops.asnumpy", "numbers in bulk are tensors; use tolist(), or npy to write a file"},
+    {"concurrent.futures.ProcessPoolExecutor", TSC_OWN_PROCESS},
     {"csv.Sniffer", "name the dialect: csv.reader(file, delimiter=...)"},
     {"gc.freeze", TSC_OWN_PACE},
     {"gc.get_count", TSC_OWN_PACE},
@@ -134,32 +134,40 @@ constexpr AbsentModule kAttributes[] = {
     {"logging.config.fileConfig", "use dictConfig, with a dict from json"},
     {"logging.config.listen", TSC_NO_NETWORK},
     {"logging.handlers.HTTPHandler", TSC_NO_NETWORK},
-    {"logging.handlers.QueueHandler", TSC_ONE_THREAD},
-    {"logging.handlers.QueueListener", TSC_ONE_THREAD},
+    {"logging.handlers.QueueHandler", "a handler of your own whose emit puts the record into a queue.Queue does it"},
+    {"logging.handlers.QueueListener", "a thread that takes records out of a queue.Queue and calls handle does it"},
     {"logging.handlers.SMTPHandler", TSC_NO_NETWORK},
     {"logging.handlers.SocketHandler", TSC_NO_NETWORK},
     {"logging.handlers.SysLogHandler", TSC_NO_NETWORK},
     {"logging.handlers.TimedRotatingFileHandler", "use RotatingFileHandler, or a date in the file's name"},
     {"logging.handlers.WatchedFileHandler", "use logging.FileHandler"},
-    {"multiprocessing.Pool", TSC_ONE_THREAD},
-    {"multiprocessing.Process", TSC_ONE_THREAD},
-    {"multiprocessing.Queue", TSC_ONE_THREAD},
-    {"os.abort", TSC_NO_PROCESSES},
+    {"multiprocessing.Pool", TSC_OWN_PROCESS},
+    {"multiprocessing.Process", TSC_OWN_PROCESS},
+    {"multiprocessing.Queue", TSC_OWN_PROCESS},
+    {"os.abort", "raise an exception, or use sys.exit"},
     {"os.close", "the host owns the descriptors; use the object that open() gives"},
-    {"os.execv", TSC_NO_PROCESSES},
-    {"os.execvp", TSC_NO_PROCESSES},
+    {"os.execv", TSC_USE_POPEN},
+    {"os.execvp", TSC_USE_POPEN},
     {"os.fdopen", "the host owns the descriptors; use open(path)"},
-    {"os.fork", TSC_NO_PROCESSES},
-    {"os.kill", TSC_NO_PROCESSES},
+    {"os.fork", TSC_USE_POPEN},
+    {"os.kill", "use subprocess.Popen.send_signal for a program, signal.raise_signal for this one"},
     {"os.open", "the host owns the descriptors; use open(path)"},
     {"os.pipe", "the host owns the descriptors; use io.BytesIO or a list"},
-    {"os.popen", TSC_NO_PROCESSES},
+    {"os.popen", TSC_USE_SUBPROCESS},
     {"os.read", "the host owns the descriptors; use the object that open() gives"},
-    {"os.spawnv", TSC_NO_PROCESSES},
-    {"os.startfile", TSC_NO_PROCESSES},
-    {"os.system", TSC_NO_PROCESSES},
-    {"os.wait", TSC_NO_PROCESSES},
+    {"os.spawnv", TSC_USE_POPEN},
+    {"os.startfile", TSC_USE_POPEN},
+    {"os.system", TSC_USE_SUBPROCESS},
+    {"os.wait", TSC_USE_POPEN},
     {"os.write", "the host owns the descriptors; use the object that open() gives"},
+    {"signal.pthread_kill", TSC_SIGNALS_ARE_CALLS},
+    {"signal.pthread_sigmask", TSC_SIGNALS_ARE_CALLS},
+    {"signal.set_wakeup_fd", TSC_SIGNALS_ARE_CALLS},
+    {"signal.siginterrupt", TSC_SIGNALS_ARE_CALLS},
+    {"signal.sigpending", TSC_SIGNALS_ARE_CALLS},
+    {"signal.sigtimedwait", TSC_SIGNALS_ARE_CALLS},
+    {"signal.sigwait", TSC_SIGNALS_ARE_CALLS},
+    {"signal.sigwaitinfo", TSC_SIGNALS_ARE_CALLS},
     {"sys._current_frames", TSC_NO_FRAMES},
     {"sys._getframe", TSC_NO_FRAMES},
     {"sys.setprofile", "the prompt's %time and `tenscript explain` say where time goes"},
@@ -167,6 +175,8 @@ constexpr AbsentModule kAttributes[] = {
     {"sys.unraisablehook", "errors of __del__ and of callbacks of weak references are printed on standard error"},
     {"tempfile.SpooledTemporaryFile", "use io.BytesIO or io.StringIO, or TemporaryFile"},
     {"tempfile.mktemp", "another program could take the name first; use NamedTemporaryFile"},
+    {"threading.setprofile", "the prompt's %time and `tenscript explain` say where time goes"},
+    {"threading.settrace", "there is no debugger; use print, or -i to look at names afterwards"},
     {"typing.get_overloads", "overloads are not kept; the last definition is the function"},
     {"unittest.IsolatedAsyncioTestCase", "there is no async and await; use TestCase"},
     {"unittest.TestLoader", "`tenscript test` finds and runs tests"},
@@ -179,10 +189,12 @@ constexpr AbsentModule kAttributes[] = {
 #undef TSC_NO_FRAMES
 #undef TSC_NO_LISTS_OF_OBJECTS
 #undef TSC_OWN_PACE
-#undef TSC_ONE_THREAD
+#undef TSC_OWN_PROCESS
+#undef TSC_SIGNALS_ARE_CALLS
 #undef TSC_NO_SOURCE_ACCESS
 #undef TSC_NO_NETWORK
-#undef TSC_NO_PROCESSES
+#undef TSC_USE_SUBPROCESS
+#undef TSC_USE_POPEN
 #undef TSC_NO_ARCHIVES
 
 std::string_view row_of(std::span<const AbsentModule> rows, std::string_view name) {

@@ -1,9 +1,11 @@
 #include "interpreter/modules/importer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <span>
 #include <sstream>
+#include <thread>
 
 #include "interpreter/modules/absent_modules.h"
 #include "interpreter/vm/grants.h"
@@ -12,6 +14,7 @@
 #include "lang/diagnostic.h"
 #include "stdlib/embedded.h"
 #include "interpreter/vm/stops.h"
+#include "interpreter/vm/threads.h"
 
 namespace tsc::interp {
 
@@ -238,16 +241,17 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
     dict_set(vm_, module->globals, "__path__", path.take());
   }
   const Value key = str_value(vm_, name);
-  loading_.push_back(name);
+  loading_.push_back({name, vm_.threads().current().identity});
+  const auto is_this = [&](const Loading& loading) { return loading.name == name; };
   dict_set(vm_, vm_.modules(), key, module.value());
   try {
     vm_.run_code(code, module);
   } catch (...) {
-    loading_.pop_back();
+    std::erase_if(loading_, is_this);
     forget(key, found.is_package);
     throw;
   }
-  loading_.pop_back();
+  std::erase_if(loading_, is_this);
   module->initializing = false;
   // A module may put another object in its place.
   Value final_module = dict_get(vm_, vm_.modules(), name);
@@ -291,9 +295,36 @@ void Importer::forget(const Value& name, bool is_package) {
   dict_remove(vm_, vm_.modules(), name);
 }
 
+// Two threads that wait for each other's modules see what is there, as in one thread's cycle.
+void Importer::wait_for_other_thread(const std::string& name, const Value& value) {
+  auto* module = try_cast<ModuleObject>(value);
+  if (!module || !module->initializing) return;
+  const uint64_t self = vm_.threads().current().identity;
+  const auto must_wait = [&] {
+    const auto loading =
+        std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) { return one.name == name; });
+    return module->initializing && loading != loading_.end() && loading->thread != self &&
+           std::find(waiting_threads_.begin(), waiting_threads_.end(), loading->thread) == waiting_threads_.end();
+  };
+  struct Waiting {
+    std::vector<uint64_t>& threads;
+    uint64_t self;
+    ~Waiting() { threads.erase(std::find(threads.begin(), threads.end(), self)); }
+  };
+  while (must_wait()) {
+    waiting_threads_.push_back(self);
+    const Waiting waiting{waiting_threads_, self};
+    wait_in_slices(vm_, steady_nanoseconds() + 1'000'000, [](int64_t nanoseconds) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+      return false;
+    });
+  }
+}
+
 Value Importer::import_one(const std::string& name, ModuleObject* parent) {
   if (Value known = dict_get(vm_, vm_.modules(), name)) {
     if (known.is_none()) not_found(name, parent);
+    if (!vm_.threads().alone()) wait_for_other_thread(name, known);
     return known;
   }
   if (parent && !parent->is_package) {
@@ -379,7 +410,7 @@ Value Importer::import_from(const Value& module, StrObject* name) {
   std::string message = "cannot import name '" + text + "' from ";
   if (m->initializing) {
     std::string chain;
-    for (const std::string& loading : loading_) chain += loading + " -> ";
+    for (const Loading& loading : loading_) chain += loading.name + " -> ";
     message += "partially initialized module '" + m->name +
                "' (most likely due to a circular import: " + chain + m->name + ")";
   } else {

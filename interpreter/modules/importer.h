@@ -85,7 +85,14 @@ class Importer {
   std::map<std::string, NativeMaker> natives_;
   std::map<std::string, ModuleSource> sources_;
   std::optional<bool> embedded_is_sorted_;
-  std::vector<std::string> loading_;  // the chain, for the message about a cycle
+  struct Loading {
+    std::string name;
+    uint64_t thread;  // that runs its text
+  };
+  // A module that another thread is still running the text of.
+  void wait_for_other_thread(const std::string& name, const Value& module);
+  std::vector<Loading> loading_;           // in this order, also for the message about a cycle
+  std::vector<uint64_t> waiting_threads_;  // for a module of another one
 };
 
 }  // namespace tsc::interp

@@ -34,6 +34,9 @@ constexpr Row kRows[] = {
     {"_deflate", make_deflate_module},
     {"_yaml", make_yaml_module},
     {"_weakref", make_weakref_module},
+    {"_thread", make_thread_module},
+    {"_signal", make_signal_module},
+    {"_process", make_process_module},
 };
 
 }  // namespace

@@ -25,6 +25,9 @@ Local<ModuleObject> make_unicode_module(Vm& vm);
 Local<ModuleObject> make_deflate_module(Vm& vm);
 Local<ModuleObject> make_yaml_module(Vm& vm);
 Local<ModuleObject> make_weakref_module(Vm& vm);
+Local<ModuleObject> make_thread_module(Vm& vm);
+Local<ModuleObject> make_signal_module(Vm& vm);
+Local<ModuleObject> make_process_module(Vm& vm);
 
 Local<ModuleObject> make_bisect_module(Vm& vm);
 Local<ModuleObject> make_itertools_module(Vm& vm);

@@ -1,6 +1,7 @@
 // _time, sys and gc.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <climits>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/grants.h"
+#include "interpreter/vm/threads.h"
 #include "interpreter/vm/traceback_text.h"
 
 namespace tsc::interp {
@@ -58,13 +60,10 @@ Value sleep(Vm& vm, Args& a) {
     raise_type_error(vm, "'" + type_name(vm, a[0]) + "' object cannot be interpreted as an integer");
   double s = to_double(vm, a[0]);
   if (!(s >= 0)) raise_value_error(vm, "sleep length must be non-negative");
-  auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(std::min(s, 1e9));
-  // In slices, so that an interrupt is heard.
-  while (std::chrono::steady_clock::now() < end) {
-    if (vm.interrupts().load()) vm.handle_interrupts();
-    auto left = end - std::chrono::steady_clock::now();
-    std::this_thread::sleep_for(std::min<std::chrono::duration<double>>(left, std::chrono::milliseconds(20)));
-  }
+  wait_in_slices(vm, steady_nanoseconds() + static_cast<int64_t>(std::min(s, 1e9) * 1e9), [](int64_t nanoseconds) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
+    return false;
+  });
   return Value::none();
 }
 // (year, month, day, hour, minute, second, weekday, day of the year, is_dst, zone, offset)
@@ -137,6 +136,14 @@ Value setrecursionlimit(Vm& vm, Args& a) {
     raise_value_error(vm, "the recursion limit cannot be more than " +
                               std::to_string(vm.config().largest_recursion_limit) + " here");
   vm.config().recursion_limit = static_cast<uint32_t>(n);
+  return Value::none();
+}
+// In seconds, as sys.setswitchinterval takes it.
+Value getswitchinterval(Vm& vm, Args&) { return Value::real(static_cast<double>(vm.threads().interval()) / 1e9); }
+Value setswitchinterval(Vm& vm, Args& a) {
+  const double interval = to_double(vm, a[0]);
+  if (!(interval > 0)) raise_value_error(vm, "switch interval must be strictly positive");
+  vm.threads().set_interval(static_cast<int64_t>(std::clamp(interval, 1e-6, 1e6) * 1e9));
   return Value::none();
 }
 Value getsizeof(Vm&, Args& a) {
@@ -315,6 +322,8 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .function("get_int_max_str_digits", "", getdigits)
       .function("set_int_max_str_digits", "maxdigits", setdigits)
       .function("setrecursionlimit", "limit, /", setrecursionlimit)
+      .function("getswitchinterval", "", getswitchinterval)
+      .function("setswitchinterval", "interval, /", setswitchinterval)
       .function("getsizeof", "object, default=?", getsizeof)
       .function("exc_info", "", exc_info)
       .function("intern", "string, /", intern_)

@@ -2,6 +2,7 @@
 // Everything else that a tensor can do is a script function of stdlib/torch/_tensor.tsc.
 #include <cstring>
 
+#include "interpreter/tensor/thread_modes.h"
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
@@ -491,6 +492,7 @@ void install_tensors(Vm& vm) {
   register_draws(vm);
   register_linalg(vm);
   register_fft(vm);
+  add_thread_modes(vm);
 }
 
 TensorObject* expect_tensor(Vm& vm, const Value& v, const char* what) {

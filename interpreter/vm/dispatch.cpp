@@ -6,6 +6,7 @@
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/slow_ops.h"
+#include "interpreter/vm/threads.h"
 #include "runtime/base/error.h"
 #include "runtime/base/small_vector.h"
 
@@ -44,6 +45,7 @@ class Interpreter {
   static bool enter_unpacked(Vm& vm, Frame& frame, Instruction i, Value& result);
   static bool enter_property(Vm& vm, const Value& getter, const Value& self, Value& result);
   static bool enter_hooks(Vm& vm, Value& result);
+  static EnterResult ask_hooks(Vm& vm, Frame& frame, Value& result);
   static void unwind_here(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);
   static void raise_register(Vm& vm, Frame& frame, Instruction i);
   static void raise_from(Vm& vm, Frame& frame, Instruction i);
@@ -110,8 +112,17 @@ Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, b
 // still there.
 bool Interpreter::enter_hooks(Vm& vm, Value& result) {
   Frame* frame = vm.frame_;
+  const KeepTurn keeps(vm);
   EnterResult outcome = vm.hooks_->enter_function(vm, *frame, result);
   return outcome == EnterResult::Returned;
+}
+
+// The same in the midst of a frame. What a region has looked at stays as it is until it is left. One region after the other
+// might never come to where the turn is handed over.
+EnterResult Interpreter::ask_hooks(Vm& vm, Frame& frame, Value& result) {
+  if (is_to_hand_over(vm, frame)) [[unlikely]] return EnterResult::Interpret;
+  const KeepTurn keeps(vm);
+  return vm.hooks_->enter_at(vm, frame, result);
 }
 
 // --- calls ---------------------------------------------------------------------------------------
@@ -565,7 +576,7 @@ L_Step : {
     frame->skip_step = false;
     goto* kLabels[static_cast<uint8_t>(pc->op)];
   }
-  EnterResult outcome = vm.hooks_->enter_at(vm, *frame, result);
+  EnterResult outcome = ask_hooks(vm, *frame, result);
   if (outcome == EnterResult::Interpret) goto* kLabels[static_cast<uint8_t>(pc->op)];
   if (outcome == EnterResult::Returned) goto leave;
   RELOAD();

@@ -3,6 +3,8 @@
 #include <unordered_map>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/signals.h"
+#include "interpreter/vm/threads.h"
 #include "runtime/base/error.h"
 
 namespace tsc::interp {
@@ -19,6 +21,7 @@ References* references(Vm& vm) {
 // Runs code of the script for an object that dies. Memory and limits are the next safe point's business.
 template <class Code>
 void run_ignoring_errors(Vm& vm, const Value& where, Code&& code) noexcept {
+  const KeepTurn keeps(vm);
   Local<ExceptionObject> on_its_way = std::move(VmAccess::unwinding(vm));  // what dies may die because of it
   try {
     try {
@@ -33,7 +36,7 @@ void run_ignoring_errors(Vm& vm, const Value& where, Code&& code) noexcept {
   VmAccess::unwinding(vm) = std::move(on_its_way);
 }
 
-bool may_run_code(Vm& vm) { return !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off(); }
+bool may_run_code(Vm& vm) { return !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off() && !leaves(vm); }
 
 // The references to a target leave the table as one list.
 WeakReference* take_references(Vm& vm, const Object* target) noexcept {
@@ -185,15 +188,49 @@ void report_ignored(Vm& vm, const Value& where, ExceptionObject* exception) noex
   }
 }
 
+namespace {
+
+// A function of a module of the library, where the program has imported that.
+void call_if_imported(Vm& vm, const char* module, const char* function) {
+  const Value imported = dict_get(vm, vm.modules(), module);
+  if (!is_kind(imported, Kind::Module)) return;
+  const Value found = dict_get(vm, cast<ModuleObject>(imported)->globals, function);
+  if (!found) return;
+  try {
+    call(vm, found);
+  } catch (const ScriptException& e) {
+    if (e.exception()->is_limit) throw;
+    report_ignored(vm, imported, e.exception());
+  }
+}
+
+}  // namespace
+
+bool has_much_to_finish(Vm& vm) noexcept {
+  if (!vm.threads().alone()) return true;
+  if (!vm.modules()) return false;  // one that was made only in part
+  for (uint32_t i = 0; i < vm.modules()->table.used(); ++i) {
+    const auto* name = try_cast<StrObject>(vm.modules()->table.entry(i).key);
+    if (name && (name->view() == "threading" || name->view() == "atexit")) return true;
+  }
+  return false;
+}
+
+void finish_program(Vm& vm) {
+  call_if_imported(vm, "threading", "_shutdown");
+  call_if_imported(vm, "atexit", "_run_exitfuncs");
+}
+
 void end_program(Vm& vm) noexcept {
-  if (!vm.sees_ends()) return;
   run_ignoring_errors(vm, Value::none(), [&] {
     vm.begin_entry();
+    if (has_much_to_finish(vm)) finish_program(vm);
+  });
+  vm.threads().end_others();
+  give_signals_back(vm);
+  if (!vm.sees_ends()) return;
+  run_ignoring_errors(vm, Value::none(), [&] {
     if (vm.hooks()) vm.hooks()->let_go(nullptr);
-    // What weakref.finalize promises for the end of the program.
-    const Value weakref = dict_get(vm, vm.modules(), "weakref");
-    if (is_kind(weakref, Kind::Module))
-      if (const Value exit = dict_get(vm, cast<ModuleObject>(weakref)->globals, "_exit")) call(vm, exit);
   });
   run_ignoring_errors(vm, Value::none(), [&] {
     const Value main = dict_get(vm, vm.modules(), "__main__");

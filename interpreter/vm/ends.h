@@ -37,6 +37,11 @@ void call_finalizer(Vm& vm, Object* object) noexcept;
 void clear_references(Vm& vm, std::span<Object* const> targets) noexcept;
 // "Exception ignored in: ..." on standard error; for catch blocks of code that has no caller to tell.
 void report_ignored(Vm& vm, const Value& where, ExceptionObject* exception) noexcept;
+// The program is over, as in Python: waits for its threads but the daemon ones, calls what it has registered with atexit.
+// What ends the script goes through.
+void finish_program(Vm& vm);
+// Whether it has used what finish_program looks at.
+bool has_much_to_finish(Vm& vm) noexcept;
 // What is alive when the program is over meets its end while all else is there: the objects that variables of __main__
 // name, in their order, then all others.
 void end_program(Vm& vm) noexcept;

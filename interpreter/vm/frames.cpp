@@ -6,6 +6,7 @@
 #include <new>
 
 #include "interpreter/vm/iteration.h"
+#include "interpreter/vm/threads.h"
 #include "lang/bytecode/bytecode.h"
 #include "runtime/base/error.h"
 
@@ -140,7 +141,8 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
   // Held here: what dies with a frame may run script code (a generator's finally), which unwinds too.
   Local<ExceptionObject> exception = raised;
   const bool uncatchable = exception->is_limit;
-  if (uncatchable) vm.begin_grace();
+  const bool leaving = uncatchable && leaves(vm);
+  if (uncatchable && !leaving) vm.begin_grace();
   for (;;) {
     Frame* frame = VmAccess::frame(vm);
     const lang::CodeObject& code = *frame->code->code;
@@ -148,7 +150,7 @@ bool unwind(Vm& vm, const Local<ExceptionObject>& raised, bool add_entry) {
     add_entry = true;
     const lang::ExceptionEntry* entry = frame->skip_handlers ? nullptr
                                         : !uncatchable ? lang::find_handler(code, frame->pc)
-                                        : vm.stop_flag().in_grace()
+                                        : !leaving && vm.stop_flag().in_grace()
                                             ? lang::find_cleanup(code, frame->pc)
                                             : nullptr;
     if (entry) {

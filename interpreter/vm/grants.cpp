@@ -31,6 +31,7 @@ constexpr GrantText kGrantTexts[] = {
     {Grant::Network, "TSC_GRANT_NETWORK", "--allow-net"},
     {Grant::Input, "TSC_GRANT_INPUT", "--allow-input"},
     {Grant::Code, "TSC_GRANT_CODE", "--allow-code"},
+    {Grant::Threads, "TSC_GRANT_THREADS", "--allow-threads"},
 };
 
 std::string current_folder() {

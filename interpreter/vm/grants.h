@@ -22,6 +22,7 @@ enum class Grant : uint32_t {
   Network = 32,
   Input = 64,  // the process's standard input
   Code = 128,  // compiling and running text: exec, eval, compile
+  Threads = 256,
 };
 
 struct Grants {

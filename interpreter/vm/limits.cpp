@@ -3,7 +3,8 @@
 #include <cstdio>
 
 #include "interpreter/vm/frames.h"
-#include "interpreter/vm/vm.h"
+#include "interpreter/vm/signals.h"
+#include "interpreter/vm/threads.h"
 
 namespace tsc::interp {
 namespace {
@@ -143,10 +144,18 @@ void Vm::handle_interrupts() {
     heap_.collect(false);
   }
   raise_stop();
+  if (pending & kInterruptSignal && threads_->is_main()) run_signal_handlers(*this);
+}
+
+// A thread of the script that the end of the program, or of what was stopped, does not wait for.
+void Vm::leave_if_told() {
+  if (leaves(*this)) throw ScriptException(limit_exception());
 }
 
 void Vm::raise_stop() {
-  const uint32_t pending = interrupts_.fetch_and(~uint32_t{kInterruptKeyboard});
+  if (interrupts_.load(std::memory_order_relaxed) & kInterruptLeave) leave_if_told();
+  // Ctrl-C is for the main thread, as in Python.
+  const uint32_t pending = threads_->is_main() ? interrupts_.fetch_and(~uint32_t{kInterruptKeyboard}) : 0;
   if (interrupts_.load(std::memory_order_relaxed) & kInterruptStop) {
     if (!stop_->requested()) interrupts_.fetch_and(~uint32_t{kInterruptStop});
     else if (!stop_->in_grace()) {

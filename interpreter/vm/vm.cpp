@@ -15,6 +15,7 @@
 #include "interpreter/vm/ends.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/shape_checking.h"
+#include "interpreter/vm/threads.h"
 #include "interpreter/vm/vm_access.h"
 #include "lang/diagnostic.h"
 #include "lang/emit/compile.h"
@@ -77,6 +78,7 @@ void VmAccess::boot(Vm& vm) {
   if (!replay && getrandom(vm.hash_key_, sizeof vm.hash_key_, GRND_NONBLOCK) != sizeof vm.hash_key_)
     vm.hash_key_[0] = reinterpret_cast<uintptr_t>(&vm);
   vm.lookup_cache_ = std::make_unique<Vm::LookupCacheEntry[]>(Vm::kLookupCacheSize);
+  vm.threads_ = std::make_unique<ScriptThreads>(vm);
   vm.begin_entry();
   vm.importer_ = std::make_unique<Importer>(vm);
   vm.heap_.enable(false);
@@ -118,12 +120,13 @@ void VmAccess::boot(Vm& vm) {
 }
 
 void VmAccess::dismantle(Vm& vm) {
-  end_program(vm);
+  if (vm.threads_) end_program(vm);
   vm.shutting_down_ = true;
   vm.heap_.budget().set_signal(nullptr, 0);
   vm.watchers_ = nullptr;
   vm.hooks_ = nullptr;
   vm.unwinding_ = nullptr;
+  if (vm.threads_) vm.threads_->forget_values();
   vm.spare_memory_error_ = vm.spare_limit_error_ = nullptr;
   vm.heap_.clear_everything();
   vm.extensions_.clear();
@@ -191,7 +194,8 @@ std::optional<std::string> Vm::wait_for_line() {
   for (;;) {
     while (stdin->_IO_read_ptr == stdin->_IO_read_end) {  // what was read ahead needs no waiting
       pollfd waited{STDIN_FILENO, POLLIN, 0};
-      const int ready = ::poll(&waited, 1, kSliceMilliseconds);
+      int ready = 0;
+      threads_->apart([&] { ready = ::poll(&waited, 1, kSliceMilliseconds); });
       poll();
       if (ready > 0) break;
     }

@@ -22,6 +22,7 @@
 namespace tsc::interp {
 
 class Importer;
+class ScriptThreads;
 
 // Memory of frames and their registers: chunks that never move. All but the first are charged to the heap.
 class FrameStack {
@@ -33,6 +34,13 @@ class FrameStack {
   // `registers` Values, all unbound, behind a Frame.
   Frame* push(uint32_t registers);
   void pop(Frame* frame);
+  // Trades frames with another stack of the same heap: threads of the script take turns (threads.h).
+  void swap(FrameStack& other) noexcept {
+    std::swap(chunks_, other.chunks_);
+    std::swap(current_, other.current_);
+    std::swap(top_, other.top_);
+    std::swap(end_, other.end_);
+  }
 
  private:
   struct Chunk {
@@ -113,6 +121,7 @@ struct Config {
   const EmbeddedFile* embedded = nullptr;  // the standard library
   size_t embedded_count = 0;
   Grants grants;                   // everything; a host that embeds starts from nothing
+  bool owns_signals = false;       // the process's signals are the script's business
   std::vector<std::string> arguments;  // sys.argv
 };
 
@@ -121,6 +130,9 @@ enum InterruptReason : uint32_t {
   kInterruptStop = 2,      // see Vm::stop
   kInterruptCollect = 4,   // many young containers
   kInterruptPressure = 8,  // half of what was left of the memory is used
+  kInterruptTurn = 16,     // another thread of the script waits for its turn (threads.h)
+  kInterruptLeave = 32,    // threads of the script are to end
+  kInterruptSignal = 64,   // a signal came that the script has a handler for
 };
 
 struct Names {
@@ -227,6 +239,9 @@ class Vm {
   ModuleObject* builtins() const { return builtins_; }
   DictObject* modules() const { return modules_; }  // sys.modules
   Importer& importer() { return *importer_; }
+  ScriptThreads& threads() { return *threads_; }
+  // While it is not zero the thread keeps its turn, unless it waits: what is under way counts on what it has looked at.
+  uint32_t& keeps_turn() { return keeps_turn_; }
   const Value& not_implemented() const { return not_implemented_; }
   const Value& ellipsis() const { return ellipsis_; }
   uint64_t hash_key(int half) const { return hash_key_[half]; }
@@ -251,6 +266,7 @@ class Vm {
   Local<ModuleObject> builtins_;
   Local<DictObject> modules_;
   std::unique_ptr<Importer> importer_;
+  std::unique_ptr<ScriptThreads> threads_;
   CompilerHooks* hooks_ = nullptr;
   Watchers* watchers_ = nullptr;
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
@@ -259,6 +275,7 @@ class Vm {
   void relieve_pressure();
   void write_piece(Stream stream, std::string_view text);
   void raise_stop();
+  void leave_if_told();
   void hurry();
   void make_spare_errors();
   std::string limit_message();
@@ -273,6 +290,7 @@ class Vm {
   // Raised when there is no memory for an exception.
   Local<ExceptionObject> spare_memory_error_, spare_limit_error_;
   uint32_t depth_ = 0;       // frames of the script
+  uint32_t keeps_turn_ = 0;
   int64_t fuel_ = INT64_MAX;  // back-edges and calls left
   uint32_t next_type_version_ = 1;
   struct LookupCacheEntry {

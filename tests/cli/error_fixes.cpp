@@ -138,13 +138,13 @@ TEST_CASE(".py files are imported when asked for, after .tsc files") {
 TEST_CASE("modules that are not here say why, and what to use") {
   const auto why = [](const std::string& code) { return tenscript({"-c", code}).err; };
   CHECK(contains(why("import pandas as pd"), "No module named 'pandas': use csv and torch.tensor"));
-  CHECK(contains(why("import _thread"), "one thread"));
-  CHECK(contains(why("from concurrent.futures import ThreadPoolExecutor"), "'concurrent': a script runs in one thread"));
+  CHECK(contains(why("import sched"), "use threading.Timer"));
+  CHECK(contains(why("from concurrent.futures import ProcessPoolExecutor"), "use concurrent.futures.ThreadPoolExecutor"));
   CHECK(contains(why("import urllib.request"), "No module named 'urllib.request': there is no network module"));
   CHECK(contains(why("import importlib.metadata"), "No module named 'importlib.metadata': "));
   CHECK(contains(why("import inspect\ninspect.currentframe()"), "frames are not objects"));
   CHECK(contains(why("from inspect import currentframe"), "frames are not objects"));
-  CHECK(contains(why("import os\nos.system('ls')"), "scripts start no processes"));
+  CHECK(contains(why("import os\nos.system('ls')"), "use subprocess.run"));
   CHECK(!contains(why("import pandas"), "Did you mean"));
   CHECK(tenscript({"-c", "try:\n    import pandas\nexcept ImportError as e:\n    print(e.name)"}).out == "pandas\n");
   CHECK(tenscript({"-c", "import os\nprint(hasattr(os, 'fork'))"}).out == "False\n");

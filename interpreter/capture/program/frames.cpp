@@ -237,6 +237,9 @@ Av Frames::first_argument() {
 
 namespace {
 
+// Where the contexts of torch._gradients keep what they found.
+constexpr const char *kGradBefore = "prev", *kInferenceBefore = "_inference";
+
 // The handler of a `with` block begins by asking for the exception, and calls the manager's __exit__.
 const lang::Instruction* exit_call(const lang::CodeObject& code, const lang::ExceptionEntry& entry) {
   const bool is_with = entry.is_cleanup && code.instructions[entry.handler + 1].op == lang::Op::ExceptionInfo;
@@ -255,7 +258,7 @@ VInstance* Frames::mode_of_region(const AFrame& frame, const lang::ExceptionEntr
   const ModuleObject* module = cast<FunctionObject>(exit.value)->module.get();
   const bool is_mode = module && module->name == "torch._gradients";
   VInstance* mode = is_mode ? as<VInstance>(manager) : nullptr;
-  return mode && attributes_.find_field(*mode, intern(vm_, "before").get()) ? mode : nullptr;
+  return mode && attributes_.find_field(*mode, intern(vm_, kGradBefore).get()) ? mode : nullptr;
 }
 
 bool Frames::is_protected() {
@@ -292,9 +295,9 @@ Modes Frames::modes_after_raise() {
       const bool inside = entry->begin <= frame.pc && frame.pc < entry->end;
       VInstance* mode = inside ? mode_of_region(frame, *entry) : nullptr;
       if (!mode) continue;
-      if (finds_grad) after.grad_enabled = numbers_.truth(*attributes_.find_field(*mode, intern(vm_, "before").get()));
+      if (finds_grad) after.grad_enabled = numbers_.truth(*attributes_.find_field(*mode, intern(vm_, kGradBefore).get()));
       finds_grad = false;
-      const Av* inference = attributes_.find_field(*mode, intern(vm_, "inference").get());
+      const Av* inference = attributes_.find_field(*mode, intern(vm_, kInferenceBefore).get());
       if (inference && finds_inference) after.inference = numbers_.truth(*inference);
       finds_inference = finds_inference && !inference;
     }

@@ -13,6 +13,12 @@ void Loops::note_open_test() {
   frame.turn_begins_at = region_.body.instructions.size();
 }
 
+// The region begins between two turns or in one: what it follows is a rest.
+bool Loops::began_outside(const AFrame& frame, uint32_t head) const {
+  if (frames_.frame_count() > 1 || plan_.entry_pc > frame.pc) return false;
+  return plan_.entry_pc > head || (plan_.entry_pc == head && frame.code->code->instructions[head].op == lang::Op::ForIter);
+}
+
 void Loops::end_turn(uint32_t head) {
   AFrame& frame = frames_.frame();
   const LoopPlace place{frame.code.get(), head};
@@ -22,7 +28,7 @@ void Loops::end_turn(uint32_t head) {
   auto loop = std::find_if(frame.turns.begin(), frame.turns.end(), [&](const AFrame::Turns& one) { return one.head == head; });
   if (loop == frame.turns.end()) loop = frame.turns.insert(loop, {head, 0});
   ++loop->count;
-  if (!is_open) return;
+  if (!is_open || began_outside(frame, head)) return;
   const auto found = std::find_if(followed_.begin(), followed_.end(), [&](const FollowedLoop& one) { return one.place == place; });
   if (found != followed_.end()) found->turns = std::max(found->turns, loop->count);
   else followed_.push_back({place, loop->count});

@@ -8,9 +8,11 @@
 
 namespace tsc::interp {
 
+struct AFrame;
+
 struct FollowedLoop {
   LoopPlace place;
-  uint32_t turns = 0;  // the most, where it ran several times
+  uint32_t turns = 0;  // from the first on; the most, where it ran several times
 };
 
 class Loops : private Room {
@@ -27,6 +29,7 @@ class Loops : private Room {
 
  private:
   bool is_programs_own(const Av& av) const;
+  bool began_outside(const AFrame& frame, uint32_t head) const;
   [[noreturn]] void leave_turn();
 
   std::vector<FollowedLoop> followed_;

@@ -156,7 +156,12 @@ void step_in(Capture& c, const Instruction& i) {
 
 // ---- jumps ----
 
-void jump(Capture& c, const Instruction& i) { c.frames().frame().pc = lang::jump_target(i, c.frames().frame().pc); }
+// A jump to itself is a loop that does nothing until an interrupt ends it: that is the interpreter's.
+void jump(Capture& c, const Instruction& i) {
+  const uint32_t target = lang::jump_target(i, c.frames().frame().pc);
+  if (target == c.frames().frame().pc) break_here(BreakReason::instruction);
+  c.frames().frame().pc = target;
+}
 
 void step_jump(Capture& c, const Instruction& i) { jump(c, i); }
 

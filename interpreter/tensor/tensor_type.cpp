@@ -66,9 +66,9 @@ Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other
   TensorObject* r = self_of(result);
   if (category_of(r->tensor.dtype()) > category_of(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
-          "result type " + std::string(dtype_name(r->tensor.dtype())) +
+          "result type " + std::string(dtype_info(r->tensor.dtype()).scalar_name) +
               " can't be cast to the desired output type " +
-              std::string(dtype_name(x->tensor.dtype())));
+              std::string(dtype_info(x->tensor.dtype()).scalar_name));
   if (!(r->tensor.sizes() == x->tensor.sizes()))
     raise(vm, vm.exceptions().RuntimeError,
           "output with shape " + sizes_text(x->tensor.sizes()) +

@@ -38,13 +38,21 @@ constexpr double kMoveNanoseconds = 2.0;
     case BoundsReport::LastOffset:
       throw Error(ErrorKind::RuntimeError, "offsets[-1] can not be greater than input's length " +
                                                std::to_string(size - 1) + " but got offsets[-1] of " + at);
+    case BoundsReport::Class:
+      throw Error(ErrorKind::RuntimeError, place < 0 ? "Class values must be non-negative."
+                                                     : "Class values must be smaller than num_classes.");
+    case BoundsReport::Margin: throw Error(ErrorKind::RuntimeError, "target out of range");
+    case BoundsReport::Margins: throw Error(ErrorKind::RuntimeError, "argument #2 'target' is out of range");
+    case BoundsReport::MaskedSource:
+      throw Error(ErrorKind::RuntimeError, "Number of elements of source < number of ones in mask");
     case BoundsReport::Placed:
+    case BoundsReport::Copied:
     case BoundsReport::Indexing: break;
   }
   const ErrorKind kind =
       report == BoundsReport::Placed ? ErrorKind::RuntimeError : ErrorKind::IndexError;
-  throw Error(kind, "index " + at + " is out of bounds for dimension " + std::to_string(axis) +
-                        " with size " + count);
+  throw Error(kind, std::string(report == BoundsReport::Copied ? "index_copy_(): " : "") + "index " + at +
+                        " is out of bounds for dimension " + std::to_string(axis) + " with size " + count);
 }
 
 void check_bounds(const OpCall& call, const Tensor& index) {

@@ -52,7 +52,10 @@ struct OpRow {
 
 // Attributes are static: part of the program, never run-time values.
 // How an index that lies outside is told of, in the words of the function that was called.
-enum class BoundsReport : int64_t { Indexing, Selected, Target, Placed, Taken, Bag, FirstOffset, LastOffset };
+enum class BoundsReport : int64_t {
+  Indexing, Selected, Target, Placed, Taken, Bag, FirstOffset, LastOffset,
+  Copied, Class, Margin, Margins, MaskedSource,
+};
 
 struct OpAttributes {
   Sizes axes;                   // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops

@@ -243,8 +243,7 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
     raise(vm, vm.exceptions().RuntimeError,
           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (wanted && !is_differentiable(x->tensor.dtype()))
-    raise(vm, vm.exceptions().RuntimeError,
-          "only Tensors of floating point dtype can require gradients");
+    raise(vm, vm.exceptions().RuntimeError, "only Tensors of floating point dtype can require gradients");
   if (!wanted && x->history.node)
     raise(vm, vm.exceptions().RuntimeError,
           "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
@@ -270,10 +269,7 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
             "attempting to assign a gradient of size '" + sizes_text(grad->tensor.sizes()) + "' to a tensor of size '" +
                 sizes_text(x->tensor.sizes()) + "'. Please ensure that the gradient and the tensor are the same size");
     if (grad->tensor.dtype() != x->tensor.dtype())
-      raise(vm, vm.exceptions().RuntimeError,
-            "attempting to assign a gradient with dtype '" + std::string(dtype_info(grad->tensor.dtype()).scalar_name) +
-                "' to a tensor with grad_dtype '" + std::string(dtype_info(x->tensor.dtype()).scalar_name) +
-                "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype).");
+      refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
     x->grad = value;
   }
   // No note_store: the compiler never assumes a gradient, it reads it at every entry.

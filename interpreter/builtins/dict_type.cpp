@@ -255,7 +255,13 @@ bool view_contains(Vm& vm, const Value& self, const Value& item) {
   return found;
 }
 Value view_repr(Vm& vm, const Value& self) {
-  return str_value(vm, self.object()->type->name + "(" + repr(vm, to_list(vm, self).value()) + ")");
+  std::string name = self.object()->type->name;
+  DictObject* dict = view_of(self)->dict;
+  if (dict->type != vm.types().dict) {  // an OrderedDict's are odict_keys, and so on
+    Value prefix = find_attribute(vm, Value(dict), intern(vm, "_view_prefix").get());
+    if (auto* text = try_cast<StrObject>(prefix)) name = std::string(text->view()) + name;
+  }
+  return str_value(vm, name + "(" + repr(vm, to_list(vm, self).value()) + ")");
 }
 Local<SetObject> set_from(Vm& vm, const Value& v) {
   Local<SetObject> set = make_set(vm);

@@ -244,6 +244,13 @@ jit::TapeTensor call_leaf_hooks(Vm& vm, TensorObject* leaf, const jit::TapeTenso
   return passed;
 }
 
+void refuse_gradient(Vm& vm, DType gradient, DType tensor) {
+  raise(vm, vm.exceptions().RuntimeError,
+        "attempting to assign a gradient with dtype '" + std::string(dtype_info(gradient).scalar_name) +
+            "' to a tensor with grad_dtype '" + std::string(dtype_info(tensor).scalar_name) +
+            "'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype).");
+}
+
 void call_post_hooks(Vm& vm, TensorObject* leaf) {
   const std::vector<LeafHooks::Entry> entries = leaf->hooks->after;
   BackwardMode mode(vm, false);

@@ -34,6 +34,8 @@ struct LeafHooks {
 // The gradient that a leaf adds, after its hooks.
 jit::TapeTensor call_leaf_hooks(Vm& vm, TensorObject* leaf, const jit::TapeTensor& gradient);
 void call_post_hooks(Vm& vm, TensorObject* leaf);
+// RuntimeError: a gradient of one dtype for a tensor of another.
+[[noreturn]] void refuse_gradient(Vm& vm, DType gradient, DType tensor);
 
 struct GradientPrim {
   const char* name;

@@ -96,9 +96,7 @@ void fill_complex(Vm& vm, const Value& v, DType wanted, Complex<double>*& out) {
   }
   const TensorObject* tensor = as_tensor(tensor_state(vm), v);
   const ComplexNumber z = *as_complex(tensor ? tensor_item(vm, tensor->tensor) : v);
-  if (z.im != 0 && !is_complex(wanted))
-    throw Error(ErrorKind::RuntimeError,
-                "value cannot be converted to type " + std::string(dtype_name(wanted)) + " without overflow");
+  if (z.im != 0 && !is_complex(wanted)) refuse_number(wanted);
   *out++ = {z.re, z.im};
 }
 

@@ -254,9 +254,7 @@ Tensor number_tensor(const Value& v, DType dtype) {
   if (number_of(v, &number)) return scalar_tensor(number, dtype);
   const ComplexNumber z = cast<ComplexObject>(v)->number;
   if (!is_complex(dtype)) {
-    if (z.im != 0)
-      throw Error(ErrorKind::RuntimeError,
-                  "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
+    if (z.im != 0) refuse_number(dtype);
     return scalar_tensor(Scalar::of_float(z.re), dtype);
   }
   const Tensor wide = Tensor::empty(DType::C128, {});
@@ -389,7 +387,10 @@ void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> ope
   notes.has_next = true;
   const bool by_number = (op == Op::remainder || op == Op::rem) && !as_tensor(tensor_state(vm), operands[1]);
   if (by_number) notes.name = op == Op::rem ? "FmodBackward0" : "RemainderBackward0";
-  for (const Value& operand : operands.first(by_number ? 1 : operands.size())) {
+  const bool from_number = op == Op::sub && !as_tensor(tensor_state(vm), operands[0]);
+  if (from_number) notes.name = "RsubBackward1";
+  if (by_number) operands = operands.first(1);
+  for (const Value& operand : from_number ? operands.subspan(1) : operands) {
     TensorObject* x = as_tensor(tensor_state(vm), operand);
     const jit::TapeTensor taped = x ? tape_tensor(vm, x) : jit::TapeTensor{};
     const bool flows = x && is_differentiable(x->tensor.dtype());

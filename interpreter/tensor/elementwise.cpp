@@ -92,10 +92,27 @@ bool fits_dtype(DType dtype, const Scalar& number) {
   return number.f >= static_cast<double>(least) && number.f <= static_cast<double>(most);
 }
 
+void refuse_number(DType dtype) {
+  const auto name = [dtype] {
+    switch (dtype) {
+      case DType::F64: return "double";
+      case DType::F32: return "float";
+      case DType::F16: return "at::Half";
+      case DType::BF16: return "at::BFloat16";
+      case DType::I64: return "int64_t";
+      case DType::I32: return "int";
+      case DType::I16: return "int16_t";
+      case DType::I8: return "int8_t";
+      case DType::U8: return "uint8_t";
+      default: return "bool";
+    }
+  };
+  throw Error(ErrorKind::RuntimeError,
+              "value cannot be converted to type " + std::string(name()) + " without overflow");
+}
+
 void check_number(DType dtype, const Scalar& number) {
-  if (!fits_dtype(dtype, number))
-    throw Error(ErrorKind::RuntimeError,
-                "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
+  if (!fits_dtype(dtype, number)) refuse_number(dtype);
 }
 
 OperatorPrimitive primitive_of(BinaryOp op, bool number_on_left) {

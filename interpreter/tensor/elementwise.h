@@ -38,6 +38,7 @@ bool holds_exactly(DType dtype, const Scalar& number);
 // range; an unsigned one takes a negative int and wraps.
 bool fits_dtype(DType dtype, const Scalar& number);
 void check_number(DType dtype, const Scalar& number);  // RuntimeError where it cannot
+[[noreturn]] void refuse_number(DType dtype);           // that error, which names the dtype as C++ does
 
 // Script operator -> primitive; empty where the operator is a library function (@, **).
 struct OperatorPrimitive {

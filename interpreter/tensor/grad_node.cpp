@@ -33,7 +33,9 @@ void destroy_node(Vm& vm, Object* object) {
 void traverse_node(Object* object, Visitor& visit) { visit(static_cast<NodeObject*>(object)->leaf.get()); }
 
 std::string name_of(const NodeObject* x) {
-  return x->node ? std::string(jit::shown_name(*x->node, x->output)) : std::string("torch::autograd::AccumulateGrad");
+  if (!x->node) return "torch::autograd::AccumulateGrad";
+  std::string name(jit::shown_name(*x->node, x->output));
+  return name == "CopySlices" ? "torch::autograd::" + name : name;
 }
 
 Value node_repr(Vm& vm, const Value& self) {

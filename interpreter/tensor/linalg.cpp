@@ -185,6 +185,53 @@ Value eig(Vm& vm, Args& args) {
   return tuple_of(vm, {found.real, found.imaginary, found.vectors, found.info});
 }
 
+// A contiguous copy of a complex tensor of at least two axes, which a routine may overwrite.
+Tensor fresh_complex(Vm& vm, const Value& v, bool square = false) {
+  TensorObject* x = expect_tensor(vm, v, "a");
+  if (!is_complex(x->tensor.dtype()) || x->tensor.rank() < 2)
+    raise_type_error(vm, "'a' must be matrices of complex numbers");
+  TensorObject* operands[] = {x};
+  Tensor a = run_eager(vm, Op::copy, operands, {}, {}).first->tensor;
+  expect_fit(vm, !square || rows(a) == columns(a));
+  return a;
+}
+
+Value complex_lu(Vm& vm, Args& args) {
+  const linalg::Exchanged found = linalg::complex_lu(fresh_complex(vm, args[0]));
+  return tuple_of(vm, {found.matrix, found.pivots, found.info});
+}
+
+Value complex_qr(Vm& vm, Args& args) {
+  const linalg::Reflected found = linalg::complex_qr(fresh_complex(vm, args[0]));
+  return tuple_of(vm, {found.matrix, found.tau});
+}
+
+Value complex_reflectors_product(Vm& vm, Args& args) {
+  Tensor a = fresh_complex(vm, args[0]);
+  const Tensor tau = given(vm, args[1], "tau", a.dtype());
+  expect_fit(vm, tau.rank() >= 1 && same_batch(a, tau, 2, 1) && rows(a) >= columns(a) &&
+                     tau.size(tau.rank() - 1) <= columns(a));
+  return make_tensor(vm, linalg::complex_reflectors_product(std::move(a), tau)).take();
+}
+
+Value complex_eigh(Vm& vm, Args& args) {
+  const linalg::Spectrum found =
+      linalg::complex_eigh(fresh_complex(vm, args[0], true), truth(vm, args[1]), truth(vm, args[2]));
+  return tuple_of(vm, {found.values, found.matrix, found.info});
+}
+
+Value complex_svd(Vm& vm, Args& args) {
+  const std::string_view job = text_of(vm, args[1], "job");
+  if (job != "N" && job != "S" && job != "A") raise_value_error(vm, "'job' must be N, S or A");
+  const linalg::Singular found = linalg::complex_svd(fresh_complex(vm, args[0]), job[0]);
+  return tuple_of(vm, {found.u, found.s, found.vt, found.info});
+}
+
+Value complex_eig(Vm& vm, Args& args) {
+  const linalg::Spectrum found = linalg::complex_eig(fresh_complex(vm, args[0], true), truth(vm, args[1]));
+  return tuple_of(vm, {found.values, found.matrix, found.info});
+}
+
 Value lstsq(Vm& vm, Args& args) {
   Tensor a = fresh(vm, args[0], "a"), b = fresh(vm, args[1], "b");
   const std::string_view driver = text_of(vm, args[2], "driver");
@@ -214,6 +261,12 @@ Local<ModuleObject> make_linalg(Vm& vm) {
       .function("eigh", "a, upper, vectors", eigh)
       .function("svd", "a, job", svd)
       .function("eig", "a, vectors", eig)
+      .function("complex_lu", "a", complex_lu)
+      .function("complex_qr", "a", complex_qr)
+      .function("complex_reflectors_product", "a, tau", complex_reflectors_product)
+      .function("complex_eigh", "a, upper, vectors", complex_eigh)
+      .function("complex_svd", "a, job", complex_svd)
+      .function("complex_eig", "a, vectors", complex_eig)
       .function("lstsq", "a, b, driver, rcond", lstsq);
   return module.finish();
 }

@@ -67,9 +67,9 @@ Value tensor_in_place(Vm& vm, BinaryOp op, const Value& self, const Value& other
   TensorObject* r = self_of(result);
   if (category_of(r->tensor.dtype()) > category_of(x->tensor.dtype()))
     raise(vm, vm.exceptions().RuntimeError,
-          "result type " + std::string(dtype_name(r->tensor.dtype())) +
+          "result type " + std::string(dtype_info(r->tensor.dtype()).scalar_name) +
               " can't be cast to the desired output type " +
-              std::string(dtype_name(x->tensor.dtype())));
+              std::string(dtype_info(x->tensor.dtype()).scalar_name));
   if (!(r->tensor.sizes() == x->tensor.sizes()))
     raise(vm, vm.exceptions().RuntimeError,
           "output with shape " + sizes_text(x->tensor.sizes()) +
@@ -101,7 +101,7 @@ bool tensor_truth(Vm& vm, const Value& self) {
   if (is_batched(self_of(self)))
     raise(vm, vm.exceptions().RuntimeError,
           "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We don't support "
-          "that yet, please shout over at https://github.com/pytorch/functorch/issues/257 .");
+          "that yet, please file an issue at https://github.com/pytorch/pytorch/issues .");
   const Tensor& x = self_of(self)->tensor;
   if (x.numel() != 1)
     raise(vm, vm.exceptions().RuntimeError,
@@ -244,12 +244,11 @@ void set_requires_grad(Vm& vm, const Value& self, const Value& value) {
     raise(vm, vm.exceptions().RuntimeError,
           "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   if (wanted && !is_differentiable(x->tensor.dtype()))
-    raise(vm, vm.exceptions().RuntimeError,
-          "only Tensors of floating point dtype can require gradients");
+    raise(vm, vm.exceptions().RuntimeError, "only Tensors of floating point dtype can require gradients");
   if (!wanted && x->history.node)
     raise(vm, vm.exceptions().RuntimeError,
-          "you can only change requires_grad flags of leaf variables; use detach() for a tensor that "
-          "does not require grad");
+          "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+          "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
   if (!x->history.node) x->requires_grad = wanted;
   note_tensor_store(vm, x, kTensorGradientClass);
 }
@@ -270,6 +269,8 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
       raise(vm, vm.exceptions().RuntimeError,
             "attempting to assign a gradient of size '" + sizes_text(grad->tensor.sizes()) + "' to a tensor of size '" +
                 sizes_text(x->tensor.sizes()) + "'. Please ensure that the gradient and the tensor are the same size");
+    if (grad->tensor.dtype() != x->tensor.dtype())
+      refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
     x->grad = value;
   }
   // No note_store: the compiler never assumes a gradient, it reads it at every entry.

@@ -39,8 +39,7 @@ TensorObject* tangent_of(Vm& vm, const TensorObject* x) {
 void refuse_batched(const TensorObject* x, const char* what) {
   if (is_batched(x))
     throw Error(ErrorKind::RuntimeError,
-                std::string("vmap: It looks like you're ") + what +
-                    " on a Tensor. We don't support vmap over calling " + what +
+                std::string("vmap: It looks like you're ") + what + " on a Tensor. We don't support vmap over " + what +
                     " on a Tensor, please try to rewrite what you're doing with other operations.");
 }
 
@@ -260,8 +259,7 @@ Value prim_gradient_input(Vm& vm, Args& args) {
   const int levels = static_cast<int>(autograd_state(vm).levels.size());
   Local<TensorObject> x(expect_tensor(vm, args[0], "x"));
   if (!is_differentiable(x->tensor.dtype()))
-    throw Error(ErrorKind::RuntimeError, "expected a floating point tensor to differentiate with respect to, got " +
-                                             std::string(dtype_name(x->tensor.dtype())));
+    throw Error(ErrorKind::RuntimeError, "only Tensors of floating point dtype can require gradients");
   if (levels) x = batched_everywhere(vm, x, levels);
   std::vector<TensorObject*> chain;
   for (TensorObject* t = x.get(); is_batched(t); t = t->extra->physical.get()) chain.push_back(t);

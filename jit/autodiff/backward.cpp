@@ -2,6 +2,7 @@
 // same order as in a compiled region.
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -45,10 +46,6 @@ class Pass final : TapeNode::Pass {
   }
 
   void seed(const TapeTensor& root, const TapeTensor& gradient) {
-    if (!root.needs_grad()) {
-      throw Error(ErrorKind::RuntimeError,
-                  "element 0 of tensors does not require grad and does not have a grad_fn");
-    }
     add(root.history, root.leaf, gradient.tensor.defined() ? checked(root, gradient) : one(root));
     if (root.history.node) collect(root.history);
   }
@@ -120,15 +117,16 @@ class Pass final : TapeNode::Pass {
   static const TapeTensor& checked(const TapeTensor& root, const TapeTensor& gradient) {
     if (!(root.tensor.sizes() == gradient.tensor.sizes())) {
       throw Error(ErrorKind::RuntimeError,
-                  "Mismatch in shape: grad_output[0] has a shape of " +
-                      shape_text(gradient.tensor.sizes()) + " and output[0] has a shape of " +
-                      shape_text(root.tensor.sizes()) + ".");
+                  "Mismatch in shape: grad_output[0] has a shape of torch.Size(" +
+                      sizes_text(gradient.tensor.sizes()) + ") and output[0] has a shape of torch.Size(" +
+                      sizes_text(root.tensor.sizes()) + ").");
     }
     if (gradient.tensor.dtype() != root.tensor.dtype()) {
       throw Error(ErrorKind::RuntimeError,
-                  "the gradient's dtype " + std::string(dtype_name(gradient.tensor.dtype())) +
-                      " differs from the output's, " +
-                      std::string(dtype_name(root.tensor.dtype())));
+                  "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+                  "dtype: grad_output[0] has a dtype of torch." +
+                      std::string(dtype_name(gradient.tensor.dtype())) + " and output[0] has a dtype of torch." +
+                      std::string(dtype_name(root.tensor.dtype())) + ".");
     }
     return gradient;
   }
@@ -312,6 +310,13 @@ class Pass final : TapeNode::Pass {
 
 thread_local const Pass* Pass::current = nullptr;
 
+void check_roots(std::span<const TapeTensor> roots) {
+  for (size_t i = 0; i < roots.size(); ++i)
+    if (!roots[i].needs_grad())
+      throw Error(ErrorKind::RuntimeError, "element " + std::to_string(i) +
+                                               " of tensors does not require grad and does not have a grad_fn");
+}
+
 void seed_all(Pass& pass, std::span<const TapeTensor> roots,
               std::span<const TapeTensor> gradients) {
   for (size_t i = 0; i < roots.size(); ++i)
@@ -325,6 +330,7 @@ bool running_pass_reaches(const TapeTensor& x) { return Pass::current && Pass::c
 
 void run_backward(std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients,
                   const BackwardOptions& options) {
+  check_roots(roots);
   Pass pass(options);
   seed_all(pass, roots, gradients);
   pass.run(true);
@@ -334,6 +340,7 @@ std::vector<TapeTensor> gradients_of(std::span<const TapeTensor> roots,
                                      std::span<const TapeTensor> gradients,
                                      std::span<const TapeTensor> inputs,
                                      const BackwardOptions& options) {
+  check_roots(roots);
   Pass pass(options);
   for (const TapeTensor& input : inputs) pass.want(input);
   seed_all(pass, roots, gradients);

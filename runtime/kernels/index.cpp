@@ -13,11 +13,24 @@
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/kernels/typed.h"
+#include "runtime/ops/bounds_report.h"
 
 namespace tsc {
 namespace {
 
 constexpr double kMoveNanoseconds = 2.0;
+
+[[noreturn]] void refuse_length(BoundsReport report, int64_t length, int64_t most) {
+  const std::string of = report == BoundsReport::InputLength ? "input_lengths" : "target_lengths";
+  const std::string what = length < 0 ? "Expected " + of + " to have value at least 0, but got value " + std::to_string(length)
+                           : report == BoundsReport::InputLength
+                               ? "Expected input_lengths to have value at most " + std::to_string(most) +
+                                     ", but got value " + std::to_string(length)
+                               : "Expected tensor to have size at least " + std::to_string(length) +
+                                     " at dimension 1, but got size " + std::to_string(most) +
+                                     " for argument #2 'targets'";
+  throw Error(ErrorKind::RuntimeError, what + " (while checking arguments for ctc_loss_allocate_outputs)");
+}
 
 // The element at `position` of the index is `place`, which the axis has not.
 [[noreturn]] void refuse(BoundsReport report, int64_t position, int64_t place, int64_t axis, int64_t size) {
@@ -38,13 +51,39 @@ constexpr double kMoveNanoseconds = 2.0;
     case BoundsReport::LastOffset:
       throw Error(ErrorKind::RuntimeError, "offsets[-1] can not be greater than input's length " +
                                                std::to_string(size - 1) + " but got offsets[-1] of " + at);
+    case BoundsReport::Class:
+      throw Error(ErrorKind::RuntimeError, place < 0 ? "Class values must be non-negative."
+                                                     : "Class values must be smaller than num_classes.");
+    case BoundsReport::Margin: throw Error(ErrorKind::RuntimeError, "target out of range");
+    case BoundsReport::Margins: throw Error(ErrorKind::RuntimeError, "argument #2 'target' is out of range");
+    case BoundsReport::InputLength:
+    case BoundsReport::TargetLength: refuse_length(report, place, size - 1);
+    case BoundsReport::UnitInput:
+    case BoundsReport::UnitTarget:
+      throw Error(ErrorKind::RuntimeError,
+                  std::string("all elements of ") + (report == BoundsReport::UnitInput ? "input" : "target") +
+                      " should be between 0 and 1");
+    case BoundsReport::Variance: throw Error(ErrorKind::ValueError, "var has negative entry/entries");
+    case BoundsReport::Probability:
+      throw Error(ErrorKind::RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
+    case BoundsReport::Weight:
+      throw Error(ErrorKind::RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0");
+    case BoundsReport::WeightSum:
+      throw Error(ErrorKind::RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)");
+    case BoundsReport::Rate:
+      throw Error(ErrorKind::RuntimeError, "invalid Poisson rate, expected rate to be non-negative");
+    case BoundsReport::Deviation:
+      throw Error(ErrorKind::RuntimeError, "normal expects all elements of std >= 0.0");
+    case BoundsReport::MaskedSource:
+      throw Error(ErrorKind::RuntimeError, "Number of elements of source < number of ones in mask");
     case BoundsReport::Placed:
+    case BoundsReport::Copied:
     case BoundsReport::Indexing: break;
   }
   const ErrorKind kind =
       report == BoundsReport::Placed ? ErrorKind::RuntimeError : ErrorKind::IndexError;
-  throw Error(kind, "index " + at + " is out of bounds for dimension " + std::to_string(axis) +
-                        " with size " + count);
+  throw Error(kind, std::string(report == BoundsReport::Copied ? "index_copy_(): " : "") + "index " + at +
+                        " is out of bounds for dimension " + std::to_string(axis) + " with size " + count);
 }
 
 void check_bounds(const OpCall& call, const Tensor& index) {

@@ -62,6 +62,15 @@ struct ComplexSpectrum {
 };
 ComplexSpectrum eig(Tensor a, bool vectors);
 
+// The same of complex matrices: complex64 or complex128 tensors; what is real of the results, the values of a Hermitian
+// matrix and singular values, is of the dtype of a part. Eigenvalues of any square matrix are complex tensors here.
+Exchanged complex_lu(Tensor a);
+Reflected complex_qr(Tensor a);
+Tensor complex_reflectors_product(Tensor a, const Tensor& tau);
+Spectrum complex_eigh(Tensor a, bool upper, bool vectors);
+Singular complex_svd(Tensor a, char job);
+Spectrum complex_eig(Tensor a, bool vectors);
+
 // Least squares by LAPACK's driver 'l' (gels), 'y', 'd' or 's'. b has as many rows as the larger
 // side of A; the solution is in its first rows. Rank (int64) and singular values where the driver
 // finds them.

@@ -32,13 +32,28 @@ void find(Function& function, char type, const char* name) {
                 "torch.linalg: the installed LAPACK has no routine " + symbol);
 }
 
-template <class T>
-Lapack<T> load() {
+void expect_library() {
   if (!library())
     throw Error(ErrorKind::RuntimeError,
                 "torch.linalg: factorizations need LAPACK, and no liblapack.so.3 was found on this "
                 "machine. Please "
                 "install it (Debian: apt install liblapack3)");
+}
+
+template <class T>
+ComplexLapack<T> load_complex() {
+  expect_library();
+  constexpr char kType = std::is_same_v<T, float> ? 'c' : 'z';
+  ComplexLapack<T> table;
+#define TSC_ROUTINE(name, ...) find(table.name, kType, #name);
+  COMPLEX_LAPACK_ROUTINES(TSC_ROUTINE)
+#undef TSC_ROUTINE
+  return table;
+}
+
+template <class T>
+Lapack<T> load() {
+  expect_library();
   constexpr char kType = std::is_same_v<T, float> ? 's' : 'd';
   Lapack<T> table;
 #define TSC_ROUTINE(name, ...) find(table.name, kType, #name);
@@ -54,6 +69,13 @@ const Lapack<T>& lapack() {
   static const Lapack<T> table = load<T>();
   return table;
 }
+template <class T>
+const ComplexLapack<T>& complex_lapack() {
+  static const ComplexLapack<T> table = load_complex<T>();
+  return table;
+}
+template const ComplexLapack<float>& complex_lapack();
+template const ComplexLapack<double>& complex_lapack();
 template const Lapack<float>& lapack();
 template const Lapack<double>& lapack();
 

@@ -4,6 +4,7 @@
 // LAPACK_ROUTINES lists what is used; each exists for float and double. Matrices are column-major;
 // every argument is passed by address, and the lengths of the character arguments follow at the
 // end, as gfortran has it.
+#include <complex>
 #include <cstddef>
 
 namespace tsc::linalg {
@@ -46,6 +47,28 @@ using Number = const Int*;
   TSC_ROUTINE(trsm, Text, Text, Text, Text, Number m, Number n, const T* alpha, const T* a,      \
               Number lda, T* b, Number ldb, Length, Length, Length, Length)
 
+// Those that are used for complex numbers: C is the type of the numbers, T that of their parts.
+#define COMPLEX_LAPACK_ROUTINES(TSC_ROUTINE)                                                     \
+  TSC_ROUTINE(getrf, Number m, Number n, C* a, Number lda, Int* pivots, Int* info)               \
+  TSC_ROUTINE(geqrf, Number m, Number n, C* a, Number lda, C* tau, C* work, Number lwork,        \
+              Int* info)                                                                         \
+  TSC_ROUTINE(ungqr, Number m, Number n, Number k, C* a, Number lda, const C* tau, C* work,      \
+              Number lwork, Int* info)                                                           \
+  TSC_ROUTINE(heevd, Text, Text, Number n, C* a, Number lda, T* w, C* work, Number lwork,        \
+              T* rwork, Number lrwork, Int* iwork, Number liwork, Int* info, Length, Length)     \
+  TSC_ROUTINE(gesdd, Text, Number m, Number n, C* a, Number lda, T* s, C* u, Number ldu, C* vt,  \
+              Number ldvt, C* work, Number lwork, T* rwork, Int* iwork, Int* info, Length)       \
+  TSC_ROUTINE(geev, Text, Text, Number n, C* a, Number lda, C* w, C* vl, Number ldvl, C* vr,     \
+              Number ldvr, C* work, Number lwork, T* rwork, Int* info, Length, Length)
+
+template <class T>
+struct ComplexLapack {
+  using C = std::complex<T>;
+#define TSC_ROUTINE(name, ...) void (*name)(__VA_ARGS__) = nullptr;
+  COMPLEX_LAPACK_ROUTINES(TSC_ROUTINE)
+#undef TSC_ROUTINE
+};
+
 template <class T>
 struct Lapack {
 #define TSC_ROUTINE(name, ...) void (*name)(__VA_ARGS__) = nullptr;
@@ -56,5 +79,8 @@ struct Lapack {
 // The routines for float or double. RuntimeError, with what to install, where there is no LAPACK.
 template <class T>
 const Lapack<T>& lapack();
+// Those for complex numbers with parts of this type.
+template <class T>
+const ComplexLapack<T>& complex_lapack();
 
 }  // namespace tsc::linalg

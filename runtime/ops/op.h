@@ -51,15 +51,12 @@ struct OpRow {
 };
 
 // Attributes are static: part of the program, never run-time values.
-// How an index that lies outside is told of, in the words of the function that was called.
-enum class BoundsReport : int64_t { Indexing, Selected, Target, Placed, Taken, Bag, FirstOffset, LastOffset };
-
 struct OpAttributes {
   Sizes axes;                   // axes, or the one axis, of View/Move/Index/Reduce/Scan/Sort ops
   DType dtype = DType::F32;     // ops with DTypeRule::Attribute
   int64_t mode = 0;             // sort: 1 = descending; amax, amin: 1 = nans share the gradient;
                                 // convolve: 1 = the result's axes begin with groups and channels;
-                                // Index ops: a BoundsReport
+                                // Index ops: a BoundsReport (bounds_report.h)
   bool operator==(const OpAttributes&) const = default;
 };
 

@@ -118,13 +118,12 @@ Tensor view_diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axi
 
 Tensor view_unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
   check_axis("unfold", x, axis);
-  if (size < 0 || size > x.size(axis))
-    throw Error(ErrorKind::RuntimeError, "unfold: a window of size " + std::to_string(size) +
-                                             " does not fit axis " + std::to_string(axis) +
-                                             " of a tensor of shape " + shape_text(x.sizes()));
+  if (size < 0) throw Error(ErrorKind::RuntimeError, "size is " + std::to_string(size) + " but must be >= 0");
+  if (size > x.size(axis))
+    throw Error(ErrorKind::RuntimeError, "maximum size for tensor at dimension " + std::to_string(axis) + " is " +
+                                             std::to_string(x.size(axis)) + " but size is " + std::to_string(size));
   if (step <= 0)
-    throw Error(ErrorKind::RuntimeError,
-                "unfold: step must be positive, not " + std::to_string(step));
+    throw Error(ErrorKind::RuntimeError, "step is " + std::to_string(step) + " but must be > 0");
   Sizes sizes = x.sizes(), strides = x.strides();
   sizes.push_back(size);
   strides.push_back(strides[axis]);

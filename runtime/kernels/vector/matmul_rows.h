@@ -17,7 +17,8 @@ template <class T>
     return __builtin_fma(a, b, c);
   else if constexpr (kIsComplex<T>)
     return {multiply_add(a.re, b.re, multiply_add(-a.im, b.im, c.re)),
-            multiply_add(a.re, b.im, multiply_add(a.im, b.re, c.im))};
+            // Rounded products, so that the imaginary part of a number times its conjugate is 0.
+            c.im + (a.re * b.im + a.im * b.re)};
   else
     return static_cast<T>(a * b + c);
 }

@@ -303,14 +303,20 @@ class Splitter {
     for (ValueId operand : made->operands) operands.push_back(scalar(operand));
     return copy_results(*made, std::move(operands), value);
   }
-  bool makeable(ValueId value) const {
-    if (map_.count(value)) return true;
+  // What can be made stays so. What cannot is remembered for one question: sizes are chains of sums whose parts share parts.
+  bool makeable(ValueId value) {
+    ValueSet refused;
+    return is_makeable(value, refused);
+  }
+  bool is_makeable(ValueId value, ValueSet& refused) {
+    if (map_.count(value) || makeable_.count(value)) return true;
+    if (refused.count(value)) return false;
     const Instruction* made = definition(value);
-    if (made && made->code == Code::Const) return true;
-    if (!made || made->code != Code::Scalar) return false;
-    for (ValueId operand : made->operands)
-      if (!makeable(operand) && !sizes_.count(operand)) return false;
-    return true;
+    bool possible = made && (made->code == Code::Const || made->code == Code::Scalar);
+    for (size_t i = 0; possible && i < made->operands.size(); ++i)
+      possible = is_makeable(made->operands[i], refused) || sizes_.count(made->operands[i]);
+    (possible ? makeable_ : refused).insert(value);
+    return possible;
   }
 
   // Emits the tensor and what it needs; iterative, since chains may be long.
@@ -412,6 +418,7 @@ class Splitter {
   // of the backward is no error there.
   ValueSet only_kept_;
   ValueMap<ValueId> map_, sizes_;
+  ValueSet makeable_;  // scalars that can be computed again
 };
 
 }  // namespace

@@ -7,6 +7,7 @@ namespace tsc::interp {
 namespace {
 
 constexpr uint32_t kFreeCaptures = 400;
+constexpr std::chrono::seconds kFreeTime{2};
 constexpr int kTimesRun = 4;  // so much longer than its last capture a function runs before another one: a fifth of the time
 constexpr uint32_t kRefusals = 100;
 constexpr uint32_t kMissesInRow = 8;
@@ -16,7 +17,9 @@ constexpr uint32_t kShortRest = 64, kLongRest = 4096;  // instructions
 
 bool CaptureAccounts::may_capture(const CodeObject* code) const {
   const auto found = accounts_.find(code);
-  if (found == accounts_.end() || found->second.captures < kFreeCaptures) return true;
+  if (found == accounts_.end()) return true;
+  const bool is_free = found->second.captures < kFreeCaptures && (!timed_ || found->second.spent < kFreeTime);
+  if (is_free) return true;
   if (!timed_) return found->second.refused >= kRefusals;
   return Clock::now() - found->second.last >= kTimesRun * found->second.took;
 }
@@ -26,6 +29,7 @@ void CaptureAccounts::captured(const CodeObject* code, Clock::duration took) {
   ++account.captures;
   account.last = Clock::now();
   account.took = took;
+  account.spent += took;
   account.refused = 0;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a function may spend on capture. Its first captures are free, enough for every place of a long program and for the forms
-// of what it is called with; a program whose every turn brings something that no variant fits would go on for ever, and be slower
-// than the interpreter by what a capture costs. So each further capture waits until the program has run some time without one:
+// What a function may spend on capture. Its first captures are free, as long as they take no more than two seconds together:
+// enough for every place of a long program and for the forms of what it is called with; a program whose every turn brings something
+// that no variant fits would go on for ever, and be slower than the interpreter by what a capture costs. So each further capture waits until the program has run some time without one:
 // all of them together can then slow a program by no more than a fixed share. Meanwhile the variants there are stay in use, and
 // what fits none of them is interpreted; where nothing fits for many instructions in a row, none is looked for for a while.
 // Knows functions by their code. Must not know variants, nor how they are made.
@@ -37,6 +37,7 @@ class CaptureAccounts {
     uint32_t captures = 0;
     Clock::time_point last;   // when the last capture ended
     Clock::duration took{};   // and how long it took
+    Clock::duration spent{};  // by all of them
     uint32_t refused = 0;     // how many have been since
     bool has_missed = false;
     uint32_t misses = 0;      // in a row

@@ -16,10 +16,13 @@ namespace tsc::interp {
 namespace {
 
 constexpr uint32_t kRunsBefore = 24;  // in a row, without another capture
+constexpr uint32_t kFewRunsBefore = 4;   // where these take kWarm together
+constexpr std::chrono::milliseconds kWarm{20};
 constexpr uint32_t kTimedRuns = 12;   // half of them interpreted, beginning with a compiled one
 // Interpreted calls, until it is tried again: what comes in may be larger by then. Twice as many each time that it is not.
 constexpr uint32_t kFirstRest = 1000, kLongestRest = 256000;
-constexpr double kShort = 1000;       // microseconds: in a longer call it does not matter what entering regions costs
+// Microseconds. Of longer calls one each way is enough to tell; one beyond the second number would be long to wait for.
+constexpr double kShort = 1000, kLong = 250000;
 constexpr double kSlower = 0.95;      // of the time of the region, what the interpreter must be below
 
 using Clock = std::chrono::steady_clock;
@@ -123,7 +126,7 @@ Value SecondOpinions::run_aside(Frame& frame, bool compiled) {
 bool SecondOpinions::has_second_opinion(const SiteKey& key, Frame& frame, Value* result) {
   Site& site = sites_.find(key)->second;
   if (site.trial.slower && site.trial.runs > kRunsBefore + kTimedRuns + site.trial.rest)
-    site.trial = {.runs = kRunsBefore - 1, .captures = site.trial.captures, .rest = site.trial.rest, .reported = true};
+    site.trial = {.runs = kRunsBefore - 1, .captures = site.trial.captures, .rest = site.trial.rest, .reported = true, .began = Clock::now()};
   ++site.trial.runs;
   if (wants_trial(site, frame)) {
     *result = run_trial(key, frame);
@@ -150,9 +153,10 @@ bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
   Trial& trial = site.trial;
   if (trial.running) return false;
   if (const uint32_t captures = compiler_.captures_of(frame.code); captures != trial.captures) {  // the function is another one
-    trial = {.captures = captures, .rest = trial.rest, .reported = trial.reported};
+    trial = {.captures = captures, .rest = trial.rest, .reported = trial.reported, .began = Clock::now()};
     return false;
   }
+  if (trial.runs >= kFewRunsBefore && trial.runs < kRunsBefore && Clock::now() - trial.began > kWarm) trial.runs = kRunsBefore;
   if (trial.settled || trial.runs < kRunsBefore || site.last >= site.variants.size()) return false;
   if (vm_.sees_ends()) return false;  // the frame below holds the arguments to the end of the call
   Variant& variant = *site.variants[site.last];
@@ -192,7 +196,8 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   if (!now || now->runs < kRunsBefore) return result;  // forgotten, or captured anew
   double& best = compiled ? now->compiled : now->interpreted;
   best = best == 0 ? took : std::min(best, took);
-  now->settled = (compiled && took > kShort) || now->runs >= kRunsBefore + kTimedRuns;
+  const bool told = took > kShort && now->compiled > 0 && now->interpreted > 0;
+  now->settled = told || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
   if (!now->settled || now->interpreted == 0) return result;
   now->slower = now->interpreted < kSlower * now->compiled;
   if (!now->slower) return result;

@@ -1,5 +1,6 @@
 #pragma once
 // A place of the program that is compiled, and its variants: what one capture has made, for the calls for which its facts hold.
+#include <chrono>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,7 @@ struct Trial {
   uint32_t rest = 0;      // how many calls are interpreted before it is tried again
   bool settled = false, slower = false, running = false;
   bool reported = false;  // that it is slower: said once
+  std::chrono::steady_clock::time_point began;  // when it was captured last
   double compiled = 0, interpreted = 0;  // the shortest, in microseconds
 };
 

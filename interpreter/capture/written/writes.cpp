@@ -185,9 +185,12 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
   VTensor* root = root_of(*target);
   check_writable(*root);
   // A region's writes are noticed by the gradients that saved the memory outside.
-  for (const VTensor* view = target.get(); view->view; view = view->view->parent.get())
+  bool is_noticed = true;
+  for (const VTensor* view = target.get(); view->view; view = view->view->parent.get()) {
+    is_noticed = is_noticed && !view->is_data;
     if (view->is_data && (root->requires_grad || root->input != kNoValue || root->in_history))
       break_here(BreakReason::write, "a write through .data, which gradients do not notice");
+  }
   tensors_.current(*target);
   const jit::Type type = region_.type(target->id);
   Av source = tensors_.tensor_of(value) ? tensors_.cast_to(value, type.dtype) : tensors_.filled(value, type.dtype);
@@ -226,7 +229,7 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
   ++root->version;
-  ++root->writes;
+  root->writes += is_noticed;
   root->view.reset();
   root->unrecorded |= root->requires_grad && !modes_.grad_enabled;
   if (modes_.grad_enabled && taken->requires_grad) {

@@ -169,6 +169,12 @@ bool covers_root(const VTensor& view) {
   return true;
 }
 
+bool goes_through_data(const VTensor& target) {
+  for (const VTensor* at = &target; at->view; at = at->view->parent.get())
+    if (at->is_data) return true;
+  return false;
+}
+
 }  // namespace
 
 // A number as a tensor of that dtype.
@@ -185,12 +191,9 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
   VTensor* root = root_of(*target);
   check_writable(*root);
   // A region's writes are noticed by the gradients that saved the memory outside.
-  bool is_noticed = true;
-  for (const VTensor* view = target.get(); view->view; view = view->view->parent.get()) {
-    is_noticed = is_noticed && !view->is_data;
-    if (view->is_data && (root->requires_grad || root->input != kNoValue || root->in_history))
-      break_here(BreakReason::write, "a write through .data, which gradients do not notice");
-  }
+  const bool is_data = goes_through_data(*target);
+  if (is_data && (root->requires_grad || root->input != kNoValue || root->in_history))
+    break_here(BreakReason::write, "a write through .data, which gradients do not notice");
   tensors_.current(*target);
   const jit::Type type = region_.type(target->id);
   Av source = tensors_.tensor_of(value) ? tensors_.cast_to(value, type.dtype) : tensors_.filled(value, type.dtype);
@@ -229,7 +232,7 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
   ++root->version;
-  root->writes += is_noticed;
+  root->writes += !is_data;
   root->view.reset();
   root->unrecorded |= root->requires_grad && !modes_.grad_enabled;
   if (modes_.grad_enabled && taken->requires_grad) {

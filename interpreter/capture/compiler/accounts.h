@@ -23,6 +23,11 @@ class CaptureAccounts {
     const auto found = accounts_.find(code);
     return found == accounts_.end() ? 0 : found->second.captures;
   }
+  // Whether it was refused one: captures come now and then from then on.
+  bool has_missed(const CodeObject* code) const {
+    const auto found = accounts_.find(code);
+    return found != accounts_.end() && found->second.has_missed;
+  }
   // Nothing fitted at a place of the function, and nothing may be captured there now. Whether that is so for the first time.
   bool missed(const CodeObject* code);
   void fitted(const CodeObject* code) {

@@ -52,6 +52,7 @@ class Compiler : public CompilerHooks, public Watchers {
   bool try_variant(const std::shared_ptr<Variant>& variant, Frame& frame, EnterResult* outcome,
                    Value& result);
   uint32_t captures_of(const CodeObject* code) const { return accounts_.captures(code); }
+  bool has_missed_captures(const CodeObject* code) const { return accounts_.has_missed(code); }
   // What is remembered of a frame that was at this place in memory.
   void forget_frame(const Frame* frame);
   // Looked up once: every operand of every call is asked whether it is a tensor.

@@ -152,7 +152,9 @@ bool SecondOpinions::leaves_history(const CodeObject* code) const {
 bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
   Trial& trial = site.trial;
   if (trial.running) return false;
-  if (const uint32_t captures = compiler_.captures_of(frame.code); captures != trial.captures) {  // the function is another one
+  // With another capture the function is another one, unless captures have become part of its calls.
+  if (const uint32_t captures = compiler_.captures_of(frame.code);
+      captures != trial.captures && !(trial.captures && compiler_.has_missed_captures(frame.code))) {
     trial = {.captures = captures, .rest = trial.rest, .reported = trial.reported, .began = Clock::now()};
     return false;
   }

@@ -240,7 +240,7 @@ bool VariantSharing::enter_shared(Frame& frame, Site& site, EnterResult* outcome
 }
 
 void VariantSharing::add_variant(Site& site, const std::shared_ptr<Variant>& variant) {
-  site.trial.runs = 0;
+  if (!compiler_.has_missed_captures(variant->plan.entry_code.get())) site.trial.runs = 0;
   std::vector<std::shared_ptr<Variant>>& variants = site.variants;
   const auto held = [&] { return variants.size() + site.memory.keep_alive.size(); };
   if (held() >= std::max(kFewHeld, 2 * site.held_last)) {

@@ -189,6 +189,9 @@ bool handles_exception(const Frame& frame) {
   return false;
 }
 
+// The region is left to take the demand back: error_on_graph_break.__exit__.
+bool ends_the_block(const ExitPlan& exit) { return exit.reason == BreakReason::unknown_call && exit.detail == "_compiler.demand()"; }
+
 }  // namespace
 
 std::string Requests::breaks_text(const Frame& frame, const CaptureMemory& memory) const {
@@ -212,6 +215,7 @@ void Requests::check_captured(const Frame& frame, const CaptureMemory& memory, c
   const ExitPlan& last = captured.plan.exits.back();
   if (last.form != ExitPlan::Form::Resume || raises_out(captured.plan, last)) return;
   // The error that leaves a block with error_on_graph_break is on its way through what is captured.
+  if (!whole && ends_the_block(last)) return;
   if (!whole && (captured.empty || last.reason == BreakReason::exception_state || handles_exception(frame))) return;
   raise_named("torch._dynamo.exc", "Unsupported", breaks_text(frame, memory));
 }

@@ -258,8 +258,8 @@ Value view_repr(Vm& vm, const Value& self) {
   std::string name = self.object()->type->name;
   DictObject* dict = view_of(self)->dict;
   if (dict->type != vm.types().dict) {  // an OrderedDict's are odict_keys, and so on
-    Value prefix = find_attribute(vm, Value(dict), intern(vm, "_view_prefix").get());
-    if (auto* text = try_cast<StrObject>(prefix)) name = std::string(text->view()) + name;
+    const Value* prefix = lookup_in_type(dict->type, intern(vm, "_view_prefix").get());
+    if (auto* text = prefix ? try_cast<StrObject>(*prefix) : nullptr) name = std::string(text->view()) + name;
   }
   return str_value(vm, name + "(" + repr(vm, to_list(vm, self).value()) + ")");
 }

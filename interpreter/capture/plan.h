@@ -191,6 +191,7 @@ struct ExitPlan {
   std::vector<uint32_t> history_objects;         // object numbers, in the order of the node's outputs
   std::vector<uint32_t> history_live;            // where their values stand among the live ones
   std::vector<uint32_t> saved_live;              // where the saved values stand
+  std::vector<uint32_t> saved_inputs;            // of those: the entry source that was written and then saved, or kMadeHere
   std::vector<uint32_t> wrt_sources;             // entry sources that get a gradient, and then
   std::vector<uint32_t> wrt_objects;             // leaves made in the region, by object number
   std::vector<HostAction> stores;                // what waits for the history; of `materials`

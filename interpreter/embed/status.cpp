@@ -4,6 +4,7 @@
 
 #include "interpreter/embed/arguments.h"
 #include "lang/bytecode/bytecode.h"
+#include "lang/library_file.h"
 
 namespace tsc::embed {
 namespace {
@@ -15,6 +16,7 @@ constexpr int kInternalExit = 70;
 
 // ---- colour ------------------------------------------------------------------------------------
 
+constexpr std::string_view kPlace = "  File \"";
 constexpr char kRed[] = "\033[1;31m", kDim[] = "\033[2m", kReset[] = "\033[0m";
 
 bool is_caret_line(const std::string& line) {
@@ -31,8 +33,10 @@ std::string color_traceback(const std::string& text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string line = text.substr(begin, end - begin);
     const char* color = "";
-    if (line.rfind("    ", 0) != 0) in_library = line.rfind("  File \"<stdlib>/", 0) == 0;
-    if (in_library || line.rfind("  File ", 0) == 0 || line.rfind("Traceback", 0) == 0)
+    const bool is_place = line.starts_with(kPlace);
+    if (!line.starts_with("    "))
+      in_library = is_place && lang::is_library_file(std::string_view(line).substr(kPlace.size()));
+    if (in_library || is_place || line.rfind("Traceback", 0) == 0)
       color = kDim;
     else if (is_caret_line(line))
       color = kRed;

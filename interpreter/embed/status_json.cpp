@@ -4,6 +4,7 @@
 
 #include "interpreter/embed/arguments.h"
 #include "lang/error_pages.h"
+#include "lang/library_file.h"
 
 namespace tsc::embed {
 namespace {
@@ -58,7 +59,7 @@ void status_json(const tsc_status* status, tsc_sink sink, void* user) {
 // The innermost place of the script itself: the library is seldom where the mistake is.
 const tsc_status::Frame* place_of(const tsc_status& status) {
   for (auto frame = status.frames.rbegin(); frame != status.frames.rend(); ++frame)
-    if (frame->file.rfind("<stdlib>/", 0) != 0) return &*frame;
+    if (!lang::is_library_file(frame->file)) return &*frame;
   return status.frames.empty() ? nullptr : &status.frames.back();
 }
 

@@ -12,6 +12,7 @@
 #include "interpreter/vm/native.h"
 #include "lang/bytecode/serialize.h"
 #include "lang/diagnostic.h"
+#include "lang/library_file.h"
 #include "stdlib/embedded.h"
 #include "interpreter/vm/stops.h"
 #include "interpreter/vm/threads.h"
@@ -80,7 +81,8 @@ bool Importer::locate_embedded(const std::string& name, Location& out) {
     const std::string wanted = path + ending;
     const EmbeddedFile* found = find_embedded(wanted);
     if (!found) continue;
-    out = {true, ending[0] == '/', "<stdlib>/" + wanted, {}, "<stdlib>/" + path, {}, {}};
+    const std::string library(lang::kLibraryFolder);
+    out = {true, ending[0] == '/', library + wanted, {}, library + path, {}, {}};
     // A host may bring a text of its own in the place of the library's.
     const stdlib::EmbeddedFile* file = stdlib::find(wanted);
     if (file && same_text(file->text, found->text)) {
@@ -121,7 +123,7 @@ Importer::Location Importer::locate(const std::string& name, ModuleObject* paren
   // A name is one part of a path there, never more.
   if (!tail.empty() && tail.find('/') == std::string::npos)
     for (const std::string& folder : folders_of(parent))
-      if (folder.compare(0, 8, "<stdlib>") != 0 && (parent || may_search(folder)) &&
+      if (!lang::is_library_file(folder) && (parent || may_search(folder)) &&
           locate_on_disk(folder, tail, out))
         return out;
   // What only lies above a module of the host is an empty package.
@@ -164,7 +166,7 @@ void Importer::search_first(const std::string& folder) {
 
 std::string Importer::shadow_hint(const ModuleObject& module) {
   Location library;
-  if (module.file.empty() || module.file.starts_with("<stdlib>") || !locate_embedded(module.name, library)) return "";
+  if (module.file.empty() || lang::is_library_file(module.file) || !locate_embedded(module.name, library)) return "";
   return "Rename '" + module.file + "': it hides the library's module '" + module.name + "'.";
 }
 

@@ -11,6 +11,10 @@ namespace {
 
 constexpr const char* kName = "__annotations__";
 
+// So many texts of a module that nobody asked for its annotations (an interactive session, a module that is reloaded) wait to
+// be evaluated; then they are.
+constexpr size_t kMostTextsKept = 64;
+
 // An annotation that raises this can be read as text.
 bool may_be_text(Vm& vm, const ScriptException& e) {
   return !e.exception()->is_limit && e.exception()->type->is_subtype_of(vm.exceptions().Exception);
@@ -96,20 +100,31 @@ Value* own_entry(Vm& vm, DictObject* names) {
   return place < 0 ? nullptr : &names->table.entry(static_cast<uint32_t>(place)).value;
 }
 
-// Adds to `found` what a text and those before it annotated, up to a position in the text. With `readable` the text of an
-// annotation stands for one that cannot be evaluated.
-void find_reached(Vm& vm, AnnotationsObject* later, uint32_t position, DictObject* found, bool readable) {
-  if (later->before) {
-    find_reached(vm, later->before, UINT32_MAX, found, readable);
-    later->before = nullptr;
-  }
-  Evaluator evaluator(vm, later->code, later->module, later);
-  later->is_found.resize(evaluator.count());
+// Adds to `found` what one text annotated, up to a position in it. With `readable` the text of an annotation stands for one
+// that cannot be evaluated.
+void find_in_text(Vm& vm, AnnotationsObject* text, uint32_t position, DictObject* found, bool readable) {
+  Evaluator evaluator(vm, text->code, text->module, text);
+  text->is_found.resize(evaluator.count());
   for (uint32_t i = 0; i < evaluator.count(); ++i) {
-    if (later->is_found[i] || !evaluator.was_reached(i, position)) continue;
+    if (text->is_found[i] || !evaluator.was_reached(i, position)) continue;
     dict_set(vm, found, evaluator.name(i), readable ? evaluator.value_or_text(i) : evaluator.value(i));
-    later->is_found[i] = true;
+    text->is_found[i] = true;
   }
+}
+
+// The texts that ran in the module before this one, oldest first.
+std::vector<Local<AnnotationsObject>> texts_before(const AnnotationsObject* later) {
+  std::vector<Local<AnnotationsObject>> texts;
+  for (AnnotationsObject* text = later->before.get(); text; text = text->before.get()) texts.emplace_back(text);
+  std::reverse(texts.begin(), texts.end());
+  return texts;
+}
+
+// The same of a text and those before it, which ran to their ends.
+void find_reached(Vm& vm, AnnotationsObject* later, uint32_t position, DictObject* found, bool readable) {
+  for (const Local<AnnotationsObject>& text : texts_before(later)) find_in_text(vm, text.get(), UINT32_MAX, found, readable);
+  later->before = nullptr;
+  find_in_text(vm, later, position, found, readable);
 }
 
 Value module_annotations(Vm& vm, ModuleObject* module, bool readable) {
@@ -198,6 +213,11 @@ void keep_annotations(Vm& vm, ModuleObject* module, const Value& annotations) {
   dict_remove(vm, module->globals, Value(vm.names().annotations.get()));
   made->before = Local<AnnotationsObject>(as_annotations(vm, module->annotations));
   module->annotations = annotations;
+  const std::vector<Local<AnnotationsObject>> texts = texts_before(made);
+  if (texts.size() < kMostTextsKept) return;
+  if (!made->found) made->found = texts.back()->found ? texts.back()->found : make_dict(vm);
+  for (const Local<AnnotationsObject>& text : texts) find_in_text(vm, text.get(), UINT32_MAX, made->found.get(), true);
+  made->before = nullptr;
 }
 
 Local<DictObject> readable_annotations(Vm& vm, const Value& object) {

@@ -7,6 +7,7 @@
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/vm_access.h"
 #include "lang/bytecode/bytecode.h"
+#include "lang/library_file.h"
 
 namespace tsc::interp {
 
@@ -242,7 +243,7 @@ bool has_script_hook(Vm& vm, Type* metaclass) {
     const bool is_wrapped = found && is_kind(*found, Kind::StaticMethod);
     const Value hook = is_wrapped ? static_cast<WrappedMethod*>(found->object())->function : found ? *found : Value();
     auto* function = try_cast<FunctionObject>(hook);
-    if (function && !function->code->code.signature().file().starts_with("<stdlib>")) return true;
+    if (function && !lang::is_library_file(function->code->code.signature().file())) return true;
   }
   return false;
 }

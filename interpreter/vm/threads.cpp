@@ -11,6 +11,7 @@
 #include "interpreter/vm/ends.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/native.h"
+#include "lang/library_file.h"
 #include "runtime/base/error.h"
 
 namespace tsc::interp {
@@ -263,7 +264,7 @@ void ScriptThreads::end_others(int64_t until) noexcept {
 // where they are called.
 bool is_to_hand_over(Vm& vm, const Frame& frame) {
   if (!(vm.interrupts().load(std::memory_order_relaxed) & kInterruptTurn) || vm.keeps_turn() != 0) return false;
-  return !frame.code->code->file().starts_with("<stdlib>");
+  return !lang::is_library_file(frame.code->code->file());
 }
 
 void heed_interrupts(Vm& vm, const Frame& frame) {

@@ -8,6 +8,7 @@
 
 #include "lang/bytecode/serialize.h"
 #include "lang/emit/compile.h"
+#include "lang/library_file.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ bool append_row(const std::string& root, const std::string& path, std::string& t
     return false;
   }
   // The name that an import gives it: it is part of messages, not of the bytecode.
-  auto source = std::make_shared<const Source>("<stdlib>/" + path, text);
+  auto source = std::make_shared<const Source>(std::string(kLibraryFolder) + path, text);
   CompileResult compiled = compile_module(source);
   if (!compiled.code) {
     std::cerr << render_all(compiled.diagnostics, *source);

@@ -110,7 +110,12 @@ class RegionNode : public jit::TapeNode {
   std::vector<jit::RunValue> saved;
   std::vector<Sizes> output_sizes;
   std::vector<DType> output_dtypes;
-  std::vector<uint32_t> versions;  // of the saved tensors' memory when they were saved
+
+  // The memory that the next saved tensor was in, as it is now: it must not be written before the backward.
+  void keep(const Ref<Storage>& memory) {
+    memory_.push_back(memory);
+    versions_.push_back(memory ? memory->version : 0);
+  }
 
  private:
   // The contributions of some outputs are a subsequence of those of all of them, and so are the first
@@ -303,7 +308,7 @@ class RegionNode : public jit::TapeNode {
     if (first)
       for (size_t place : split.checked) used.insert(split.backward.body.parameters[place]);
     for (size_t i = 0; i < saved_tensors(); ++i) {
-      if (used.count(split.backward.body.parameters[i]) && saved[i].tensor.storage()->version != versions[i])
+      if (used.count(split.backward.body.parameters[i]) && memory_[i]->version != versions_[i])
         throw Error(ErrorKind::RuntimeError,
                     "one of the variables needed for gradient computation has been modified by an "
                     "inplace operation: a tensor saved by a compiled function was written before "
@@ -330,10 +335,24 @@ class RegionNode : public jit::TapeNode {
   std::shared_ptr<jit::SplitBackward> split_;
   std::shared_ptr<HistorySource> history_;
   const size_t saved_tensors_;
+  std::vector<Ref<Storage>> memory_;  // of the saved tensors, with its versions when they were saved
+  std::vector<uint32_t> versions_;
   std::vector<ValueId> walked_;  // by the last backward: first results of ops whose rules read saved values
   jit::ValueSet freed_;     // see ExitPlan::freed, and by backward() later
   const bool all_freed_;
 };
+
+}  // namespace
+
+namespace {
+
+// The memory of the inputs that the region has written.
+std::vector<const Storage*> written_memory(TensorState& state, const RegionPlan& plan, const std::vector<Value>& entry) {
+  std::vector<const Storage*> written;
+  for (uint32_t source : plan.written_sources)
+    if (TensorObject* tensor = as_tensor(state, entry[source])) written.push_back(tensor->tensor.storage().get());
+  return written;
+}
 
 }  // namespace
 
@@ -358,10 +377,17 @@ void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit,
   wrt.resize(wrt.size() + exit.wrt_objects.size());
   for (size_t place : exit.backward->parts)
     node->edges.push_back({wrt[place].history, wrt[place].leaf});
-  for (uint32_t place : exit.saved_live) {
-    node->saved.push_back(live[place]);
-    const Tensor& tensor = live[place].tensor;
-    node->versions.push_back(tensor.defined() ? tensor.storage()->version : 0);
+  const std::vector<const Storage*> written = written_memory(state, variant.plan, entry);
+  for (size_t i = 0; i < exit.saved_live.size(); ++i) {
+    node->saved.push_back(live[exit.saved_live[i]]);
+    Tensor& tensor = node->saved.back().tensor;
+    const uint32_t input = exit.saved_inputs[i];
+    const bool is_input = input != Virtual::kMadeHere;
+    // A region that writes a result into an input need not keep it anywhere else.
+    if (tensor.defined() && !is_input &&
+        std::find(written.begin(), written.end(), tensor.storage().get()) != written.end())
+      tensor = run_op(Op::copy, {&tensor, 1}, {}, {}).first;
+    node->keep(is_input ? as_tensor(state, entry[input])->tensor.storage() : tensor.storage());
   }
   for (uint32_t place : exit.history_live) {
     node->output_sizes.push_back(live[place].tensor.sizes());

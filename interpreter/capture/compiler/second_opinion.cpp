@@ -18,12 +18,14 @@ namespace {
 constexpr uint32_t kRunsBefore = 24;  // in a row, without another capture
 constexpr uint32_t kFewRunsBefore = 4;   // where these take kWarm together
 constexpr std::chrono::milliseconds kWarm{20};
-constexpr uint32_t kTimedRuns = 12;   // half of them interpreted, beginning with a compiled one
+constexpr uint32_t kTimedRuns = 16;   // half of them interpreted, beginning with a compiled one
 // Interpreted calls, until it is tried again: what comes in may be larger by then. Twice as many each time that it is not.
 constexpr uint32_t kFirstRest = 1000, kLongestRest = 256000;
 // Microseconds. Of longer calls one each way is enough to tell; one beyond the second number would be long to wait for.
 constexpr double kShort = 1000, kLong = 250000;
-constexpr double kSlower = 0.95;      // of the time of the region, what the interpreter must be below
+// Of the time of a compiled call, what the interpreter must be below: of the shortest ones, or of the medians, which see
+// what some calls alone pay for.
+constexpr double kSlower = 0.95, kSlowerInMedian = 0.8;
 
 using Clock = std::chrono::steady_clock;
 
@@ -44,6 +46,14 @@ bool same_elements(const Tensor& a, const Tensor& b) {
   const Tensor left = run_op(Op::copy, {&a, 1}, {}, {}).first, right = run_op(Op::copy, {&b, 1}, {}, {}).first;
   const size_t bytes = static_cast<size_t>(left.numel()) * dtype_size(left.dtype());
   return bytes == 0 || std::memcmp(left.data(), right.data(), bytes) == 0;
+}
+
+double shortest(const std::vector<double>& times) { return *std::min_element(times.begin(), times.end()); }
+
+double median(std::vector<double> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
 // Where two results differ, as "[1].loss"; nothing: they are the same, or of a kind that is not looked into.
@@ -126,7 +136,7 @@ Value SecondOpinions::run_aside(Frame& frame, bool compiled) {
 bool SecondOpinions::has_second_opinion(const SiteKey& key, Frame& frame, Value* result) {
   Site& site = sites_.find(key)->second;
   if (site.trial.slower && site.trial.runs > kRunsBefore + kTimedRuns + site.trial.rest)
-    site.trial = {.runs = kRunsBefore - 1, .captures = site.trial.captures, .rest = site.trial.rest, .reported = true, .began = Clock::now()};
+    site.trial = site.trial.begun_anew(kRunsBefore - 1, site.trial.captures);
   ++site.trial.runs;
   if (wants_trial(site, frame)) {
     *result = run_trial(key, frame);
@@ -155,7 +165,7 @@ bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
   // With another capture the function is another one, unless captures have become part of its calls.
   if (const uint32_t captures = compiler_.captures_of(frame.code);
       captures != trial.captures && !(trial.captures && compiler_.has_missed_captures(frame.code))) {
-    trial = {.captures = captures, .rest = trial.rest, .reported = trial.reported, .began = Clock::now()};
+    trial = trial.begun_anew(0, captures);
     return false;
   }
   if (trial.runs >= kFewRunsBefore && trial.runs < kRunsBefore && Clock::now() - trial.began > kWarm) trial.runs = kRunsBefore;
@@ -171,8 +181,13 @@ bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
     trial.settled = true;
     return false;
   }
-  EntryOfCall call(variant.entry, variant.plan);
-  return entry_checks_.fits(variant, frame, call);
+  // A call that is about to be captured says nothing, unless captures have to wait.
+  const std::vector<std::shared_ptr<Variant>> variants = site.variants;
+  return compiler_.has_missed_captures(frame.code) ||
+         std::any_of(variants.begin(), variants.end(), [&](const std::shared_ptr<Variant>& one) {
+           EntryOfCall call(one->entry, one->plan);
+           return one->valid && entry_checks_.fits(*one, frame, call);
+         });
 }
 
 // One call, timed; every second one is interpreted.
@@ -196,12 +211,12 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   const double took = std::chrono::duration<double, std::micro>(Clock::now() - began).count();
   Trial* now = running.trial();
   if (!now || now->runs < kRunsBefore) return result;  // forgotten, or captured anew
-  double& best = compiled ? now->compiled : now->interpreted;
-  best = best == 0 ? took : std::min(best, took);
-  const bool told = took > kShort && now->compiled > 0 && now->interpreted > 0;
-  now->settled = told || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
-  if (!now->settled || now->interpreted == 0) return result;
-  now->slower = now->interpreted < kSlower * now->compiled;
+  (compiled ? now->compiled : now->interpreted).push_back(took);
+  const bool both = !now->compiled.empty() && !now->interpreted.empty();
+  now->settled = (took > kShort && both) || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
+  if (!now->settled || !both) return result;
+  now->slower = shortest(now->interpreted) < kSlower * shortest(now->compiled) ||
+                median(now->interpreted) < kSlowerInMedian * median(now->compiled);
   if (!now->slower) return result;
   now->rest = std::clamp(2 * now->rest, kFirstRest, kLongestRest);
   if (!std::exchange(now->reported, true)) report_slower(*now, frame);
@@ -210,7 +225,7 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
 
 void SecondOpinions::report_slower(const Trial& trial, const Frame& frame) {
   char figures[96];
-  std::snprintf(figures, sizeof figures, " (%.2f us compiled, %.2f us interpreted)", trial.compiled, trial.interpreted);
+  std::snprintf(figures, sizeof figures, " (%.2f us compiled, %.2f us interpreted)", median(trial.compiled), median(trial.interpreted));
   jit::Event event;
   event.kind = jit::EventKind::Exit;
   event.region = frame.function->name ? std::string(frame.function->name->view()) : frame.code->code->name;

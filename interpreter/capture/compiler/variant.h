@@ -39,7 +39,12 @@ struct Trial {
   bool settled = false, slower = false, running = false;
   bool reported = false;  // that it is slower: said once
   std::chrono::steady_clock::time_point began;  // when it was captured last
-  double compiled = 0, interpreted = 0;  // the shortest, in microseconds
+  std::vector<double> compiled, interpreted;  // what the timed calls took, in microseconds
+
+  // The same function, to be tried again after so many calls.
+  Trial begun_anew(uint32_t runs, uint32_t captures) const {
+    return {runs, captures, rest, false, false, false, reported, std::chrono::steady_clock::now(), {}, {}};
+  }
 };
 
 struct Site {

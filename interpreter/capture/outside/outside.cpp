@@ -12,6 +12,7 @@
 #include "interpreter/capture/written/effects.h"
 #include "interpreter/modules/partial.h"
 #include "interpreter/vm/iteration.h"
+#include "lang/library_file.h"
 
 namespace tsc::interp {
 
@@ -49,7 +50,7 @@ bool is_bare_tuple(const Value& v) {
 
 bool is_plain_function(const FunctionObject& function) { return !function.compiled; }
 
-bool is_library(const CodeObject* code) { return code->code->file().starts_with("<stdlib>"); }
+bool is_library(const CodeObject* code) { return lang::is_library_file(code->code->file()); }
 
 bool Structures::is_tuple_by_items(const Value& v) {
   if (!is_bare_tuple(v)) return false;

@@ -239,7 +239,12 @@ void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
   plan.history->names = output_names(region_, writer.history_values, step_names_);
   plan.history_objects = writer.history_objects;
   for (ValueId id : writer.history_values) plan.history_live.push_back(writer.live(id).index);
-  for (ValueId id : plan.backward->saved) plan.saved_live.push_back(writer.live(id).index);
+  const std::unordered_map<ValueId, uint32_t> of_inputs = writes_.versions_of_inputs();
+  for (ValueId id : plan.backward->saved) {
+    plan.saved_live.push_back(writer.live(id).index);
+    const auto of_input = of_inputs.find(id);
+    plan.saved_inputs.push_back(of_input == of_inputs.end() ? Virtual::kMadeHere : of_input->second);
+  }
 }
 
 }  // namespace tsc::interp

@@ -136,6 +136,17 @@ bool Writes::may_be_saved(const VTensor& root) const {
   return false;
 }
 
+std::unordered_map<ValueId, uint32_t> Writes::versions_of_inputs() const {
+  std::unordered_map<ValueId, uint32_t> versions = versions_of_inputs_;
+  if (versions.empty()) return versions;
+  for (const jit::Instruction& instruction : region_.body.instructions) {
+    if (instruction.code != jit::Code::Op || !(op_row(instruction.op).flags & kView)) continue;
+    if (const auto viewed = versions.find(instruction.operands[0]); viewed != versions.end())
+      versions.emplace(instruction.results[0], viewed->second);
+  }
+  return versions;
+}
+
 // In front of a write to the tensor's memory.
 void Writes::check_writable(const VTensor& root) {
   if (modes_.grad_enabled && root.leaf && root.requires_grad)
@@ -226,8 +237,10 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     root->id = builder_.op(Op::store, operands, scalars, {});
     if (!modes_.grad_enabled && (root_grad || taken->requires_grad)) gradients_.end_history(root->id);
   } else {
-    const bool is_step = history == WriteHistory::Step && modes_.grad_enabled && taken->requires_grad;
+    const bool is_step = history == WriteHistory::Step && (root->input != kNoValue || (modes_.grad_enabled && taken->requires_grad));
     const jit::ValueList sizes = region_.type(root->id).sizes;
+    // It is a step of the history of its own. An input that takes a copy has memory of its own: a gradient that saves what
+    // was copied is not disturbed by a later write to the input.
     if (is_step) id = builder_.op(Op::copy, {&id, 1}, {}, {});
     root->id = target->view ? builder_.op(Op::reshape, {&id, 1}, std::vector<ValueId>(sizes.begin(), sizes.end()), {}) : id;
   }
@@ -240,7 +253,9 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     root->leaf = false;
     take_views_anew(*root);
   }
-  if (root->input == kNoValue || root->dirty) return;
+  if (root->input == kNoValue) return;
+  versions_of_inputs_[root->id] = root->source;
+  if (root->dirty) return;
   root->dirty = true;
   dirty_.push_back(tensors_.share_tensor(*inputs_.input_of(root->host.object())));
   add_written(root->source);

@@ -3,6 +3,8 @@
 // memory is written when somebody may look: in front of host code, of what may raise, and when the region is left.
 // Owns the list of what is out of date. Must not know which operation wrote.
 // Defined in writes.cpp, program/recorded.cpp.
+#include <unordered_map>
+
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -20,6 +22,8 @@ class Writes : private Room {
   void flush_writes();
   // The same where the region is left: a gradient with a history is set then.
   void flush_leaving() { write_back_all(true); }
+  // What inputs and their views are after writes, and not what was copied into them: the value, and the input's source.
+  std::unordered_map<ValueId, uint32_t> versions_of_inputs() const;
   // Whether some `.grad` is out of date.
   bool has_waiting_gradients() const { return !grad_dirty_.empty(); }
 
@@ -32,6 +36,7 @@ class Writes : private Room {
   void write_back_all(bool leaving);
 
   std::vector<std::shared_ptr<VTensor>> dirty_;       // inputs whose memory is out of date
+  std::unordered_map<ValueId, uint32_t> versions_of_inputs_;
   std::vector<std::shared_ptr<VTensor>> grad_dirty_;  // host tensors whose .grad is out of date
 };
 

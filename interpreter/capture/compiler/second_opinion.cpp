@@ -3,6 +3,7 @@
 // other. With --verify a share of all is run twice, and the results must have the same bits: only calls without effects, whose
 // whole function is one region, so that nobody can tell.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "interpreter/capture/compiler/compiler.h"
@@ -18,14 +19,16 @@ namespace {
 constexpr uint32_t kRunsBefore = 24;  // in a row, without another capture
 constexpr uint32_t kFewRunsBefore = 4;   // where these take kWarm together
 constexpr std::chrono::milliseconds kWarm{20};
-constexpr uint32_t kTimedRuns = 16;   // half of them interpreted, beginning with a compiled one
+constexpr uint32_t kTimedRuns = 16;   // half of them interpreted, beginning with a compiled one; a power of two
 // Interpreted calls, until it is tried again: what comes in may be larger by then. Twice as many each time that it is not.
 constexpr uint32_t kFirstRest = 1000, kLongestRest = 256000;
-// Microseconds. Of longer calls one each way is enough to tell; one beyond the second number would be long to wait for.
+// Microseconds. Of longer calls a few each way are enough to tell; one beyond the second number would be long to wait for.
 constexpr double kShort = 1000, kLong = 250000;
-// Of the time of a compiled call, what the interpreter must be below: of the shortest ones, or of the medians, which see
-// what some calls alone pay for.
+// Of the time of a compiled call, what the interpreter must be below: of the shortest ones where the medians do not say the
+// contrary (calls differ in what they compute), or of the medians, which see what some calls alone pay for.
 constexpr double kSlower = 0.95, kSlowerInMedian = 0.8;
+constexpr double kMuchSlower = 2;     // of longer calls: an interpreter that needs so much more is slower
+constexpr size_t kFewTimed = 3;       // of longer calls so many each way, where that does not say it
 
 using Clock = std::chrono::steady_clock;
 
@@ -54,6 +57,18 @@ double median(std::vector<double> times) {
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
+}
+
+bool interpreter_is_faster(const Trial& trial) {
+  const double compiled = median(trial.compiled), interpreted = median(trial.interpreted);
+  return interpreted < kSlowerInMedian * compiled ||
+         (interpreted < compiled && shortest(trial.interpreted) < kSlower * shortest(trial.compiled));
+}
+
+// Whether some longer calls are enough to tell.
+bool tells(const Trial& trial) {
+  const size_t timed = std::min(trial.compiled.size(), trial.interpreted.size());
+  return timed >= kFewTimed || median(trial.interpreted) > kMuchSlower * median(trial.compiled);
 }
 
 // Where two results differ, as "[1].loss"; nothing: they are the same, or of a kind that is not looked into.
@@ -190,7 +205,7 @@ bool SecondOpinions::wants_trial(Site& site, const Frame& frame) {
          });
 }
 
-// One call, timed; every second one is interpreted.
+// One call, timed; every second one, about, is interpreted.
 Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   struct Running {
     Sites& sites;
@@ -205,7 +220,8 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   } running{sites_, key};
   Trial& trial = *running.trial();
   trial.running = true;
-  const bool compiled = trial.runs % 2 == 0;
+  // In the order of Thue and Morse: what every second or fourth call does comes as often the one way as the other.
+  const bool compiled = std::popcount(trial.runs - kRunsBefore) % 2 == 0;
   const Clock::time_point began = Clock::now();
   Value result = run_aside(frame, compiled);
   const double took = std::chrono::duration<double, std::micro>(Clock::now() - began).count();
@@ -213,10 +229,9 @@ Value SecondOpinions::run_trial(const SiteKey& key, Frame& frame) {
   if (!now || now->runs < kRunsBefore) return result;  // forgotten, or captured anew
   (compiled ? now->compiled : now->interpreted).push_back(took);
   const bool both = !now->compiled.empty() && !now->interpreted.empty();
-  now->settled = (took > kShort && both) || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
+  now->settled = (took > kShort && both && tells(*now)) || (compiled && took > kLong) || now->runs >= kRunsBefore + kTimedRuns;
   if (!now->settled || !both) return result;
-  now->slower = shortest(now->interpreted) < kSlower * shortest(now->compiled) ||
-                median(now->interpreted) < kSlowerInMedian * median(now->compiled);
+  now->slower = interpreter_is_faster(*now);
   if (!now->slower) return result;
   now->rest = std::clamp(2 * now->rest, kFirstRest, kLongestRest);
   if (!std::exchange(now->reported, true)) report_slower(*now, frame);

@@ -198,6 +198,23 @@ Av Tensors::filled(const Av& number, DType dtype) {
   return emit(Op::full, {}, {&id, 1}, attributes);
 }
 
+// Breaks where the write would change histories in a way that a region has no form for.
+void Writes::check_histories(VTensor& target, const VTensor& taken, bool is_part) {
+  VTensor* root = root_of(target);
+  // The elements are the base's too, the history is the detached tensor's alone.
+  if (modes_.grad_enabled && taken.requires_grad)
+    for (const VTensor* view = &target; view->view; view = view->view->parent.get())
+      if (view->view->op == Op::detach)
+        break_here(BreakReason::write, "a tensor with a history is written into a detached one");
+  // What has no history takes that of the tensor away; a part of it keeps the rest.
+  if (root->in_history && (!modes_.grad_enabled || (!is_part && !taken.requires_grad)))
+    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
+  if (!modes_.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
+    break_here(BreakReason::write, "a result that has a history is written without gradients");
+  if (modes_.grad_enabled && root->input != kNoValue && (root->requires_grad || taken.requires_grad))
+    break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
+}
+
 void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history) {
   VTensor* root = root_of(*target);
   check_writable(*root);
@@ -213,19 +230,8 @@ void Writes::write_elements(const std::shared_ptr<VTensor>& target, const Av& va
     break_here(BreakReason::write, "the value has more dimensions");
   source = shapes_.broadcast_to(source, sizes);
   std::shared_ptr<VTensor> taken = tensors_.share_tensor(source);
-  // The elements are the base's too, the history is the detached tensor's alone.
-  if (modes_.grad_enabled && taken->requires_grad)
-    for (const VTensor* view = target.get(); view->view; view = view->view->parent.get())
-      if (view->view->op == Op::detach)
-        break_here(BreakReason::write, "a tensor with a history is written into a detached one");
-  // What has no history takes that of the tensor away; a part of it keeps the rest.
   const bool is_part = target->view && !covers_root(*target);
-  if (root->in_history && (!modes_.grad_enabled || (!is_part && !taken->requires_grad)))
-    break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
-  if (!modes_.grad_enabled && root->input == kNoValue && root->requires_grad && !root->leaf)
-    break_here(BreakReason::write, "a result that has a history is written without gradients");
-  if (modes_.grad_enabled && root->input != kNoValue && (root->requires_grad || taken->requires_grad))
-    break_here(BreakReason::history, "an in-place write changes the history of a tensor from outside");
+  check_histories(*target, *taken, is_part);
   ValueId id = tensors_.current(*taken);
   if (is_part) {
     StridedMap map = MapBuilder(builder_).map_of(*target);

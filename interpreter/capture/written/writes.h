@@ -31,6 +31,7 @@ class Writes : private Room {
   bool may_be_saved(const VTensor& root) const;
   void take_views_anew(VTensor& root);
   void add_written(uint32_t source);
+  void check_histories(VTensor& target, const VTensor& taken, bool is_part);
   void write_elements(const std::shared_ptr<VTensor>& target, const Av& value, WriteHistory history);
   void replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value);
   void write_back_all(bool leaving);

@@ -31,8 +31,7 @@ class ScriptLeaf : public jit::LeafSink {
       // Its own memory: the same gradient may have gone to other leaves, or be an expanded view.
       jit::TapeTensor own = gradient;
       const bool shared = own.tensor.storage()->use_count() > 2 || !own.tensor.is_contiguous();
-      if (shared && !gradient.needs_grad())
-        own.tensor = run_op(Op::copy, {&gradient.tensor, 1}, {}, {}).first;
+      if (shared) own = jit::run_taped(Op::copy, {&gradient, 1}, {}, {}, gradient.needs_grad()).first;
       object_->grad = from_tape(vm_, own).take();
       return;
     }
@@ -279,7 +278,14 @@ jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
   return out;
 }
 
+static bool shows_the_same(const Tensor& a, const Tensor& b) {
+  return a.data() == b.data() && a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
+}
+
 Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value) {
+  // A gradient that a script has given (grad_outputs) is that tensor.
+  if (TensorObject* leaf = value.history.node ? nullptr : leaf_object(value.leaf.get()); leaf && shows_the_same(leaf->tensor, value.tensor))
+    return Local<TensorObject>(leaf);
   Local<TensorObject> object = make_tensor(vm, value.tensor);
   object->history = value.history;
   return object;

@@ -79,7 +79,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.verify_percent = invocation.verify_percent;
   options.strict_compiler = invocation.strict_compiler;
   options.untimed = invocation.untimed;
-  options.signals = 1;
+  options.signals = invocation.sandbox ? 0 : 1;
   options.poison_memory = invocation.poison_memory;
   const auto readable = pointers(invocation.read_roots),
              writable = pointers(invocation.write_roots);

@@ -165,6 +165,7 @@ Entry::~Entry() {
 
 void begin_run(tsc_engine& engine) {
   engine.runs_script = true;
+  engine.vm->threads().give_up(false);
   if (engine.device.stop.requested()) engine.vm->poll();
 }
 

@@ -297,25 +297,29 @@ void Importer::forget(const Value& name, bool is_package) {
   dict_remove(vm_, vm_.modules(), name);
 }
 
-// Two threads that wait for each other's modules see what is there, as in one thread's cycle.
+// Threads that wait for each other's modules, in a circle, see what is there, as in one thread's cycle.
+bool Importer::is_to_wait_for(std::string name) const {
+  const uint64_t self = vm_.threads().current().identity;
+  for (bool is_first = true;; is_first = false) {
+    const auto loading = std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) { return one.name == name; });
+    if (loading == loading_.end()) return !is_first;  // who has waited for it goes on as soon as it has a turn
+    if (loading->thread == self) return false;
+    const auto waits = waits_for_.find(loading->thread);
+    if (waits == waits_for_.end()) return true;
+    name = waits->second;
+  }
+}
+
 void Importer::wait_for_other_thread(const std::string& name, const Value& value) {
   auto* module = try_cast<ModuleObject>(value);
-  if (!module || !module->initializing) return;
-  const uint64_t self = vm_.threads().current().identity;
-  const auto must_wait = [&] {
-    const auto loading =
-        std::find_if(loading_.begin(), loading_.end(), [&](const Loading& one) { return one.name == name; });
-    return module->initializing && loading != loading_.end() && loading->thread != self &&
-           std::find(waiting_threads_.begin(), waiting_threads_.end(), loading->thread) == waiting_threads_.end();
-  };
+  if (!module) return;
   struct Waiting {
-    std::vector<uint64_t>& threads;
+    std::map<uint64_t, std::string>& threads;
     uint64_t self;
-    ~Waiting() { threads.erase(std::find(threads.begin(), threads.end(), self)); }
-  };
-  while (must_wait()) {
-    waiting_threads_.push_back(self);
-    const Waiting waiting{waiting_threads_, self};
+    ~Waiting() { threads.erase(self); }
+  } waiting{waits_for_, vm_.threads().current().identity};
+  while (module->initializing && is_to_wait_for(name)) {
+    waits_for_[waiting.self] = name;
     wait_in_slices(vm_, steady_nanoseconds() + 1'000'000, [](int64_t nanoseconds) {
       std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
       return false;

@@ -90,9 +90,10 @@ class Importer {
     uint64_t thread;  // that runs its text
   };
   // A module that another thread is still running the text of.
+  bool is_to_wait_for(std::string name) const;
   void wait_for_other_thread(const std::string& name, const Value& module);
   std::vector<Loading> loading_;           // in this order, also for the message about a cycle
-  std::vector<uint64_t> waiting_threads_;  // for a module of another one
+  std::map<uint64_t, std::string> waits_for_;  // of threads: the module of another one
 };
 
 }  // namespace tsc::interp

@@ -183,6 +183,7 @@ Value spawn(Vm& vm, Args& a) {
   need_process(vm);
   std::vector<std::string> paths = texts(vm, a[0]), arguments = texts(vm, a[1]), environment = texts(vm, a[2]);
   const Local<TupleObject> streams = to_tuple(vm, a[4]);
+  if (streams->size != 3) raise_value_error(vm, "spawn() needs three streams");
   int given[3];
   for (uint32_t i = 0; i < 3; ++i) given[i] = descriptor(vm, streams->items[i]);
   Preparation preparation;
@@ -218,12 +219,12 @@ Value wait_(Vm& vm, Args& a) {
       if (descriptor >= 0) ::close(descriptor);
     }
   } closes{handle};
-  int status = 0, error = 0;
   const bool ended = wait_in_slices(vm, until, [&](int64_t nanoseconds) {
+    // It stays to be asked once the turn is back: of two threads that wait, both see its end.
     const auto is_over = [&] {
-      const pid_t found = ::waitpid(pid, &status, WNOHANG);
-      error = found < 0 ? errno : 0;
-      return found != 0 && error != EINTR;
+      siginfo_t about{};
+      const int failed = ::waitid(P_PID, static_cast<id_t>(pid), &about, WEXITED | WNOHANG | WNOWAIT);
+      return failed != 0 ? errno != EINTR : about.si_pid != 0;
     };
     if (is_over()) return true;
     pollfd waited{handle, POLLIN, 0};
@@ -232,7 +233,8 @@ Value wait_(Vm& vm, Args& a) {
     return is_over();
   });
   if (!ended) return Value::none();
-  if (error != 0) return Value::integer(0);  // somebody else has waited for it: nobody knows
+  int status = 0;
+  if (::waitpid(pid, &status, WNOHANG) != pid) return Value::integer(0);  // somebody else has waited for it: nobody knows
   return Value::integer(WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
 }
 

@@ -23,9 +23,11 @@ constexpr int kSignals = NSIG;
 // Of the process: a signal handler has no other way to them.
 std::atomic<Vm*> g_vm{nullptr};
 std::array<std::atomic<bool>, kSignals> g_came;
+std::atomic<uint64_t> g_count{0};
 
 void on_signal(int number) {
   g_came[static_cast<size_t>(number)] = true;
+  ++g_count;
   if (Vm* vm = g_vm) vm->interrupt(kInterruptSignal);
 }
 
@@ -48,7 +50,7 @@ Signals& signals_of(Vm& vm) {
 void need_signals(Vm& vm, const char* what) {
   if (!vm.config().owns_signals)
     raise(vm, vm.exceptions().PermissionError,
-          std::string(what) + " needs signals of the process, which belong to the host (the option signals when embedded)");
+          std::string(what) + " needs signals of the process, which belong to the host (the option signals when embedded, no --sandbox on the command line)");
 }
 
 int signal_number(Vm& vm, const Value& v) {
@@ -73,6 +75,8 @@ Value set(Vm& vm, Args& a) {
   need_signals(vm, "signal.signal()");
   if (!vm.threads().is_main()) raise_value_error(vm, "signal only works in main thread of the main interpreter");
   const int number = signal_number(vm, a[0]);
+  if (Vm* other = g_vm; other && other != &vm)
+    raise(vm, vm.exceptions().RuntimeError, "another engine of this process has the signals: one alone can have handlers for them");
   Signals::One& one = signals_of(vm).all[static_cast<size_t>(number)];
   struct sigaction action {};
   sigemptyset(&action.sa_mask);
@@ -123,6 +127,7 @@ Value set_timer(Vm& vm, Args& a) {
   return pair_of(vm, before);
 }
 Value get_timer(Vm& vm, Args& a) {
+  need_signals(vm, "signal.getitimer()");
   itimerval now{};
   if (::getitimer(static_cast<__itimer_which_t>(to_index(vm, a[0])), &now) != 0) raise_errno(vm);
   return pair_of(vm, now);
@@ -135,15 +140,11 @@ Value alarm_(Vm& vm, Args& a) {
 // pause(): until a signal came, whose handler has run.
 Value pause_(Vm& vm, Args&) {
   need_signals(vm, "signal.pause()");
-  const auto any = [] {
-    for (const auto& came : g_came)
-      if (came) return true;
-    return false;
-  };
+  const uint64_t before = g_count;
   wait_in_slices(vm, INT64_MAX, [&](int64_t nanoseconds) {
     const timespec slice{0, static_cast<long>(nanoseconds)};
-    if (!any()) ::nanosleep(&slice, nullptr);
-    return any();
+    if (g_count == before) ::nanosleep(&slice, nullptr);
+    return g_count != before;
   });
   vm.poll();
   return Value::none();
@@ -160,6 +161,15 @@ void run_signal_handlers(Vm& vm) {
     if (!handler || handler.is_int()) continue;
     call(vm, handler, {Value::integer(number), Value::none()});
   }
+}
+
+bool handles_interrupt(Vm& vm) {
+  if (!vm.config().owns_signals || !vm.extension(&kSignalsKey)) return false;
+  const Signals::One& one = signals_of(vm).all[SIGINT];
+  if (!one.is_changed || (one.handler.is_int() && one.handler.as_int() != kIgnore)) return false;
+  const Value handler = one.handler;
+  if (!handler.is_int()) call(vm, handler, {Value::integer(SIGINT), Value::none()});
+  return true;
 }
 
 void pretend_signal(Vm& vm, int number) {

@@ -153,6 +153,7 @@ Value start_new_thread(Vm& vm, Args& a) {
   const Table& table = cast<DictObject>(a[2])->table;
   for (uint32_t i = 0; i < table.used(); ++i) {
     if (!table.entry(i).key) continue;
+    if (!is_kind(table.entry(i).key, Kind::Str)) raise_type_error(vm, "keywords must be strings");
     names.push_back(cast<StrObject>(table.entry(i).key));
     values.push_back(table.entry(i).value);
   }

@@ -206,7 +206,17 @@ void call_if_imported(Vm& vm, const char* module, const char* function) {
 
 }  // namespace
 
+static void forget_exit_functions(Vm& vm) noexcept {
+  run_ignoring_errors(vm, Value::none(), [&] {
+    const Value module = dict_get(vm, vm.modules(), "atexit");
+    if (!is_kind(module, Kind::Module)) return;
+    const Value functions = dict_get(vm, cast<ModuleObject>(module)->globals, "_functions");
+    if (is_kind(functions, Kind::List)) cast<ListObject>(functions)->items.clear();
+  });
+}
+
 bool has_much_to_finish(Vm& vm) noexcept {
+  if (vm.threads().given_up()) return false;
   if (!vm.threads().alone()) return true;
   if (!vm.modules()) return false;  // one that was made only in part
   for (uint32_t i = 0; i < vm.modules()->table.used(); ++i) {
@@ -217,8 +227,15 @@ bool has_much_to_finish(Vm& vm) noexcept {
 }
 
 void finish_program(Vm& vm) {
-  call_if_imported(vm, "threading", "_shutdown");
-  call_if_imported(vm, "atexit", "_run_exitfuncs");
+  if (vm.threads().given_up()) return;
+  try {
+    call_if_imported(vm, "threading", "_shutdown");
+    call_if_imported(vm, "atexit", "_run_exitfuncs");
+  } catch (...) {  // a limit: what is left then has no part in the next end
+    vm.threads().give_up();
+    forget_exit_functions(vm);
+    throw;
+  }
 }
 
 void end_program(Vm& vm) noexcept {

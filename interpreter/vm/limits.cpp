@@ -59,6 +59,7 @@ void Vm::end_entry() {
   stop_->clear();
   heap_.relax();
   interrupts_.fetch_and(~uint32_t{kInterruptStop});
+  threads_->forget_stop();
   stack_.trim();
   if (was_full) {
     heap_.collect(true);
@@ -144,7 +145,9 @@ void Vm::handle_interrupts() {
     heap_.collect(false);
   }
   raise_stop();
-  if (pending & kInterruptSignal && threads_->is_main()) run_signal_handlers(*this);
+  if (!(pending & kInterruptSignal) || !threads_->is_main()) return;
+  interrupts_.fetch_and(~uint32_t{kInterruptSignal});
+  run_signal_handlers(*this);
 }
 
 // A thread of the script that the end of the program, or of what was stopped, does not wait for.
@@ -158,12 +161,13 @@ void Vm::raise_stop() {
   const uint32_t pending = threads_->is_main() ? interrupts_.fetch_and(~uint32_t{kInterruptKeyboard}) : 0;
   if (interrupts_.load(std::memory_order_relaxed) & kInterruptStop) {
     if (!stop_->requested()) interrupts_.fetch_and(~uint32_t{kInterruptStop});
-    else if (!stop_->in_grace()) {
+    else if (ThreadState& self = threads_->current(); !stop_->in_grace() || !self.heard_stop) {
+      self.heard_stop = true;
       hurry();
       throw ScriptException(limit_exception());
     }
   }
-  if (pending & kInterruptKeyboard)
+  if (pending & kInterruptKeyboard && !handles_interrupt(*this))
     throw ScriptException(
         make_exception(*this, exceptions_.KeyboardInterrupt, std::span<const Value>()));
 }

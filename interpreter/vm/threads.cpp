@@ -1,8 +1,6 @@
 #include "interpreter/vm/threads.h"
 
 #include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +30,6 @@ ScriptThreads::ScriptThreads(Vm& vm) : vm_(vm) {
   holder_ = states_.front().get();
   holder_->is_main = true;
   holder_->identity = static_cast<uint64_t>(pthread_self());
-  holder_->native = ::syscall(SYS_gettid);
 }
 
 ScriptThreads::~ScriptThreads() { join_finished(); }
@@ -135,15 +132,22 @@ uint64_t ScriptThreads::start(const Value& function, const Value& arguments) {
   for (const auto& make : makers_) state->parts.push_back(make());
   state->function = function;
   state->arguments = arguments;
-  // Room for all that must not fail later.
-  states_.reserve(states_.size() + 1);
-  finished_.reserve(states_.size() + 1);
+  {  // Room for all that must not fail later.
+    std::lock_guard lock(mutex_);
+    states_.reserve(states_.size() + 1);
+    finished_.reserve(states_.size() + 1);
+  }
   const auto has_begun = std::make_shared<bool>(false);
   auto given = std::make_unique<Start>(Start{this, state.get(), has_begun});
   ThreadState& made = *state;
-  states_.push_back(std::move(state));
+  {
+    std::lock_guard lock(mutex_);  // end_others looks through them without a turn
+    states_.push_back(std::move(state));
+  }
   if (make_thread(&made.thread, body, given.get()) != 0) {
+    std::unique_lock lock(mutex_);
     states_.pop_back();
+    lock.unlock();
     raise(vm_, vm_.exceptions().RuntimeError, "can't start new thread");
   }
   given.release();
@@ -163,7 +167,6 @@ void* ScriptThreads::body(void* given) {
   const std::unique_ptr<Start> start(static_cast<Start*>(given));
   ScriptThreads& threads = *start->threads;
   ThreadState& self = *start->state;
-  self.native = ::syscall(SYS_gettid);
   const HeapScope heap(&threads.vm_.heap());
   for (const auto& part : self.parts) part->begin();
   threads.enter(self);
@@ -217,6 +220,10 @@ void ScriptThreads::forget_locals(ThreadState& self) noexcept {
       // The program has emptied it.
     }
   }
+}
+
+void ScriptThreads::forget_stop() noexcept {
+  for (const auto& state : states_) state->heard_stop = false;
 }
 
 void ScriptThreads::forget_values() noexcept { drop_values(*holder_); }

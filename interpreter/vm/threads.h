@@ -45,8 +45,8 @@ struct ThreadState {
   Value locals;                // the tables of threading.local that have values of this thread
   Value function, arguments;   // what it calls
   uint64_t identity = 0;
-  int64_t native = 0;          // the system's number
   bool is_main = false;
+  bool heard_stop = false;     // it has met the stop of the script, and cleans up
   bool leaves = false;         // it is to end, and runs no code of the script any more
   std::condition_variable bell;
   bool rung = false;
@@ -78,10 +78,18 @@ class ScriptThreads {
   template <class Work>
   void apart(Work&& work) {
     if (alone()) return work();
-    ThreadState& self = leave();
+    struct Back {
+      ScriptThreads& threads;
+      ThreadState& self;
+      ~Back() { threads.enter(self); }
+    } back{*this, leave()};
     work();
-    enter(self);
   }
+  // No stop is asked for any more.
+  void forget_stop() noexcept;
+  // The end of the program met a limit: it is not tried again, up to the next run of a text.
+  bool given_up() const { return given_up_; }
+  void give_up(bool yes = true) { given_up_ = yes; }
   // Ends all threads but the main one, whose turn it is: until the moment they may run, then they leave at their next check.
   void end_others(int64_t until = 0) noexcept;
 
@@ -112,6 +120,7 @@ class ScriptThreads {
   ThreadState* holder_ = nullptr;  // null: nobody's turn
   uint64_t turns_ = 0;
   uint32_t waiting_ = 0;
+  bool given_up_ = false;
   std::atomic<int64_t> interval_{5'000'000};
 };
 

@@ -62,6 +62,18 @@ TEST_CASE("pools end with the program, after the calls that were submitted") {
   CHECK(ended.exit_code == 0);
 }
 
+TEST_CASE("a limit at the end of a program ends it, and what is left is not called") {
+  const auto ended = tenscript({"--time-limit=0.2s", "-c", "import atexit\n"
+                                                           "def forever():\n"
+                                                           "    print('begun')\n"
+                                                           "    while True: pass\n"
+                                                           "atexit.register(print, 'never')\n"
+                                                           "atexit.register(forever)\n"});
+  CHECK(ended.out == "begun\n");
+  CHECK(contains(ended.err, "LimitError: the script ran longer than its time limit"));
+  CHECK(ended.exit_code == 3);
+}
+
 TEST_CASE("a limit ends all threads of a program") {
   const auto ended = tenscript({"--time-limit=0.2s", "-c", "import threading\n"
                                                            "def work():\n"

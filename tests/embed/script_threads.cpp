@@ -99,6 +99,59 @@ TEST_CASE("finish waits for threads and calls what atexit has, within the limits
   CHECK(engine.call("threading.active_count").as<int>() == 1);
 }
 
+TEST_CASE("a pool of a new program behind the end of another one") {
+  Engine engine(with_threads());
+  for (int program = 0; program < 3; ++program) {
+    engine.run_source("import threading\n"
+                      "from concurrent.futures import ThreadPoolExecutor\n"
+                      "pool = ThreadPoolExecutor(2)\n"
+                      "found = list(pool.map(abs, [-1, 2]))\n");
+    CHECK(engine.get("found")[1].as<int>() == 2);
+    engine.finish();
+    CHECK(engine.call("threading.active_count").as<int>() == 1);
+  }
+}
+
+TEST_CASE("one engine of a process has handlers for its signals") {
+  Options options = with_threads();
+  options.signals = true;
+  Engine first(options), second(options);
+  const char* program = "import signal\ncame = []\nsignal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))\n";
+  first.run_source(program);
+  try {
+    second.run_source(program);
+    FAIL("both have handlers");
+  } catch (const Error& error) {
+    CHECK(error.type() == "RuntimeError");
+  }
+  first.run_source("signal.raise_signal(signal.SIGUSR1)\nassert came == [signal.SIGUSR1]\n");
+  // Its Ctrl-C is what the script has for it.
+  first.run_source("signal.signal(signal.SIGINT, lambda number, frame: came.append(number))\n");
+  first.interrupt();
+  first.run_source("for _ in range(1000): pass\nassert came == [signal.SIGUSR1, signal.SIGINT]\n");
+}
+
+TEST_CASE("every thread cleans up when a script is stopped") {
+  Options options = with_threads();
+  std::string out;
+  options.output = [&](tsc_stream, std::string_view text) { out += text; };
+  options.time_limit = 50ms;
+  Engine engine(options);
+  engine.run_source(kStart);
+  try {
+    engine.run_source("def work(name):\n"
+                      "    try:\n"
+                      "        while True: pass\n"
+                      "    finally:\n"
+                      "        print(name)\n"
+                      "start(lambda: work('other'), False)\n"
+                      "work('main')\n");
+    FAIL("it ended by itself");
+  } catch (const Error&) {
+  }
+  CHECK((out == "main\nother\n" || out == "other\nmain\n"));
+}
+
 TEST_CASE("a stop ends threads, and an engine that was told to stop closes at once") {
   auto engine = std::make_unique<Engine>(with_threads());
   engine->run_source(kStart);

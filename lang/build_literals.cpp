@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lang/ast_builder.h"
+#include "lang/character_names.h"
 
 namespace tsc::lang {
 
@@ -136,8 +137,7 @@ class Decoder {
     else if (!bytes_ && (c == 'u' || c == 'U'))
       hexadecimal(begin, c == 'u' ? 4 : 8);
     else if (!bytes_ && c == 'N')
-      refuse(begin, "character names in escapes are not supported",
-             "write the code point: \\u....");
+      named(begin);
     else
       (out_ += '\\') += c;
   }
@@ -162,6 +162,20 @@ class Decoder {
     if (count > 2 && (value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)))
       return refuse(begin, "the escape sequence is not a Unicode character", "");
     put(value);
+  }
+
+  // \N{NAME}
+  void named(size_t begin) {
+    const size_t end = at_ < text_.size() && text_[at_] == '{' ? text_.find('}', at_) : text_.npos;
+    if (end == text_.npos || end == at_ + 1) return refuse(begin, "malformed \\N character escape", "write \\N{NAME}");
+    const std::string_view name = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    if (!has_character_names())
+      return refuse(begin, "this build has no names of characters",
+                    "write the code point, \\u...., or build with Debian's package unicode-data");
+    const std::optional<uint32_t> character = character_named(name);
+    if (!character) return refuse(begin, "unknown Unicode character name", "");
+    put(*character);
   }
 
   void put(uint32_t value) {

@@ -4,34 +4,34 @@
 #include <cstdlib>
 
 #include "interpreter/modules/native_modules.h"
+#include "lang/character_names.h"
 
 namespace tsc::interp {
 namespace {
 
-utf8proc_int32_t character(Vm& vm, const Value& v, const char* function) {
+utf8proc_int32_t character(Vm& vm, const Value& v, const char* argument) {
   const auto* text = try_cast<StrObject>(v);
-  if (!text)
-    raise_type_error(vm, std::string(function) + "() argument must be a unicode character, not " + type_name(vm, v));
-  if (text->length != 1) raise_type_error(vm, std::string(function) + "() argument must be a unicode character, not str");
+  if (!text || text->length != 1)
+    raise_type_error(vm, std::string(argument) + " must be a unicode character, not " + type_name(vm, v));
   size_t offset = 0;
   return static_cast<utf8proc_int32_t>(decode_utf8(text->view(), offset));
 }
 
 Value category(Vm& vm, Args& a) {
-  const auto c = character(vm, a[0], "category");
+  const auto c = character(vm, a[0], "category() argument");
   return str_value(vm, utf8proc_category_string(c));
 }
 Value combining(Vm& vm, Args& a) {
-  return Value::integer(utf8proc_get_property(character(vm, a[0], "combining"))->combining_class);
+  return Value::integer(utf8proc_get_property(character(vm, a[0], "combining() argument"))->combining_class);
 }
 Value mirrored(Vm& vm, Args& a) {
-  return Value::integer(utf8proc_get_property(character(vm, a[0], "mirrored"))->bidi_mirrored);
+  return Value::integer(utf8proc_get_property(character(vm, a[0], "mirrored() argument"))->bidi_mirrored);
 }
 Value bidirectional(Vm& vm, Args& a) {
   // In the order of utf8proc_bidi_class_t.
   constexpr const char* kNames[] = {"",   "L",  "LRE", "LRO", "R",  "AL", "RLE", "RLO", "PDF", "EN",  "ES", "ET",
                                     "AN", "CS", "NSM", "BN",  "B",  "S",  "WS",  "ON",  "LRI", "RLI", "FSI", "PDI"};
-  const auto bidi = utf8proc_get_property(character(vm, a[0], "bidirectional"))->bidi_class;
+  const auto bidi = utf8proc_get_property(character(vm, a[0], "bidirectional() argument"))->bidi_class;
   return str_value(vm, kNames[bidi]);
 }
 
@@ -55,6 +55,30 @@ Value normalize(Vm& vm, Args& a) {
   return str_value(vm, result);
 }
 
+void need_names(Vm& vm) {
+  if (!lang::has_character_names())
+    raise(vm, vm.exceptions().NotImplementedError, "this build has no names of characters: Debian's package unicode-data was missing");
+}
+
+// name(chr): None where it has none.
+Value name(Vm& vm, Args& a) {
+  const auto c = character(vm, a[0], "name() argument 1");
+  need_names(vm);
+  const std::string found = lang::name_of_character(static_cast<uint32_t>(c));
+  return found.empty() ? Value::none() : str_value(vm, found);
+}
+Value lookup(Vm& vm, Args& a) {
+  const std::string_view wanted = text_of(vm, a[0], "lookup() argument");
+  need_names(vm);
+  const auto one = lang::character_named(wanted);
+  const std::vector<uint32_t> characters = one ? std::vector<uint32_t>{*one} : lang::sequence_named(wanted);
+  if (characters.empty())
+    raise(vm, vm.exceptions().KeyError, "undefined character name '" + std::string(wanted) + "'");
+  std::string text;
+  for (uint32_t c : characters) append_utf8(text, c);
+  return str_value(vm, text);
+}
+
 }  // namespace
 
 Local<ModuleObject> make_unicode_module(Vm& vm) {
@@ -63,6 +87,8 @@ Local<ModuleObject> make_unicode_module(Vm& vm) {
   m.function("combining", "chr, /", combining);
   m.function("mirrored", "chr, /", mirrored);
   m.function("bidirectional", "chr, /", bidirectional);
+  m.function("name", "chr, /", name);
+  m.function("lookup", "name, /", lookup);
   m.function("normalize", "form, unistr, /", normalize);
   m.value("version", str_value(vm, utf8proc_unicode_version()));
   return m.finish();

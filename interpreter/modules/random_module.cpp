@@ -150,7 +150,9 @@ uint64_t entropy(Vm& vm) {
 
 // The words of a text's bytes and their SHA-512, lowest word first: what CPython seeds with.
 std::vector<uint32_t> words_of(const std::string& data) {
-  const std::string bytes = data + digest("sha512", data);
+  const std::unique_ptr<Digest> digest = Digest::named("sha512");
+  digest->update(data);
+  const std::string bytes = data + digest->value();
   std::vector<uint32_t> words((bytes.size() + 3) / 4);
   for (size_t i = 0; i < bytes.size(); ++i)
     words[i / 4] |= static_cast<uint32_t>(static_cast<uint8_t>(bytes[bytes.size() - 1 - i])) << (i % 4 * 8);

@@ -3,6 +3,8 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
@@ -355,19 +357,26 @@ Value translated(Vm& vm, const Value& table, uint32_t c) {
 }
 Value translate(Vm& vm, Args& a) {
   TextBuilder out(vm);
-  std::string one;
-  auto add_point = [&](uint32_t c) {
-    one.clear();
-    append_utf8(one, c);
-    out += one;
-  };
-  each_point(self_text(a), [&](uint32_t c) {
+  const auto replacement = [&](uint32_t c) {
+    std::string text;
     Value v;
     if (auto* dict = try_cast<DictObject>(a[1])) v = dict_get(vm, dict, Value::integer(c));
     else v = translated(vm, a[1], c);
-    if (!v) add_point(c);
-    else if (is_integer_like(v)) add_point(static_cast<uint32_t>(v.as_int()));
-    else if (!v.is_none()) out += text_of(vm, v);
+    if (!v) append_utf8(text, c);
+    else if (is_integer_like(v)) append_utf8(text, static_cast<uint32_t>(v.as_int()));
+    else if (!v.is_none()) text = text_of(vm, v);
+    return text;
+  };
+  // What a dict says of a character of ASCII it says again.
+  std::array<std::optional<std::string>, 128> known;
+  const bool is_dict = type_of(vm, a[1]) == vm.types().dict;
+  each_point(self_text(a), [&](uint32_t c) {
+    if (!is_dict || c >= known.size()) {
+      out += replacement(c);
+      return;
+    }
+    if (!known[c]) known[c] = replacement(c);
+    out += *known[c];
   });
   return out.str();
 }

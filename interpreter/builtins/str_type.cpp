@@ -13,7 +13,8 @@ namespace tsc::interp {
 
 void str_destroy(Vm& vm, Object* o) {
   auto* s = static_cast<StrObject*>(o);
-  size_t extra = s->size + 1;
+  const size_t extra = room_of(vm, s);
+  if (s->extra) vm.text_places().drop(s->extra);
   if (s->type->type_flags & kScriptClass) vm.heap().finish(static_cast<StrInstance*>(s), extra);
   else vm.heap().finish(s, extra);
 }
@@ -181,6 +182,11 @@ struct StrIterator final : NativeIterator {
   bool next(Vm& vm, Value& out) override {
     if (offset >= text->size) return false;
     size_t begin = offset;
+    if (const char letter = text->text[begin]; static_cast<unsigned char>(letter) < 0x80) {
+      ++offset;
+      out = Value(vm.letter(letter));
+      return true;
+    }
     decode_utf8(text->view(), offset);
     out = str_value(vm, text->view().substr(begin, offset - begin));
     return true;
@@ -209,11 +215,6 @@ bool byte_range(Vm& vm, Args& a, size_t first, size_t& begin, size_t& end) {
   end = byte_offset(s, stop);
   return true;
 }
-int64_t points_before(StrObject* s, size_t offset) {
-  if (s->ascii) return static_cast<int64_t>(offset);
-  bool ascii;
-  return count_code_points(s->view().substr(0, offset), ascii);
-}
 std::string_view needle_of(Vm& vm, const Value& v) {
   if (!is_kind(v, Kind::Str)) raise_type_error(vm, "must be str, not " + type_name(vm, v));
   return view_of(v);
@@ -224,7 +225,7 @@ int64_t find_in(Vm& vm, Args& a, bool from_right) {
   if (!byte_range(vm, a, 2, begin, end)) return -1;
   std::string_view part = view_of(a[0]).substr(begin, end - begin);
   size_t at = from_right ? rfind_text(part, needle) : find_text(part, needle);
-  return at == std::string_view::npos ? -1 : points_before(str_of(a[0]), begin + at);
+  return at == std::string_view::npos ? -1 : code_point_index(str_of(a[0]), begin + at);
 }
 Value find(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, false)); }
 Value rfind(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, true)); }

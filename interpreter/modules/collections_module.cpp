@@ -89,7 +89,18 @@ Value rotate(Vm& vm, Args& a) {
   int64_t steps = to_index(vm, a[1]) % n;
   if (steps < 0) steps += n;
   ++d->changes;
-  std::rotate(d->items.begin(), d->items.begin() + (n - steps), d->items.end());
+  // From one end to the other, whichever are fewer.
+  if (steps <= n / 2) {
+    for (; steps > 0; --steps) {
+      d->items.push_front(d->items.back());
+      d->items.pop_back();
+    }
+    return Value::none();
+  }
+  for (; steps < n; ++steps) {
+    d->items.push_back(d->items.front());
+    d->items.pop_front();
+  }
   return Value::none();
 }
 Value reverse(Vm&, Args& a) {

@@ -368,10 +368,14 @@ std::shared_ptr<const RegexText> make_text(Vm& vm, const PatternObject* pattern,
     text->subject = {reinterpret_cast<const uint8_t*>(s->text), nullptr, s->length};
     return text;
   }
+  constexpr int64_t kLong = 64, kLongest = 4 << 20;  // characters: shorter ones are quick, longer ones are not to be kept
+  std::shared_ptr<const RegexText>& last = re_state(vm).last_text;
+  if (last && last->object.is(value)) return last;
   text->wide.reserve(static_cast<size_t>(s->length));
   Patience patience;
   for (size_t at = 0; at < s->size;) patience.step(), text->wide += static_cast<char32_t>(decode_utf8(s->view(), at));
   text->subject = {nullptr, text->wide.data(), s->length};
+  if (s->length >= kLong && s->length <= kLongest) last = text;
   return text;
 }
 

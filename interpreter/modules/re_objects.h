@@ -53,6 +53,8 @@ struct ReState {
   Type* match_type = nullptr;
   Value error;  // the exception class, defined by re.tsc
   Local<DictObject> cache;  // (type, pattern, flags) -> PatternObject
+  // The last longer text beyond ASCII: a program that goes through it match by match has it taken apart once.
+  std::shared_ptr<const RegexText> last_text;
 };
 ReState& re_state(Vm& vm);
 

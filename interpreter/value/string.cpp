@@ -1,8 +1,10 @@
 #include "interpreter/value/string.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/text_places.h"
 #include "interpreter/vm/vm.h"
 
 namespace tsc::interp {
@@ -254,29 +256,109 @@ void append_utf8(std::string& out, uint32_t c) {
   }
 }
 
-size_t byte_offset(const StrObject* s, int64_t index) {
-  if (s->ascii) return static_cast<size_t>(index);
-  size_t offset = 0;
-  while (index > 0) {
+namespace {
+
+bool begins_character(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) != 0x80; }
+
+// The offset so many characters further on.
+size_t walk(const StrObject* s, size_t offset, int64_t characters) {
+  while (characters > 0) {
     ++offset;
-    while (offset < s->size && (static_cast<uint8_t>(s->text[offset]) & 0xC0) == 0x80) ++offset;
-    --index;
+    while (offset < s->size && !begins_character(s->text[offset])) ++offset;
+    --characters;
   }
   return offset;
+}
+
+bool is_long(const StrObject* s) { return s->length > 2 * TextPlaces::kStep; }
+
+// Of a long text.
+const std::vector<size_t>& places_of(const StrObject* s) {
+  Vm& vm = *s->type->vm;
+  TextPlaces& all = vm.text_places();
+  if (s->extra && !all[s->extra].places.empty()) return all[s->extra].places;
+  const auto count = static_cast<size_t>(s->length / TextPlaces::kStep + 1);
+  MemoryCharge charge(vm.heap(), count * sizeof(size_t));
+  std::vector<size_t> places;
+  places.reserve(count);
+  Patience patience;
+  for (size_t offset = 0; places.size() < count; offset = walk(s, offset, TextPlaces::kStep)) {
+    patience.step(TextPlaces::kStep);
+    places.push_back(offset);
+  }
+  if (!s->extra) s->extra = all.add();
+  TextPlaces::Entry& entry = all[s->extra];
+  entry.charge = std::move(charge);
+  entry.places = std::move(places);
+  return entry.places;
+}
+
+}  // namespace
+
+size_t byte_offset(const StrObject* s, int64_t index) {
+  if (s->ascii) return static_cast<size_t>(index);
+  if (index < TextPlaces::kStep || !is_long(s)) return walk(s, 0, index);
+  return walk(s, places_of(s)[static_cast<size_t>(index / TextPlaces::kStep)], index % TextPlaces::kStep);
+}
+
+int64_t code_point_index(const StrObject* s, size_t offset) {
+  if (s->ascii) return static_cast<int64_t>(offset);
+  bool ascii;
+  if (offset < TextPlaces::kStep || !is_long(s)) return count_code_points(s->view().substr(0, offset), ascii);
+  const std::vector<size_t>& places = places_of(s);
+  const auto block = std::upper_bound(places.begin(), places.end(), offset) - places.begin() - 1;
+  const size_t begin = places[static_cast<size_t>(block)];
+  return block * TextPlaces::kStep + count_code_points(s->view().substr(begin, offset - begin), ascii);
+}
+
+size_t room_of(Vm& vm, const StrObject* s) {
+  const size_t room = s->extra ? vm.text_places()[s->extra].room : 0;
+  return room ? room : s->size + 1;
 }
 
 Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop) {
   if (start <= 0 && stop >= s->length && s->type == vm.types().str) return Local<StrObject>(s);
   if (start >= stop) return vm.names().empty;
-  size_t begin = byte_offset(s, start);
-  size_t end = s->ascii ? static_cast<size_t>(stop) : begin;
-  if (!s->ascii) {
-    for (int64_t left = stop - start; left > 0; --left) {
-      ++end;
-      while (end < s->size && (static_cast<uint8_t>(s->text[end]) & 0xC0) == 0x80) ++end;
-    }
-  }
+  if (s->ascii && stop - start == 1) return Local<StrObject>(vm.letter(s->text[start]));
+  const size_t begin = byte_offset(s, start);
+  const size_t end = s->ascii || stop - start > TextPlaces::kStep ? byte_offset(s, stop) : walk(s, begin, stop - start);
   return make_part(vm, s->view().substr(begin, end - begin), stop - start);
+}
+
+void append(Vm& vm, Value& held, const StrObject* more) {
+  auto* s = cast<StrObject>(held);
+  const size_t size = s->size + more->size;
+  if (room_of(vm, s) <= size) {
+    char* text;
+    const size_t room = size + size / 4 + 64;
+    const uint32_t extra = vm.text_places().add();
+    Local<StrObject> larger;
+    try {
+      larger = make_blank_str(vm, room - 1, text);
+    } catch (...) {
+      vm.text_places().drop(extra);
+      throw;
+    }
+    copy_bytes(text, s->text, s->size);
+    larger->extra = extra;
+    vm.text_places()[extra].room = room;
+    larger->size = s->size;
+    larger->length = s->length;
+    larger->ascii = s->ascii;
+    held = larger.take();
+    s = cast<StrObject>(held);
+  }
+  char* text = const_cast<char*>(s->text);
+  copy_bytes(text + s->size, more->text, more->size);
+  text[size] = 0;
+  s->size = size;
+  s->length += more->length;
+  s->ascii = s->ascii && more->ascii;
+  s->hash = 0;
+  if (s->extra) {
+    vm.text_places()[s->extra].places.clear();
+    vm.text_places()[s->extra].charge = {};
+  }
 }
 
 std::string_view text_of(Vm& vm, const Value& v, const char* what) {

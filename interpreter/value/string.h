@@ -13,6 +13,7 @@ namespace tsc::interp {
 struct StrObject : Object {
   static constexpr Kind kKind = Kind::Str;
   bool ascii = true;
+  mutable uint32_t extra = 0;  // its entry in the Vm's TextPlaces; 0: none
   uint64_t hash = 0;      // 0: not computed
   int64_t length = 0;     // code points
   size_t size = 0;        // bytes
@@ -52,8 +53,14 @@ inline Value str_value(Vm& vm, std::string_view utf8) { return make_str(vm, utf8
 // The one object for this name.
 Local<StrObject> intern(Vm& vm, std::string_view name);
 Local<StrObject> intern(Vm& vm, StrObject* text);
-// Byte offset of code point `index` (0 <= index <= length).
+// Adds a text at the end of a string that nobody else has (the register of `s += t`), in its own memory or in memory
+// with room for more.
+void append(Vm& vm, Value& s, const StrObject* more);
+// Byte offset of code point `index` (0 <= index <= length), and the number of the code point at an offset.
 size_t byte_offset(const StrObject* s, int64_t index);
+int64_t code_point_index(const StrObject* s, size_t offset);
+// How many bytes the string has behind its head.
+size_t room_of(Vm& vm, const StrObject* s);
 // Code points [start, stop).
 Local<StrObject> substring(Vm& vm, StrObject* s, int64_t start, int64_t stop);
 uint64_t str_hash(Vm& vm, StrObject* s);

@@ -141,6 +141,7 @@ void VmAccess::dismantle(Vm& vm) {
     if (DictObject* attributes = type->attributes) attributes->table.clear();
   }
   vm.names_ = Names();
+  vm.letters_ = {};
   for (auto& [text, name] : vm.interned_)
     if (--name->reference_count == 0) destroy_object(name);
   for (Type* type : vm.native_types_) {
@@ -155,6 +156,12 @@ void VmAccess::dismantle(Vm& vm) {
     type->~Type();
     vm.heap_.free(type, sizeof(Type));
   }
+}
+
+StrObject* Vm::make_letter(char c) {
+  Local<StrObject>& letter = letters_[static_cast<unsigned char>(c)];
+  letter = intern(*this, std::string_view(&c, 1));
+  return letter.get();
 }
 
 // A long text goes out in pieces that end with whole characters.

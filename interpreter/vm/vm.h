@@ -3,6 +3,7 @@
 // nothing. The Vm executes bytecode, keeps the frames, and offers three seams to the rooms above it:
 // CompilerHooks (compiled functions), Watchers (stores to watched objects), Config (output, limits,
 // modules). Native types and functions are added through native.h.
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "interpreter/heap/heap.h"
+#include "interpreter/value/text_places.h"
 #include "interpreter/value/type.h"
 #include "interpreter/vm/frame.h"
 #include "interpreter/vm/grants.h"
@@ -231,6 +233,12 @@ class Vm {
 
   // --- what it owns --------------------------------------------------------------------------------
   Heap& heap() { return heap_; }
+  TextPlaces& text_places() { return text_places_; }
+  // The string of one ASCII character.
+  StrObject* letter(char c) {
+    const Local<StrObject>& known = letters_[static_cast<unsigned char>(c)];
+    return known ? known.get() : make_letter(c);
+  }
   const Types& types() const { return types_; }
   const ExceptionTypes& exceptions() const { return exceptions_; }
   const Names& names() const { return names_; }
@@ -257,11 +265,13 @@ class Vm {
 
   Config config_;
   Heap heap_;
+  TextPlaces text_places_;
   Types types_{};
   ExceptionTypes exceptions_{};
   std::unordered_map<std::string_view, StrObject*> interned_;
   std::vector<Type*> native_types_;  // counted; freed last
   Names names_;
+  std::array<Local<StrObject>, 128> letters_;
   Value not_implemented_, ellipsis_;
   Local<ModuleObject> builtins_;
   Local<DictObject> modules_;
@@ -272,6 +282,7 @@ class Vm {
   std::unordered_map<const void*, std::shared_ptr<void>> extensions_;
   TensorState* tensors_ = nullptr;
   std::atomic<uint32_t> interrupts_{0};
+  StrObject* make_letter(char c);
   void relieve_pressure();
   void write_piece(Stream stream, std::string_view text);
   void raise_stop();

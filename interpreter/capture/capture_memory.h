@@ -58,6 +58,9 @@ struct CaptureMemory {
   std::unordered_map<std::string, std::unordered_set<size_t>> lengths;
   void another_whole(const std::string& place, const std::function<bool()>& is_abandoned);
   void another_length(const std::string& place, size_t length);
+  // The same of a tuple, which is read as a whole: a region that begins with one of many lengths, in the middle of a function, is
+  // not worth its captures.
+  bool is_of_many_lengths(const std::string& place, size_t length);
   bool refuse_looks(const std::string& place, const char* detail);
   // Loops that have another number of turns in each call (compiler/loop_turns.h): the region is left behind each turn.
   std::vector<LoopPlace> varied;

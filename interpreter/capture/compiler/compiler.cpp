@@ -125,6 +125,12 @@ jit::Report& Compiler::finished_report() {
 
 namespace {
 
+// Nothing is left but to leave the frame.
+bool is_at_end(const Frame& frame) {
+  const lang::Op op = frame.code->code->instructions[frame.pc].op;
+  return op == lang::Op::Return || op == lang::Op::ReturnNone;
+}
+
 // A region is one step of the history: who looks at the steps wants those of the interpreter.
 bool reads_steps(const CodeObject& code) {
   const auto& all = code.code->instructions;
@@ -147,7 +153,7 @@ EnterResult Compiler::enter(Frame& frame, Value& result, bool at_start) {
     codes_.push_back(Local<CodeObject>(frame.code));
     found = sites_.try_emplace(key).first;
     const CompiledMark* mark = mark_of(frame.function);
-    found->second.hopeless = reads_steps(*frame.code) && !(mark && mark->fullgraph);
+    found->second.hopeless = (reads_steps(*frame.code) && !(mark && mark->fullgraph)) || (!at_start && is_at_end(frame));
     // What must be one region is to say so at its first call.
     if (at_start && !mark_of(frame.function)->fullgraph && may_come_later(frame) && !wants_all_now(*settings)) {
       begin_first_call(frame);
@@ -228,6 +234,8 @@ bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site)
       if (site.captures >= kStringVariants) site.memory.text.insert(source_place(sources, source));
       continue;
     }
+    if (source.check == EntrySource::Check::Tuple && frame.pc != 0 && now.is_object() && now.object()->type == vm_.types().tuple)
+      site.hopeless |= site.memory.is_of_many_lengths(source_place(sources, source), cast<TupleObject>(now)->size);
     if (source.check == EntrySource::Check::List && is_kind(now, Kind::List))
       site.memory.another_length(source_place(sources, source), cast<ListObject>(now)->items.size());
     if (source.check != EntrySource::Check::Same || !have_one_structure(source.expected, now)) return false;
@@ -302,6 +310,7 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   }
   ++site.captures;
   entry_checks_.take_apart(frame, site);
+  if (site.hopeless) return nullptr;
   const SiteKey key{frame.code, frame.pc, &settings};
   CaptureMemory memory = take_memory(frame, site, settings);
   const auto began = std::chrono::steady_clock::now();

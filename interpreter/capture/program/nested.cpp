@@ -28,10 +28,14 @@ void CaptureMemory::another_whole(const std::string& place, const std::function<
   if (refuse_looks(place, "more than the class of an object that is another one in each call")) whole.erase(place);
 }
 
-void CaptureMemory::another_length(const std::string& place, size_t length) {
+bool CaptureMemory::is_of_many_lengths(const std::string& place, size_t length) {
   constexpr size_t kMostLengths = 16;
   lengths[place].insert(length);
-  if (lengths[place].size() < kMostLengths) return;
+  return lengths[place].size() >= kMostLengths;
+}
+
+void CaptureMemory::another_length(const std::string& place, size_t length) {
+  if (!is_of_many_lengths(place, length)) return;
   for (Look& look : looks) {
     if (look.place != place) continue;
     look.code = look.caller;

@@ -17,12 +17,18 @@ void property_traverse(Object* o, Visitor& visit) {
   visit(p->deleter);
   visit(p->doc);
   visit(p->name);
+  if (p->kind == Kind::Native) traverse_instance(o, visit);
 }
-void property_clear(Vm&, Object* o) {
+void property_clear(Vm& vm, Object* o) {
   auto* p = static_cast<PropertyObject*>(o);
   p->getter.reset();
   p->setter.reset();
   p->deleter.reset();
+  if (p->kind == Kind::Native) clear_instance(vm, o);
+}
+void property_destroy(Vm& vm, Object* o) {
+  if (o->kind == Kind::Native) vm.heap().finish(static_cast<PropertyInstance*>(o));
+  else vm.heap().finish(static_cast<PropertyObject*>(o));
 }
 std::string property_name(Vm& vm, const Value& self) {
   PropertyObject* p = property_of(self);
@@ -49,57 +55,61 @@ void property_bind_set(Vm& vm, const Value& self, const Value& instance, const V
   if (value) call(vm, f, {instance, value});
   else call(vm, f, {instance});
 }
-Value property_construct(Vm& vm, Type* type, Args& args) {
+Value property_construct(Vm& vm, Type* type, Args&) {
+  if (type->type_flags & kScriptClass) return vm.heap().make<PropertyInstance>(type).take();
+  return vm.heap().make<PropertyObject>(type).take();
+}
+void property_initialize(Vm& vm, const Value& self, Args& args) {
   static const Signature kSignature("fget=None, fset=None, fdel=None, doc=None");
   std::vector<Value> v;
   kSignature.bind(vm, "property", args, v);
-  Local<PropertyObject> p = vm.heap().make<PropertyObject>(type);
+  PropertyObject* p = property_of(self);
   p->getter = v[0];
   p->setter = v[1];
   p->deleter = v[2];
   p->doc = v[3];
-  // That of the getter's code is made when somebody asks for it.
-  if (p->doc.is_none() && is_kind(p->getter, Kind::Function)) p->doc = cast<FunctionObject>(p->getter)->doc;
-  return p.take();
-}
-Local<PropertyObject> copy_property(Vm& vm, const Value& self) {
-  PropertyObject* from = property_of(self);
-  Local<PropertyObject> p = vm.heap().make<PropertyObject>(vm.types().property);
-  p->getter = from->getter;
-  p->setter = from->setter;
-  p->deleter = from->deleter;
-  p->doc = from->doc;
-  p->name = from->name;
-  return p;
-}
-Value property_set_name(Vm&, Args& a) {
-  property_of(a[0])->name = a[2];
-  return Value::none();
-}
-Value property_getter(Vm& vm, Args& a) {
-  auto p = copy_property(vm, a[0]);
-  p->getter = a[1];
-  return p.take();
-}
-Value property_setter(Vm& vm, Args& a) {
-  auto p = copy_property(vm, a[0]);
-  p->setter = a[1];
-  return p.take();
-}
-Value property_deleter(Vm& vm, Args& a) {
-  auto p = copy_property(vm, a[0]);
-  p->deleter = a[1];
-  return p.take();
+  if (!p->doc.is_none() || p->getter.is_none()) return;
+  // The getter's: of the class of a script in front of what the class says of itself; that of a function's code is made when
+  // somebody asks for it.
+  if (p->kind == Kind::Native) {
+    StrObject* name = intern(vm, "__doc__").get();
+    if (const Value doc = find_attribute(vm, p->getter, name); doc && !doc.is_none()) set_attribute(vm, self, name, doc);
+  } else if (is_kind(p->getter, Kind::Function)) {
+    p->doc = cast<FunctionObject>(p->getter)->doc;
+  }
 }
 Value or_none(const Value& v) { return v ? v : Value::none(); }
-Value property_fget(Vm&, const Value& v) { return or_none(property_of(v)->getter); }
-Value property_fset(Vm&, const Value& v) { return or_none(property_of(v)->setter); }
-Value property_fdel(Vm&, const Value& v) { return or_none(property_of(v)->deleter); }
 Value property_doc(Vm& vm, const Value& v) {
   const PropertyObject* p = property_of(v);
   if (p->doc || !is_kind(p->getter, Kind::Function)) return or_none(p->doc);
   return doc_of(vm, cast<FunctionObject>(p->getter)->code.get());
 }
+// One of the same class with other functions, which a class of the script is asked for.
+Value changed_property(Vm& vm, const Value& self, Value getter, Value setter, Value deleter) {
+  PropertyObject* from = property_of(self);
+  if (self.object()->kind == Kind::Native) {
+    const Value parts[] = {getter ? getter : or_none(from->getter), setter ? setter : or_none(from->setter),
+                           deleter ? deleter : or_none(from->deleter), or_none(from->doc)};
+    return call(vm, Value(self.object()->type), parts);
+  }
+  Local<PropertyObject> p = vm.heap().make<PropertyObject>(vm.types().property);
+  p->getter = getter ? getter : from->getter;
+  p->setter = setter ? setter : from->setter;
+  p->deleter = deleter ? deleter : from->deleter;
+  p->doc = from->doc;
+  p->name = from->name;
+  return p.take();
+}
+Value property_set_name(Vm&, Args& a) {
+  property_of(a[0])->name = a[2];
+  return Value::none();
+}
+Value property_getter(Vm& vm, Args& a) { return changed_property(vm, a[0], a[1], {}, {}); }
+Value property_setter(Vm& vm, Args& a) { return changed_property(vm, a[0], {}, a[1], {}); }
+Value property_deleter(Vm& vm, Args& a) { return changed_property(vm, a[0], {}, {}, a[1]); }
+Value property_fget(Vm&, const Value& v) { return or_none(property_of(v)->getter); }
+Value property_fset(Vm&, const Value& v) { return or_none(property_of(v)->setter); }
+Value property_fdel(Vm&, const Value& v) { return or_none(property_of(v)->deleter); }
 void property_set_doc(Vm&, const Value& v, const Value& doc) { property_of(v)->doc = or_none(doc); }
 
 // --- getters of native types ---------------------------------------------------------------------------
@@ -133,8 +143,18 @@ Value native_property_name(Vm& vm, const Value& self) {
 
 WrappedMethod* wrapped_of(const Value& v) { return static_cast<WrappedMethod*>(v.object()); }
 
-void wrapped_traverse(Object* o, Visitor& visit) { visit(static_cast<WrappedMethod*>(o)->function); }
-void wrapped_clear(Vm&, Object* o) { static_cast<WrappedMethod*>(o)->function.reset(); }
+void wrapped_traverse(Object* o, Visitor& visit) {
+  visit(static_cast<WrappedMethod*>(o)->function);
+  if (o->kind == Kind::Native) traverse_instance(o, visit);
+}
+void wrapped_clear(Vm& vm, Object* o) {
+  static_cast<WrappedMethod*>(o)->function.reset();
+  if (o->kind == Kind::Native) clear_instance(vm, o);
+}
+void wrapped_destroy(Vm& vm, Object* o) {
+  if (o->kind == Kind::Native) vm.heap().finish(static_cast<WrappedInstance*>(o));
+  else vm.heap().finish(static_cast<WrappedMethod*>(o));
+}
 Value static_bind(Vm&, const Value& self, const Value&, Type*) { return wrapped_of(self)->function; }
 Value class_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) {
   (void)instance;
@@ -146,12 +166,16 @@ Value static_call(Vm& vm, const Value& self, Args& args) {
   return call(vm, wrapped_of(self)->function, args);
 }
 template <Kind kind>
-Value wrapped_construct(Vm& vm, Type* type, Args& args) {
+Value wrapped_construct(Vm& vm, Type* type, Args&) {
+  if (type->type_flags & kScriptClass) return vm.heap().make<WrappedInstance>(type).take();
+  return vm.heap().make<WrappedMethod>(type, kind).take();
+}
+template <Kind kind>
+void wrapped_initialize(Vm& vm, const Value& self, Args& args) {
   if (args.count != 1 || args.keyword_count)
-    raise_type_error(vm, type->name + " expected 1 argument, got " + std::to_string(args.count));
-  Local<WrappedMethod> w = vm.heap().make<WrappedMethod>(type, kind);
-  w->function = args[0];
-  return w.take();
+    raise_type_error(vm, std::string(kind == Kind::ClassMethod ? "classmethod" : "staticmethod") + " expected 1 argument, got " +
+                             std::to_string(args.count));
+  wrapped_of(self)->function = args[0];
 }
 Value wrapped_function(Vm&, const Value& v) { return wrapped_of(v)->function; }
 
@@ -253,25 +277,31 @@ void init_descriptor_types(Vm& vm) {
   t.native_property->slots.bind = native_property_bind;
   t.native_property->slots.bind_set = native_property_set;
   for (Type* type : {t.class_method, t.static_method}) {
-    type->slots.destroy = destroy_as<WrappedMethod>;
+    type->slots.destroy = wrapped_destroy;
     type->slots.traverse = wrapped_traverse;
     type->slots.clear = wrapped_clear;
-    TypeBuilder::existing(vm, type).getter("__func__", wrapped_function).getter("__wrapped__",
-                                                                                wrapped_function);
+    TypeBuilder::existing(vm, type)
+        .allow_subclasses(offset_of(&WrappedInstance::state))
+        .getter("__func__", wrapped_function)
+        .getter("__wrapped__", wrapped_function);
   }
   t.class_method->slots.bind = class_bind;
   t.class_method->slots.construct = wrapped_construct<Kind::ClassMethod>;
+  t.class_method->slots.initialize = wrapped_initialize<Kind::ClassMethod>;
   t.static_method->slots.bind = static_bind;
   t.static_method->slots.call = static_call;
   t.static_method->slots.construct = wrapped_construct<Kind::StaticMethod>;
+  t.static_method->slots.initialize = wrapped_initialize<Kind::StaticMethod>;
 
   TypeBuilder p(vm, "property", Kind::Property);
-  p.slots().destroy = destroy_as<PropertyObject>;
+  p.slots().destroy = property_destroy;
   p.slots().traverse = property_traverse;
   p.slots().clear = property_clear;
   p.slots().bind = property_bind;
   p.slots().bind_set = property_bind_set;
   p.slots().construct = property_construct;
+  p.slots().initialize = property_initialize;
+  p.allow_subclasses(offset_of(&PropertyInstance::state));
   p.method("getter", "self, f", property_getter)
       .method("setter", "self, f", property_setter)
       .method("deleter", "self, f", property_deleter)

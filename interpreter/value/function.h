@@ -136,6 +136,12 @@ struct PropertyObject : Object {
   PropertyObject() : Object(Kind::Property) {}
 };
 
+// Of a script class: of kind Native, as the class may do something else where it is read.
+struct PropertyInstance : PropertyObject {
+  InstanceState state;
+  PropertyInstance() { kind = Kind::Native; }
+};
+
 struct NativeProperty : Object {
   static constexpr Kind kKind = Kind::NativeProperty;
   std::string name;
@@ -148,6 +154,11 @@ struct NativeProperty : Object {
 struct WrappedMethod : Object {
   Value function;
   explicit WrappedMethod(Kind k) : Object(k) {}
+};
+// Of a script class, as with properties.
+struct WrappedInstance : WrappedMethod {
+  InstanceState state;
+  WrappedInstance() : WrappedMethod(Kind::Native) {}
 };
 
 struct SuperObject : Object {

@@ -55,7 +55,11 @@ Av prim_saved(Capture& capture, Arguments& arguments) { return said_saved(captur
 // What the function saves of its arguments it has said with _prims.saved.
 Av prim_step(Capture& capture, Arguments& arguments) {
   Av y = at(arguments, 0);
-  if (!capture.tensors().tensor_of(y)) return y;
+  const VTensor* named = capture.tensors().tensor_of(y);
+  if (!named) return y;
+  // The interpreter has computed it: the step is one of its history.
+  if (named->input != kNoValue && !named->leaf && capture.modes().grad_enabled)
+    break_here(BreakReason::history, "a step of the gradient history outside is named");
   for (const Av& saved : capture.iterators().items_of(at(arguments, 3)))
     if (capture.operators().is_identical(saved, y)) {
       y = said_saved(capture, y, kSavesResult);

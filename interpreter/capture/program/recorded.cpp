@@ -162,6 +162,13 @@ Av Gradients::load_gradient(VTensor& tensor) {
   });
 }
 
+void Gradients::name_step(const Av& av, std::string_view name) {
+  const std::string text(name);
+  repeats_.recorded([&] { step_names_[tensors_.share_tensor(av)->id] = text; }, [&](CallRecorder& r) {
+    r.add([text, of = r.given(av)](Repetition& again) { again.capture.gradients().name_step(again.value(of), text); });
+  });
+}
+
 void Cells::note_fact(std::string text) {
   repeats_.recorded([&] { plan_.facts.push_back(text); },
            [&](CallRecorder& r) { r.add([text](Repetition& again) { again.capture.cells().note_fact(text); }); });

@@ -12,10 +12,6 @@
 
 namespace tsc::interp {
 
-void Gradients::name_step(const Av& av, std::string_view name) {
-  step_names_[tensors_.share_tensor(av)->id] = std::string(name);
-}
-
 // `x += y` keeps x's dtype and shape, or raises.
 void Gradients::check_in_place(VTensor& target, const Av& result) {
   const jit::Type& own = region_.type(tensors_.current(target));

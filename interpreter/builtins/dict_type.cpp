@@ -329,7 +329,7 @@ Value pop(Vm& vm, Args& a) {
     return v;
   }
   if (a.has(2)) return a[2];
-  raise_key_error(vm, a[1]);
+  return vm.return_raised(make_exception(vm, vm.exceptions().KeyError, std::span<const Value>(&a[1], 1)));
 }
 Value popitem(Vm& vm, Args& a) {
   DictObject* dict = dict_of(a[0]);

@@ -183,7 +183,7 @@ Value next(Vm& vm, Args& a) {
     if (generator_send(vm, g, Value(), out)) return out;
     if (a.has(1)) return a[1];
     std::span<const Value> args(&out, fresh && out && !out.is_none() ? 1 : 0);
-    throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, args));
+    return vm.return_raised(make_exception(vm, vm.exceptions().StopIteration, args));
   }
   if (!a.has(1)) {
     // A script's own StopIteration goes out as it is.
@@ -193,7 +193,7 @@ Value next(Vm& vm, Args& a) {
   }
   if (iterate_next(vm, a[0], out)) return out;
   if (a.has(1)) return a[1];
-  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
+  return vm.return_raised(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
 }
 
 Value extreme(Vm& vm, Args& args, const char* name, CompareOp op) {

@@ -45,6 +45,12 @@ bool fill_few(const Signature& signature, const Args& args, Value (&out)[kFewPar
 }  // namespace
 
 Value call_native(Vm& vm, NativeFunction* f, Args& args) {
+  Value result = call_native_softly(vm, f, args);
+  if (result.is_undefined() && vm.has_returned()) [[unlikely]] throw ScriptException(vm.take_returned());
+  return result;
+}
+
+Value call_native_softly(Vm& vm, NativeFunction* f, Args& args) {
   vm.check_native_stack();
   if (f->is_method && f->pointer &&
       !(args.count && type_of(vm, args[0]) == static_cast<const Type*>(f->pointer)))

@@ -52,6 +52,8 @@ class Interpreter {
   static void raise_handled(Vm& vm, Frame& frame);
   static void reraise(Vm& vm, const Value& exception, bool add_entry);
   static void raise_missing_key(Vm& vm, const Value& key);
+  static void raise_beyond(Vm& vm);
+  static void raise_returned(Vm& vm);
   static bool finish_return(Vm& vm, Value& value);
   static void yield_value(Vm& vm, Value& value);
   static bool class_init(Vm& vm, Type* type, FunctionObject*& init);
@@ -212,7 +214,7 @@ Value Interpreter::call_native_window(Vm& vm, const Value& callee, Value* args, 
   Args call_args;
   call_args.positional = args;
   call_args.count = count;
-  Value result = call_native(vm, cast<NativeFunction>(callee), call_args);
+  Value result = call_native_softly(vm, cast<NativeFunction>(callee), call_args);
   for (uint32_t k = 0; k < count; ++k) args[k].reset();
   return result;
 }
@@ -420,6 +422,20 @@ void Interpreter::reraise(Vm& vm, const Value& exception, bool add_entry) {
 void Interpreter::raise_missing_key(Vm& vm, const Value& key) {
   Local<ExceptionObject> e =
       make_exception(vm, vm.exceptions_.KeyError, std::span<const Value>(&key, 1));
+  set_context(vm, e);
+  unwind_here(vm, e, true);
+}
+
+// An index beyond a list.
+void Interpreter::raise_beyond(Vm& vm) {
+  Local<ExceptionObject> e = make_exception(vm, vm.exceptions_.IndexError, "list index out of range");
+  set_context(vm, e);
+  unwind_here(vm, e, true);
+}
+
+// What a native function has returned in place of a value.
+void Interpreter::raise_returned(Vm& vm) {
+  const Local<ExceptionObject> e = vm.take_returned();
   set_context(vm, e);
   unwind_here(vm, e, true);
 }

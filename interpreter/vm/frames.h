@@ -83,6 +83,8 @@ Value run_loop(Vm& vm);
 // The same, after offering the current frame to the compiler's hooks.
 Value run_loop_entering(Vm& vm);
 Value call_native(Vm& vm, NativeFunction* function, Args& args);
+// The same; Undefined with an exception in Vm::take_returned() where the function has returned one.
+Value call_native_softly(Vm& vm, NativeFunction* function, Args& args);
 Value call_function(Vm& vm, FunctionObject* function, const Args& args);
 // The same, beginning with an exception raised at the current frame's pc.
 Value run_loop_raising(Vm& vm, Local<ExceptionObject> exception);

@@ -257,6 +257,14 @@ class Vm {
   std::optional<std::string> read_line();
   // From standard input; a stop is heard while nothing comes.
   std::optional<std::string> wait_for_line();
+  // What a native function returns in place of a value that it has not: the exception is raised behind it. Where the caller is
+  // the dispatch loop, and the handler in the same frame, without a C++ throw, which costs microseconds.
+  Value return_raised(Local<ExceptionObject> exception) {
+    returned_ = std::move(exception);
+    return Value();
+  }
+  bool has_returned() const { return static_cast<bool>(returned_); }
+  Local<ExceptionObject> take_returned() { return std::exchange(returned_, nullptr); }
   void check_native_stack();  // RecursionError when the C++ stack runs short
 
  private:
@@ -297,6 +305,7 @@ class Vm {
   bool sees_ends_ = false;
   Frame* frame_ = nullptr;
   FrameStack stack_{heap_};
+  Local<ExceptionObject> returned_;
   Local<ExceptionObject> unwinding_;  // on its way to a handler or to a C++ caller
   // Raised when there is no memory for an exception.
   Local<ExceptionObject> spare_memory_error_, spare_limit_error_;

@@ -264,6 +264,19 @@ Value make_member(Vm& vm, std::string_view name) {
   return member.take();
 }
 
+static void init_super_type(Vm& vm) {
+  TypeBuilder s(vm, "super", Kind::Super);
+  s.slots().destroy = destroy_as<SuperObject>;
+  s.slots().traverse = super_traverse;
+  s.slots().get_attribute = super_get;
+  s.slots().construct = super_construct;
+  s.slots().repr = super_repr;
+  s.getter("__thisclass__", super_start)
+      .getter("__self__", super_self)
+      .getter("__self_class__", super_self_class);
+  VmAccess::types(vm).super = s.finish();
+}
+
 void init_descriptor_types(Vm& vm) {
   Types& t = VmAccess::types(vm);
   TypeBuilder m(vm, "member_descriptor", Kind::NativeProperty);
@@ -312,16 +325,7 @@ void init_descriptor_types(Vm& vm) {
       .method("__set_name__", "self, owner, name", property_set_name);
   t.property = p.finish();
 
-  TypeBuilder s(vm, "super", Kind::Super);
-  s.slots().destroy = destroy_as<SuperObject>;
-  s.slots().traverse = super_traverse;
-  s.slots().get_attribute = super_get;
-  s.slots().construct = super_construct;
-  s.slots().repr = super_repr;
-  s.getter("__thisclass__", super_start)
-      .getter("__self__", super_self)
-      .getter("__self_class__", super_self_class);
-  t.super = s.finish();
+  init_super_type(vm);
   add_builtin(vm, "property", Value(t.property));
   add_builtin(vm, "classmethod", Value(t.class_method));
   add_builtin(vm, "staticmethod", Value(t.static_method));

@@ -52,8 +52,7 @@ class Interpreter {
   static void raise_handled(Vm& vm, Frame& frame);
   static void reraise(Vm& vm, const Value& exception, bool add_entry);
   static void raise_missing_key(Vm& vm, const Value& key);
-  static void raise_beyond(Vm& vm);
-  static void raise_returned(Vm& vm);
+  static void raise_here(Vm& vm, const Local<ExceptionObject>& e);
   static bool finish_return(Vm& vm, Value& value);
   static void yield_value(Vm& vm, Value& value);
   static bool class_init(Vm& vm, Type* type, FunctionObject*& init);
@@ -419,25 +418,13 @@ void Interpreter::reraise(Vm& vm, const Value& exception, bool add_entry) {
   unwind_here(vm, kept, add_entry);
 }
 
+void Interpreter::raise_here(Vm& vm, const Local<ExceptionObject>& e) {
+  set_context(vm, e);
+  unwind_here(vm, e, true);
+}
+
 void Interpreter::raise_missing_key(Vm& vm, const Value& key) {
-  Local<ExceptionObject> e =
-      make_exception(vm, vm.exceptions_.KeyError, std::span<const Value>(&key, 1));
-  set_context(vm, e);
-  unwind_here(vm, e, true);
-}
-
-// An index beyond a list.
-void Interpreter::raise_beyond(Vm& vm) {
-  Local<ExceptionObject> e = make_exception(vm, vm.exceptions_.IndexError, "list index out of range");
-  set_context(vm, e);
-  unwind_here(vm, e, true);
-}
-
-// What a native function has returned in place of a value.
-void Interpreter::raise_returned(Vm& vm) {
-  const Local<ExceptionObject> e = vm.take_returned();
-  set_context(vm, e);
-  unwind_here(vm, e, true);
+  raise_here(vm, make_exception(vm, vm.exceptions_.KeyError, std::span<const Value>(&key, 1)));
 }
 
 // --- returns and yields -----------------------------------------------------------------------------

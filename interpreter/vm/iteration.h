@@ -47,7 +47,12 @@ Type* make_iterator_type(Vm& vm, std::string_view name,
   };
   slots.iterate = [](Vm&, const Value& self) { return self; };
   slots.next = [](Vm& vm, const Value& self, Value& out) {
-    return static_cast<T*>(self.object())->next(vm, out);
+    try {
+      return static_cast<T*>(self.object())->next(vm, out);
+    } catch (const ScriptException& e) {  // of a function that a map calls, or of an iterator of the script
+      if (!e.exception()->type->is_subtype_of(vm.exceptions().StopIteration)) throw;
+      return false;
+    }
   };
   slots.construct = construct;
   if constexpr (requires { &T::state; }) {

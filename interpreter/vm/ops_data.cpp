@@ -19,7 +19,7 @@ void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant
   if (op == BinaryOp::Add && is_str(left) && is_str(right)) {
     constexpr size_t kWorthRoom = 128;  // bytes
     Value& target = frame.registers[i.a];
-    if (i.a == i.b && cast<StrObject>(left)->size >= kWorthRoom && left.object()->reference_count == 1 && !left.is(right)) {
+    if (inplace && i.a == i.b && cast<StrObject>(left)->size >= kWorthRoom && left.object()->reference_count == 1 && !left.is(right)) {
       return append(vm, target, cast<StrObject>(right));
     }
     Local<StrObject> text = concatenate(vm, cast<StrObject>(left), cast<StrObject>(right));

@@ -173,9 +173,9 @@ void thread_jumps(CodeObject& code) {
     }
     bool reaches = op_info(instruction.op).b == OperandKind::Far || target - pc <= 32767;
     if (reaches) set_target(instruction, pc, target);
-    // A Jump to a JumpBack is that JumpBack.
+    // A Jump to a JumpBack is that JumpBack, unless it leads forward, to a loop that jumps to itself.
     const Instruction& there = code.instructions[target];
-    if (instruction.op == Op::Jump && there.op == Op::JumpBack) {
+    if (instruction.op == Op::Jump && there.op == Op::JumpBack && jump_target(there, target) <= pc) {
       instruction.op = Op::JumpBack;
       set_target(instruction, pc, jump_target(there, target));
     }

@@ -92,8 +92,13 @@ bool feed(Vm& vm, FileObject* f, bool whole) {
 
 }  // namespace
 
+void wait_for_stream(Vm& vm, FileObject* f) {
+  while (f->turn && f->turn->is_taken) f->turn->others.wait(vm, INT64_MAX);
+}
+
 FileObject* usable(Vm& vm, const Value& v, bool write) {
   FileObject* f = cast<FileObject>(v);
+  wait_for_stream(vm, f);
   if (f->closed) raise_value_error(vm, "I/O operation on closed file.");
   if (write ? !f->writable : !f->readable)
     raise_unsupported(vm, f->binary ? (write ? "write" : "read") : (write ? "not writable" : "not readable"));
@@ -140,6 +145,7 @@ void write_to_file(Vm& vm, FileObject* f, std::string_view data) {
 }
 
 int64_t position_of(Vm& vm, FileObject* f) {
+  wait_for_stream(vm, f);
   if (f->closed) raise_value_error(vm, "I/O operation on closed file.");
   const long at = f->file ? std::ftell(f->file) : -1;
   if (at < 0) raise_unsupported(vm, "underlying stream is not seekable");
@@ -147,6 +153,7 @@ int64_t position_of(Vm& vm, FileObject* f) {
 }
 
 int64_t move_to(Vm& vm, FileObject* f, int64_t offset, int64_t whence) {
+  wait_for_stream(vm, f);
   if (f->closed) raise_value_error(vm, "I/O operation on closed file.");
   if (!f->file) raise_unsupported(vm, "underlying stream is not seekable");
   if (!f->binary && offset != 0 && whence == 1) raise_unsupported(vm, "can't do nonzero cur-relative seeks");

@@ -3,9 +3,11 @@
 // TextLayer and the stream. Must not know: modes of open(), methods. Keeps: before bytes are written, text
 // that was read ahead is given back, so that reading and writing share one position.
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "interpreter/builtins/patient_stream.h"
 #include "interpreter/builtins/text_layer.h"
 
 namespace tsc::interp {
@@ -14,7 +16,8 @@ enum class StandardStream : uint8_t { None, In, Out, Error };
 
 struct FileObject : Object {
   static constexpr Kind kKind = Kind::File;
-  std::FILE* file = nullptr;  // null: closed, or a standard stream
+  std::unique_ptr<StreamTurn> turn;  // of a stream that may wait
+  std::FILE* file = nullptr;         // null: closed, or a standard stream
   StandardStream standard = StandardStream::None;
   bool closed = false, binary = false, readable = false, writable = false;
   bool wrote_last = false;  // a C stream needs a seek between writing and reading
@@ -23,10 +26,13 @@ struct FileObject : Object {
   std::string held;  // of sys.stdin: what is left of the last line
   FileObject() : Object(Kind::File) {}
   ~FileObject() {
+    if (turn) turn->keeps_turn = true;
     if (file) std::fclose(file);
   }
 };
 
+// Waits for the thread that is in the middle of an operation of the file.
+void wait_for_stream(Vm& vm, FileObject* f);
 // Raises unless the file is open and made for it.
 FileObject* usable(Vm& vm, const Value& v, bool write);
 // After an operation that may have waited: a stop is raised, any other failure is an OSError.

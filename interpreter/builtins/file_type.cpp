@@ -131,7 +131,7 @@ Value open(Vm& vm, Args& a) {
     ::close(descriptor);
     errno = EISDIR;
   } else if (descriptor >= 0) {
-    f->file = make_stream(vm, descriptor, how.stream.c_str());
+    f->file = make_stream(vm, descriptor, how.stream.c_str(), f->turn);
   }
   if (!f->file) raise_os_error(vm, errno, path);
   if (has('a')) std::fseek(f->file, 0, SEEK_END);
@@ -211,12 +211,14 @@ Value writelines(Vm& vm, Args& a) {
 }
 Value flush(Vm& vm, Args& a) {
   FileObject* f = file_of(a[0]);
+  wait_for_stream(vm, f);
   if (f->closed) raise_value_error(vm, "I/O operation on closed file.");
   if (f->file && f->writable && std::fflush(f->file) != 0) check_stream(vm, f);
   if (f->standard != StandardStream::None) std::fflush(f->standard == StandardStream::Error ? stderr : stdout);
   return Value::none();
 }
 void close_file(Vm& vm, FileObject* f) {
+  wait_for_stream(vm, f);
   if (f->standard != StandardStream::None || f->closed) return;
   f->closed = true;
   std::FILE* file = std::exchange(f->file, nullptr);
@@ -267,6 +269,7 @@ Value flag_of(Vm& vm, Args& a) {
 }
 Value seekable(Vm& vm, Args& a) {
   FileObject* f = file_of(a[0]);
+  wait_for_stream(vm, f);
   if (f->closed) raise_value_error(vm, "I/O operation on closed file.");
   return Value::boolean(f->file && std::ftell(f->file) >= 0);
 }

@@ -184,7 +184,7 @@ Value get_context(Vm& vm, Args&) {
 Value set_context(Vm& vm, Args& a) { return vm.threads().current().context = a[0], Value::none(); }
 Value locals(Vm& vm, Args&) {
   Value& kept = vm.threads().current().locals;
-  if (!kept) kept = make_list(vm).take();
+  if (!kept) kept = make_dict(vm).take();
   return kept;
 }
 

@@ -29,7 +29,7 @@ ScriptThreads::ScriptThreads(Vm& vm) : vm_(vm) {
   states_.push_back(std::make_unique<ThreadState>(vm.heap(), 0));
   holder_ = states_.front().get();
   holder_->is_main = true;
-  holder_->identity = static_cast<uint64_t>(pthread_self());
+  holder_->identity = ++last_identity_;
 }
 
 ScriptThreads::~ScriptThreads() { join_finished(); }
@@ -129,6 +129,7 @@ int make_thread(pthread_t* thread, void* (*body)(void*), void* given) {
 uint64_t ScriptThreads::start(const Value& function, const Value& arguments) {
   join_finished();
   auto state = std::make_unique<ThreadState>(vm_.heap(), kThreadBytes);
+  state->identity = ++last_identity_;
   for (const auto& make : makers_) state->parts.push_back(make());
   state->function = function;
   state->arguments = arguments;
@@ -151,7 +152,6 @@ uint64_t ScriptThreads::start(const Value& function, const Value& arguments) {
     raise(vm_, vm_.exceptions().RuntimeError, "can't start new thread");
   }
   given.release();
-  made.identity = static_cast<uint64_t>(made.thread);
   const uint64_t identity = made.identity;
   // As in Python it has begun when this is back: it runs up to its first wait, unless it takes longer than an interval.
   ThreadState& self = leave();
@@ -209,13 +209,19 @@ void ScriptThreads::run(ThreadState& self) noexcept {
   drop_values(self);
 }
 
-// Another thread may get the number of this one.
+// What threading.local has of this thread ends with it.
 void ScriptThreads::forget_locals(ThreadState& self) noexcept {
-  auto* tables = try_cast<ListObject>(self.locals);
-  for (size_t i = 0; tables && i < tables->items.size(); ++i) {
+  auto* kept = try_cast<DictObject>(self.locals);
+  if (!kept) return;
+  std::vector<Value> references;
+  for (uint32_t i = 0; i < kept->table.used(); ++i) {
+    if (kept->table.entry(i).key) references.push_back(kept->table.entry(i).value);
+  }
+  kept->table.clear();
+  for (const Value& reference : references) {
     try {
-      const Value table = tables->items[i];
-      delete_item(vm_, table, Value::integer(static_cast<int64_t>(self.identity)));
+      const Value table = call(vm_, reference);
+      if (!table.is_none()) delete_item(vm_, table, Value::integer(static_cast<int64_t>(self.identity)));
     } catch (const ScriptException&) {
       // The program has emptied it.
     }

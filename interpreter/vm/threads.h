@@ -42,9 +42,9 @@ struct ThreadState {
   std::vector<std::unique_ptr<ThreadPart>> parts;
 
   Value context;               // of contextvars; Undefined: a new one
-  Value locals;                // the tables of threading.local that have values of this thread
+  Value locals;                // weak references to the tables of threading.local that have values of this thread
   Value function, arguments;   // what it calls
-  uint64_t identity = 0;
+  uint64_t identity = 0;       // no two threads of a Vm ever have the same
   bool is_main = false;
   bool heard_stop = false;     // it has met the stop of the script, and cleans up
   bool leaves = false;         // it is to end, and runs no code of the script any more
@@ -120,6 +120,7 @@ class ScriptThreads {
   ThreadState* holder_ = nullptr;  // null: nobody's turn
   uint64_t turns_ = 0;
   uint32_t waiting_ = 0;
+  uint64_t last_identity_ = 0;
   bool given_up_ = false;
   std::atomic<int64_t> interval_{5'000'000};
 };

@@ -65,8 +65,7 @@ int descriptor(Vm& vm, const Value& v) {
 // In seconds from now; None: for ever.
 int64_t moment_of(Vm& vm, const Value& timeout) {
   if (timeout.is_none()) return INT64_MAX;
-  const double seconds = std::clamp(to_double(vm, timeout), 0.0, 1e9);
-  return steady_nanoseconds() + static_cast<int64_t>(seconds * 1e9);
+  return moment_after(to_double(vm, timeout));
 }
 
 int milliseconds(int64_t nanoseconds) { return static_cast<int>((nanoseconds + 999'999) / 1'000'000); }

@@ -60,7 +60,7 @@ Value sleep(Vm& vm, Args& a) {
     raise_type_error(vm, "'" + type_name(vm, a[0]) + "' object cannot be interpreted as an integer");
   double s = to_double(vm, a[0]);
   if (!(s >= 0)) raise_value_error(vm, "sleep length must be non-negative");
-  wait_in_slices(vm, steady_nanoseconds() + static_cast<int64_t>(std::min(s, 1e9) * 1e9), [](int64_t nanoseconds) {
+  wait_in_slices(vm, moment_after(s), [](int64_t nanoseconds) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds));
     return false;
   });

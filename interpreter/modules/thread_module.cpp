@@ -9,6 +9,7 @@
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/signals.h"
+#include "interpreter/vm/slow_ops.h"
 #include "interpreter/vm/threads.h"
 
 namespace tsc::interp {
@@ -37,8 +38,7 @@ int64_t wait_until(Vm& vm, const Value& blocking, const Value& timeout) {
   if (seconds > kLongestTimeout) raise(vm, vm.exceptions().OverflowError, "timeout value is too large");
   if (!blocks) return 0;
   if (seconds > 0) check_grant(vm, Grant::Clock, "waiting with a timeout");
-  if (seconds < 0 || seconds * 1e9 > static_cast<double>(INT64_MAX / 2)) return INT64_MAX;
-  return steady_nanoseconds() + static_cast<int64_t>(seconds * 1e9);
+  return seconds < 0 ? INT64_MAX : moment_after(seconds);
 }
 
 // Waits until the lock is free, or the moment.
@@ -148,15 +148,11 @@ Value start_new_thread(Vm& vm, Args& a) {
   if (!is_kind(a[2], Kind::Dict)) raise_type_error(vm, "optional 3rd arg must be a dictionary");
   Args call_args;  // functools.partial keeps the keywords
   const Value partial = get_attribute(vm, vm.import_module("functools").value(), "partial");
-  std::vector<StrObject*> names;
+  std::vector<Local<StrObject>> kept;
   std::vector<Value> values;
-  const Table& table = cast<DictObject>(a[2])->table;
-  for (uint32_t i = 0; i < table.used(); ++i) {
-    if (!table.entry(i).key) continue;
-    if (!is_kind(table.entry(i).key, Kind::Str)) raise_type_error(vm, "keywords must be strings");
-    names.push_back(cast<StrObject>(table.entry(i).key));
-    values.push_back(table.entry(i).value);
-  }
+  ops::unpacked_keywords(vm, function, a[2], kept, values);
+  std::vector<StrObject*> names;
+  for (const auto& name : kept) names.push_back(name.get());
   call_args.positional = &function;
   call_args.count = 1;
   call_args.keyword_count = static_cast<uint32_t>(names.size());

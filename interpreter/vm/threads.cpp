@@ -319,6 +319,11 @@ void WaitList::wake_one(Vm& vm) noexcept {
   first->bell.notify_all();
 }
 
+int64_t moment_after(double seconds) {
+  constexpr double kLongest = 1e9;
+  return steady_nanoseconds() + static_cast<int64_t>(std::max(0.0, std::min(kLongest, seconds)) * 1e9);
+}
+
 bool wait_in_slices(Vm& vm, int64_t until, const std::function<bool(int64_t nanoseconds)>& done) {
   for (;;) {
     vm.poll();

@@ -144,6 +144,8 @@ void heed_interrupts(Vm& vm, const Frame& frame);
 
 // Whether the thread whose turn it is has been told to end. It runs no code of the script then.
 bool leaves(Vm& vm);
+// The moment so many seconds from now; at most some thirty years, as for NaN, which never comes.
+int64_t moment_after(double seconds);
 // Waits, while other threads have their turns, in slices in which an end of the script is heard; until `done` or the
 // moment, whether that is done.
 bool wait_in_slices(Vm& vm, int64_t until, const std::function<bool(int64_t nanoseconds)>& done);

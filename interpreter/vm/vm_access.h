@@ -23,7 +23,6 @@ struct VmAccess {
   static uint32_t& depth(Vm& vm) { return vm.depth_; }
   static bool shutting_down(Vm& vm) { return vm.shutting_down_; }
   static int64_t& fuel(Vm& vm) { return vm.fuel_; }
-  static std::unique_ptr<ScriptThreads>& threads(Vm& vm) { return vm.threads_; }
   static Local<ModuleObject>& builtins(Vm& vm) { return vm.builtins_; }
   static Value& not_implemented(Vm& vm) { return vm.not_implemented_; }
   static Value& ellipsis(Vm& vm) { return vm.ellipsis_; }

@@ -7,6 +7,7 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/device/device.h"
+#include "runtime/fft/stages.h"
 
 namespace tsc::interp {
 namespace {
@@ -26,10 +27,10 @@ Value transform(Vm& vm, Args& args) {
   const fft::Plan plan(length);
   const auto* from = x.data_as<fft::Complex>();
   auto* to = out.data_as<fft::Complex>();
-  const double nanoseconds = 20.0 * static_cast<double>(length);
-  parallel_for(count, grain_for(nanoseconds), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      plan.transform(from + i * length, to + i * length, inverse);
+  const double nanoseconds = 4.0 * static_cast<double>(length);
+  const int64_t grain = (grain_for(nanoseconds) + fft::kSide - 1) / fft::kSide * fft::kSide;
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    plan.transform(from + begin * length, to + begin * length, end - begin, inverse);
   });
   return make_tensor(vm, std::move(out)).take();
 }

@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "jit/codegen/control.h"
 #include "runtime/base/error.h"
 
 namespace tsc::jit {
@@ -67,9 +68,43 @@ TSC_EMIT(quot) {
   floats_only(dtype);
   return l.call(llvm::Intrinsic::trunc, {l.b().CreateFDiv(x, y)});
 }
+// The short way of scalar::rem in every lane; where it does not hold for one of them, fmod of each.
+Ir float_rem(const Lanes& l, Ir x, Ir y) {
+  auto& b = l.b();
+  const bool is_float = bits_of(x) == 32;
+  llvm::Type* type = l.value_type(DType::F64);
+  const auto abs = [&](Ir value) {
+    return l.call(llvm::Intrinsic::fabs, {is_float ? b.CreateFPExt(value, type) : value});
+  };
+  const auto number = [&](double value) { return l.number(DType::F64, value); };
+  Ir dividend = abs(x), divisor = abs(y);
+  Ir q = l.call(llvm::Intrinsic::trunc, {b.CreateFDiv(dividend, divisor)});
+  Ir r = is_float ? b.CreateFSub(dividend, b.CreateFMul(q, divisor))
+                  : l.call(llvm::Intrinsic::fma, {b.CreateFNeg(q), divisor, dividend});
+  r = b.CreateSelect(b.CreateFCmpOLT(r, zero(l, r)), b.CreateFAdd(r, divisor), r);
+  if (is_float) r = b.CreateFPTrunc(r, x->getType());
+  Ir short_way = l.call(llvm::Intrinsic::copysign, {r, x});
+  Ir holds = b.CreateAnd(b.CreateFCmpOLT(q, number(is_float ? 0x1p29 : 0x1p52)),
+                         b.CreateFCmpOLE(divisor, number(is_float ? 0x1p128 : 0x1p1000)));
+  if (!is_float) holds = b.CreateAnd(holds, b.CreateFCmpOGE(divisor, number(0x1p-900)));
+  if (l.count() > 1) holds = b.CreateAndReduce(holds);
+
+  llvm::BasicBlock* quick = b.GetInsertBlock();
+  llvm::BasicBlock* slow = new_block(b, "fmod");
+  llvm::BasicBlock* after = new_block(b, "remainder");
+  b.CreateCondBr(holds, after, slow);
+  b.SetInsertPoint(slow);
+  Ir each = b.CreateFRem(x, y);
+  b.CreateBr(after);
+  b.SetInsertPoint(after);
+  llvm::PHINode* result = b.CreatePHI(x->getType(), 2);
+  result->addIncoming(short_way, quick);
+  result->addIncoming(each, slow);
+  return result;
+}
 TSC_EMIT(rem) {
   floats_only(dtype);
-  return l.b().CreateFRem(x, y);
+  return float_rem(l, x, y);
 }
 // Whether a remainder must move to the sign of the divisor.
 Ir signs_differ(const Lanes& l, Ir r, Ir y) {
@@ -80,7 +115,7 @@ Ir signs_differ(const Lanes& l, Ir r, Ir y) {
 TSC_EMIT(floor_div) {
   floats_only(dtype);
   auto& b = l.b();
-  Ir quotient = b.CreateFDiv(x, y), r = b.CreateFRem(x, y);
+  Ir quotient = b.CreateFDiv(x, y), r = float_rem(l, x, y);
   Ir d = b.CreateFDiv(b.CreateFSub(x, r), y);
   d = b.CreateSelect(signs_differ(l, r, y), b.CreateFSub(d, l.number(dtype, 1)), d);
   Ir floored = l.call(llvm::Intrinsic::floor, {d});
@@ -92,7 +127,7 @@ TSC_EMIT(floor_div) {
 }
 TSC_EMIT(remainder) {
   floats_only(dtype);
-  Ir r = l.b().CreateFRem(x, y);
+  Ir r = float_rem(l, x, y);
   return l.b().CreateSelect(signs_differ(l, r, y), l.b().CreateFAdd(r, y), r);
 }
 

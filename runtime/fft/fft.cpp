@@ -1,14 +1,14 @@
 #include "runtime/fft/fft.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
+#include "runtime/fft/stages.h"
+
 namespace tsc::fft {
 namespace {
-
-// A larger prime factor costs more than the convolution.
-constexpr int64_t kLargestFactor = 31;
 
 // exp(-2 pi i k / n), from an angle of at most an eighth of the circle.
 Complex root(int64_t k, int64_t n) {
@@ -41,18 +41,22 @@ std::vector<int64_t> factors_of(int64_t n) {
   return factors;
 }
 
-Complex turned(Complex x, bool inverse) {  // x * -i, or x * i
-  return inverse ? Complex{-x.imag(), x.real()} : Complex{x.imag(), -x.real()};
-}
+// The numbers of one transform, or of kSide transforms side by side (stages.h).
+struct Numbers {
+  explicit Numbers(int side, int64_t length) : side(side), data(static_cast<size_t>(2 * side * length)) {}
+  int side;
+  std::vector<double> data;
+};
 
-// Products without the checks for infinities that std::complex makes.
-Complex times(Complex a, Complex b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+void conjugate(double* numbers, int side, int64_t n) {
+  for (int64_t k = 0; k < n; ++k)
+    for (int lane = 0; lane < side; ++lane) numbers[(2 * k + 1) * side + lane] = -numbers[(2 * k + 1) * side + lane];
 }
 
 }  // namespace
 
 struct Plan::Roots {
+  const Stages& loops = stages(current_device().isa);
   std::vector<int64_t> factors;
   std::vector<Complex> table;  // exp(-2 pi i k / length)
 
@@ -60,58 +64,61 @@ struct Plan::Roots {
     for (int64_t k = 0; k < n; ++k) table[k] = root(k, n);
   }
   int64_t length() const { return static_cast<int64_t>(table.size()); }
-  Complex at(int64_t k, bool inverse) const { return inverse ? std::conj(table[k]) : table[k]; }
 
-  // The transform of in[0], in[stride], ...: `length` elements, by the factors from `level` on.
-  void run(const Complex* in, Complex* out, int64_t n, int64_t stride, size_t level,
-           bool inverse) const {
-    if (n == 1) {
-      out[0] = in[0];
-      return;
-    }
+  // The transforms of the numbers 0, step, 2 * step, ... of `from`, n of each, by the factors from `level` on; their roots
+  // are `stride` apart.
+  void run(const double* from, int side, double* to, int64_t n, int64_t step, size_t level, bool inverse, int64_t stride) const {
+    const int64_t number = 2 * side;
+    if (n == 1) return static_cast<void>(std::copy_n(from, number, to));
     const int64_t p = factors[level], m = n / p;
-    for (int64_t q = 0; q < p; ++q)
-      run(in + q * stride, out + q * m, m, stride * p, level + 1, inverse);
-    if (p == 2)
-      join2(out, m, stride, inverse);
-    else if (p == 4)
-      join4(out, m, stride, inverse);
-    else
-      join(out, m, stride, p, inverse);
-  }
-
-  void join2(Complex* out, int64_t m, int64_t stride, bool inverse) const {
-    for (int64_t j = 0; j < m; ++j) {
-      const Complex a = out[j], b = times(out[m + j], at(j * stride, inverse));
-      out[j] = a + b;
-      out[m + j] = a - b;
+    for (int64_t q = 0; q < p; ++q) {
+      const double* part = from + q * step * number;
+      if (m == 1) std::copy_n(part, number, to + q * number);
+      else run(part, side, to + q * m * number, m, step * p, level + 1, inverse, stride * p);
     }
+    join(to, side, m, stride, p, inverse);
   }
 
-  void join4(Complex* out, int64_t m, int64_t stride, bool inverse) const {
-    for (int64_t j = 0; j < m; ++j) {
-      const Complex a = out[j], b = times(out[m + j], at(j * stride, inverse));
-      const Complex c = times(out[2 * m + j], at(2 * j * stride, inverse));
-      const Complex d = times(out[3 * m + j], at(3 * j * stride, inverse));
-      const Complex even = a + c, odd = a - c, sum = b + d, turn = turned(b - d, inverse);
-      out[j] = even + sum;
-      out[m + j] = odd + turn;
-      out[2 * m + j] = even - sum;
-      out[3 * m + j] = odd - turn;
-    }
+  void join(double* x, int side, int64_t m, int64_t stride, int64_t p, bool inverse) const {
+    (side == 1 ? loops.join : loops.join_side)(x, {table.data(), length(), p, m, stride, inverse});
   }
 
-  void join(Complex* out, int64_t m, int64_t stride, int64_t p, bool inverse) const {
-    Complex parts[kLargestFactor];
+  // One transform whose first levels make kSide or more of equal length: these run side by side.
+  void run_alone(const Complex* in, Complex* out, bool inverse) const {
     const int64_t n = length();
-    for (int64_t j = 0; j < m; ++j) {
-      for (int64_t q = 0; q < p; ++q)
-        parts[q] = q == 0 ? out[j] : times(out[q * m + j], at(q * j * stride, inverse));
-      for (int64_t k = 0; k < p; ++k) {
-        Complex total = parts[0];
-        for (int64_t q = 1; q < p; ++q) total += times(parts[q], at(q * k % p * (n / p), inverse));
-        out[k * m + j] = total;
+    int64_t parts = 1;
+    size_t levels = 0;
+    while (levels < factors.size() && parts < kSide) parts *= factors[levels++];
+    auto* numbers = reinterpret_cast<double*>(out);
+    const int64_t points = n / parts;
+    if (parts % kSide != 0 || points < 4) return run(reinterpret_cast<const double*>(in), 1, numbers, n, 1, 0, inverse, 1);
+    Numbers before(kSide, points), after(kSide, points);
+    for (int64_t first = 0; first < parts; first += kSide) {
+      const Complex* from[kSide];
+      Complex* to[kSide];
+      for (int lane = 0; lane < kSide; ++lane) {
+        // Part q of a level begins q strides in, and its result stands q lengths in.
+        int64_t rest = first + lane, stride = 1, size = n;
+        from[lane] = in;
+        to[lane] = out;
+        for (size_t level = 0; level < levels; ++level) {
+          const int64_t q = rest % factors[level];
+          rest /= factors[level];
+          size /= factors[level];
+          from[lane] += q * stride;
+          to[lane] += q * size;
+          stride *= factors[level];
+        }
       }
+      loops.take_side(from, points, parts, before.data.data());
+      run(before.data.data(), kSide, after.data.data(), points, 1, levels, inverse, parts);
+      loops.give_side(after.data.data(), points, to);
+    }
+    int64_t size = points;
+    for (size_t level = levels; level-- > 0;) {
+      const int64_t p = factors[level], joined = size * p;
+      for (int64_t begin = 0; begin < n; begin += joined) join(numbers + 2 * begin, 1, size, n / joined, p, inverse);
+      size = joined;
     }
   }
 };
@@ -138,21 +145,30 @@ struct Plan::Convolution {
       wave[k] = std::conj(chirp[k]);
       if (k > 0) wave[padded - k] = wave[k];
     }
-    roots.run(wave.data(), kernel.data(), padded, 1, 0, false);
+    roots.run_alone(wave.data(), kernel.data(), false);
   }
 
-  void run(const Complex* in, Complex* out, bool inverse) const {
-    std::vector<Complex> a(static_cast<size_t>(padded)), b(static_cast<size_t>(padded));
-    // The inverse is the conjugate of the transform of the conjugate.
-    for (int64_t k = 0; k < length; ++k) a[k] = times(inverse ? std::conj(in[k]) : in[k], chirp[k]);
-    roots.run(a.data(), b.data(), padded, 1, 0, false);
-    for (int64_t k = 0; k < padded; ++k) b[k] = times(b[k], kernel[k]);
-    roots.run(b.data(), a.data(), padded, 1, 0, true);
-    const double scale = 1.0 / static_cast<double>(padded);
-    for (int64_t k = 0; k < length; ++k) {
-      const Complex found = times(a[k], chirp[k]) * scale;
-      out[k] = inverse ? std::conj(found) : found;
-    }
+  // The inverse is the conjugate of the transform of the conjugate.
+  void run(const Complex* const* in, int side, Complex* const* out, bool inverse) const {
+    const Stages& loops = roots.loops;
+    const auto multiply = side == 1 ? loops.multiply : loops.multiply_side;
+    Numbers a(side, padded), b(side, padded);
+    if (side == 1) std::copy_n(in[0], length, reinterpret_cast<Complex*>(a.data.data()));
+    else loops.take_side(in, length, 1, a.data.data());
+    if (inverse) conjugate(a.data.data(), side, length);
+    multiply(a.data.data(), chirp.data(), length, 1.0);
+    transform(a, b, false);
+    multiply(b.data.data(), kernel.data(), padded, 1.0);
+    transform(b, a, true);
+    multiply(a.data.data(), chirp.data(), length, 1.0 / static_cast<double>(padded));
+    if (inverse) conjugate(a.data.data(), side, length);
+    if (side == 1) std::copy_n(reinterpret_cast<const Complex*>(a.data.data()), length, out[0]);
+    else loops.give_side(a.data.data(), length, out);
+  }
+
+  void transform(const Numbers& from, Numbers& to, bool inverse) const {
+    if (from.side > 1) return roots.run(from.data.data(), from.side, to.data.data(), padded, 1, 0, inverse, 1);
+    roots.run_alone(reinterpret_cast<const Complex*>(from.data.data()), reinterpret_cast<Complex*>(to.data.data()), inverse);
   }
 };
 
@@ -166,11 +182,28 @@ Plan::Plan(int64_t length) : length_(length) {
 
 Plan::~Plan() = default;
 
-void Plan::transform(const Complex* in, Complex* out, bool inverse) const {
-  if (roots_)
-    roots_->run(in, out, length_, 1, 0, inverse);
-  else
-    convolution_->run(in, out, inverse);
+void Plan::transform(const Complex* in, Complex* out, int64_t count, bool inverse) const {
+  const int64_t room = roots_ && count >= kSide ? length_ : 0;
+  Numbers before(kSide, room), after(kSide, room);
+  for (int64_t done = 0; done < count;) {
+    const int side = count - done >= kSide ? kSide : 1;
+    const Complex* from[kSide];
+    Complex* to[kSide];
+    for (int lane = 0; lane < side; ++lane) {
+      from[lane] = in + (done + lane) * length_;
+      to[lane] = out + (done + lane) * length_;
+    }
+    done += side;
+    if (!roots_) {
+      convolution_->run(from, side, to, inverse);
+    } else if (side == 1) {
+      roots_->run_alone(*from, *to, inverse);
+    } else {
+      roots_->loops.take_side(from, length_, 1, before.data.data());
+      roots_->run(before.data.data(), side, after.data.data(), length_, 1, 0, inverse, 1);
+      roots_->loops.give_side(after.data.data(), length_, to);
+    }
+  }
 }
 
 }  // namespace tsc::fft

@@ -1,8 +1,8 @@
 #pragma once
 // The discrete Fourier transform of any length, in double precision: mixed radix (Cooley and Tukey
 // 1965) where all prime factors of the length are small, else by a convolution of a power of two
-// (Bluestein 1970). Knows numbers alone: no tensors. Keeps: one order of operations for each
-// length, so the same bits everywhere.
+// (Bluestein 1970). Transforms run side by side where there are several (stages.h). Knows numbers alone: no tensors.
+// Keeps: one order of operations for each length, so the same bits everywhere.
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -18,9 +18,9 @@ class Plan {
   ~Plan();
   Plan(const Plan&) = delete;
   int64_t length() const { return length_; }
-  // out[k] = sum over j of in[j] * exp(-2 pi i j k / length), or with +2 pi i. Not scaled. `in` and
-  // `out` are different memory.
-  void transform(const Complex* in, Complex* out, bool inverse) const;
+  // `count` transforms, one behind the other: out[k] = sum over j of in[j] * exp(-2 pi i j k / length), or with +2 pi i.
+  // Not scaled. `in` and `out` are different memory.
+  void transform(const Complex* in, Complex* out, int64_t count, bool inverse) const;
 
  private:
   struct Roots;

@@ -33,9 +33,20 @@ template <class T>
 TSC_INLINE Complex<T> sub(Complex<T> x, Complex<T> y) {
   return {x.re - y.re, x.im - y.im};
 }
+// A product, rounded: GCC 12 makes vectors of a * b - c * d and a * d + b * c into fused multiply-adds, whatever
+// -ffp-contract says, and the bits would depend on the instruction set.
+template <class T>
+TSC_INLINE T rounded_product(T x, T y) {
+#if defined(__GNUC__) && !defined(__clang__)
+  return __builtin_assoc_barrier(x * y);
+#else
+  return x * y;
+#endif
+}
 template <class T>
 TSC_INLINE Complex<T> mul(Complex<T> x, Complex<T> y) {
-  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+  return {rounded_product(x.re, y.re) - rounded_product(x.im, y.im),
+          rounded_product(x.re, y.im) + rounded_product(x.im, y.re)};
 }
 // A zero divisor divides the parts by zero.
 template <class T>
@@ -44,10 +55,10 @@ TSC_INLINE Complex<T> div(Complex<T> x, Complex<T> y) {
   if (re == 0 && im == 0) return {x.re / re, x.im / im};
   if (re >= im) {
     const T ratio = y.im / y.re, scale = T(1) / (y.re + y.im * ratio);
-    return {(x.re + x.im * ratio) * scale, (x.im - x.re * ratio) * scale};
+    return {(x.re + rounded_product(x.im, ratio)) * scale, (x.im - rounded_product(x.re, ratio)) * scale};
   }
   const T ratio = y.re / y.im, scale = T(1) / (y.re * ratio + y.im);
-  return {(x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale};
+  return {(rounded_product(x.re, ratio) + x.im) * scale, (rounded_product(x.im, ratio) - x.re) * scale};
 }
 template <class T>
 TSC_INLINE bool eq(Complex<T> x, Complex<T> y) {

@@ -129,24 +129,35 @@ TSC_INLINE T quot(T x, T y) {
   }
 }
 
-// Exact fmod with the sign of x; nan for y = 0 or x = inf. The short way holds while the quotient is
-// small enough for q * y (float: in double) or fma(-q, y, x) to be exact; rounding x / y can only have
-// made q one too large, never too small.
-TSC_INLINE float rem(float x, float y) {
+// Exact fmod with the sign of x; nan for y = 0 or x = inf. The short way, which has no branch, holds while the quotient
+// is small enough for q * y (float: in double) or fma(-q, y, x) to be exact; rounding x / y can only have made q one
+// too large, never too small.
+template <class T>
+struct ShortRem {
+  T value;
+  int holds;  // 0 or 1
+};
+TSC_INLINE ShortRem<float> short_rem(float x, float y) {
   double dividend = __builtin_fabs(static_cast<double>(x));
   double divisor = __builtin_fabs(static_cast<double>(y));
   double q = __builtin_trunc(dividend / divisor);
-  if (!(q < 0x1p29) || !(divisor <= 0x1p128)) [[unlikely]] return ::fmodf(x, y);
   double r = dividend - q * divisor;
-  return __builtin_copysignf(static_cast<float>(r < 0 ? r + divisor : r), x);
+  return {__builtin_copysignf(static_cast<float>(r < 0 ? r + divisor : r), x), (q < 0x1p29) & (divisor <= 0x1p128)};
 }
-TSC_INLINE double rem(double x, double y) {
+TSC_INLINE ShortRem<double> short_rem(double x, double y) {
   double dividend = __builtin_fabs(x), divisor = __builtin_fabs(y);
   double q = __builtin_trunc(dividend / divisor);
-  bool normal = divisor >= 0x1p-900 && divisor <= 0x1p1000;
-  if (!(q < 0x1p52) || !normal) [[unlikely]] return ::fmod(x, y);
   double r = __builtin_fma(-q, divisor, dividend);
-  return __builtin_copysign(r < 0 ? r + divisor : r, x);
+  return {__builtin_copysign(r < 0 ? r + divisor : r, x),
+          (q < 0x1p52) & (divisor >= 0x1p-900) & (divisor <= 0x1p1000)};
+}
+template <class T>
+  requires(kIsFloat<T>)
+TSC_INLINE T rem(T x, T y) {
+  const ShortRem<T> found = short_rem(x, y);
+  if (found.holds) [[likely]] return found.value;
+  if constexpr (sizeof(T) == sizeof(float)) return ::fmodf(x, y);
+  else return ::fmod(x, y);
 }
 template <class T>
   requires(!kIsFloat<T>)
@@ -160,18 +171,21 @@ TSC_INLINE T rem(T x, T y) {
 TSC_INLINE float copysign(float x, float y) { return __builtin_copysignf(x, y); }
 TSC_INLINE double copysign(double x, double y) { return __builtin_copysign(x, y); }
 
-// Floats: exactly PyTorch's div_floor, which is Python's algorithm except that y = 0 gives x / y.
+// Of floats, with r = rem(x, y): exactly PyTorch's div_floor, which is Python's algorithm except that y = 0 gives x / y.
+template <class T>
+TSC_INLINE T floor_div_with(T x, T y, T r) {
+  T quotient = x / y;
+  T d = (x - r) / y;
+  if (r != 0 && (y < 0) != (r < 0)) d -= 1;
+  T floored = floor(d);
+  if (d - floored > T(0.5)) floored += 1;
+  T result = d != 0 ? floored : copysign(T(0), quotient);
+  return y == 0 ? quotient : result;
+}
 template <class T>
 TSC_INLINE T floor_div(T x, T y) {
   if constexpr (kIsFloat<T>) {
-    T quotient = x / y;
-    T r = rem(x, y);
-    T d = (x - r) / y;
-    if (r != 0 && (y < 0) != (r < 0)) d -= 1;
-    T floored = floor(d);
-    if (d - floored > T(0.5)) floored += 1;
-    T result = d != 0 ? floored : copysign(T(0), quotient);
-    return y == 0 ? quotient : result;
+    return floor_div_with(x, y, rem(x, y));
   } else {
     T q = quot(x, y);
     T r = rem(x, y);
@@ -179,11 +193,14 @@ TSC_INLINE T floor_div(T x, T y) {
   }
 }
 
-// Floats: fmod, moved to the sign of y; a zero result keeps fmod's sign (that of x), as in PyTorch.
+// With r = rem(x, y), moved to the sign of y; a zero result keeps the sign of fmod (that of x), as in PyTorch.
+template <class T>
+TSC_INLINE T remainder_with(T, T y, T r) {
+  return r != 0 && (r < 0) != (y < 0) ? add(r, y) : r;
+}
 template <class T>
 TSC_INLINE T remainder(T x, T y) {
-  T r = rem(x, y);
-  return r != 0 && (r < 0) != (y < 0) ? add(r, y) : r;
+  return remainder_with(x, y, rem(x, y));
 }
 
 // ---- functions of the math library ----

@@ -1,6 +1,7 @@
 #pragma once
 // Strided tensors seen as their elements in row-major order: any range of that order can be copied to
 // or from contiguous memory. Drivers cut work into ranges, so one mechanism serves every layout.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -60,6 +61,18 @@ class StridedWalk {
   Sizes at_;
   int64_t offset_;
 };
+
+// Calls run(first, offset, count) for elements begin to end of the map: `count` of them from `first` on begin at the byte
+// offset and lie the map's last stride apart.
+template <class Run>
+void for_runs(const StridedMap& map, int64_t begin, int64_t end, Run run) {
+  const int64_t length = map.sizes().back();
+  while (begin < end) {
+    const int64_t count = std::min(end - begin, length - begin % length);
+    run(begin, map.offset_of(begin), count);
+    begin += count;
+  }
+}
 
 // Elements a driver handles at once: operands of a block stay in the first-level cache.
 inline constexpr int64_t kBlock = 1024;

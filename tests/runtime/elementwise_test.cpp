@@ -138,6 +138,25 @@ TEST_CASE("all instruction sets give the same bits") {
   });
 }
 
+TEST_CASE("all instruction sets give the same bits of sums and products that round") {
+  for_elementwise([&](const OpRow& row, DType dtype) {
+    if (!is_floating(dtype) && !is_complex(dtype)) return;
+    std::vector<Tensor> operands;
+    for (int i = 0; i < row.tensors; ++i) operands.push_back(fractions(dtype, {333}, 7 + i));
+    if (row.op == Op::select) operands[0] = run(Op::ne, {operands[1], operands[2]});
+    Device device(1);
+    DeviceScope scope(device);
+    device.isa = Isa::Baseline;
+    const Tensor expected = run(row.op, operands, {}, with_dtype(dtype));
+    for (Isa isa : available_isas()) {
+      device.isa = isa;
+      const Tensor result = run(row.op, operands, {}, with_dtype(dtype));
+      INFO(row.name << " " << dtype_name(dtype) << " isa " << static_cast<int>(isa));
+      CHECK(first_difference(result, expected) == -1);
+    }
+  });
+}
+
 TEST_CASE("wrong dtypes and shapes are refused by name") {
   Tensor floats = edges(DType::F32, {2, 3}), other = edges(DType::F32, {3, 2});
   Tensor longs = edges(DType::I64, {2, 3}), bools = edges(DType::Bool, {2, 3});

@@ -162,6 +162,24 @@ TEST_CASE("any thread count and instruction set gives the same bits") {
     }
 }
 
+TEST_CASE("any instruction set gives the same bits of complex numbers") {
+  for (DType dtype : {DType::C64, DType::C128})
+    for (Op op : {Op::sum, Op::prod})
+      for (const Sizes& axes : {Sizes{0}, Sizes{1}, Sizes{0, 1}}) {
+        const Tensor x = fractions(dtype, {37, 70}, 5);
+        Device device(1);
+        DeviceScope scope(device);
+        device.isa = Isa::Baseline;
+        const Tensor expected = run(op, {x}, {}, with_axes(axes));
+        for (Isa isa : {Isa::Avx2, Isa::Avx512}) {
+          if (isa > best_isa()) continue;
+          device.isa = isa;
+          INFO(op_name(op) << " " << dtype_name(dtype) << " axes " << shape_text(axes));
+          CHECK(same_bits(run(op, {x}, {}, with_axes(axes)), expected));
+        }
+      }
+}
+
 TEST_CASE("nan, zeros and infinities") {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (int64_t place : {0, 5, 64, 99}) {

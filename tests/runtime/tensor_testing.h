@@ -129,6 +129,27 @@ inline std::pair<Tensor, Tensor> edge_pairs(DType dtype) {
   return {tensor(dtype, sizes, left), tensor(dtype, sizes, right)};
 }
 
+// Numbers between -1 and 1 whose products are not exact; of a floating or complex dtype.
+inline Tensor fractions(DType dtype, const Sizes& sizes, uint32_t seed) {
+  Tensor x = Tensor::empty(dtype, sizes);
+  const auto fill = [&](auto* numbers, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      seed = seed * 1664525u + 1013904223u;
+      numbers[i] = static_cast<std::remove_reference_t<decltype(*numbers)>>(static_cast<int32_t>(seed) * 0x1p-31);
+    }
+  };
+  if (dtype == DType::C64) {
+    fill(reinterpret_cast<float*>(x.data()), 2 * x.numel());
+  } else if (dtype == DType::C128) {
+    fill(reinterpret_cast<double*>(x.data()), 2 * x.numel());
+  } else {
+    Tensor wide = Tensor::empty(DType::F64, sizes);
+    fill(wide.data_as<double>(), wide.numel());
+    x = cast(wide, dtype);
+  }
+  return x;
+}
+
 inline DType dtype_at(int i) { return static_cast<DType>(i); }
 
 // Does the dtype rule of an elementwise op admit operands of this dtype?

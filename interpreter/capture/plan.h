@@ -80,6 +80,9 @@ bool is_bare_tuple(const Value& v);
 bool is_plain_function(const FunctionObject& function);
 // Whether the library defines it.
 bool is_library(const CodeObject* code);
+// The register of the parameter of a library function that says where its tensors lie: it is asked for where one is made,
+// whether the function reads it again or not (tensor/placement.h). As many as there are parameters: it has none.
+size_t device_parameter(const CodeObject* code);
 // Whether the iterator takes its items from that object.
 bool walks_over(const Value& iterator, const Object* container);
 

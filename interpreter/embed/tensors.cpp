@@ -50,6 +50,7 @@ Local<TensorObject> make_tensor_value(tsc_engine& engine, Tensor tensor) {
 }
 
 void fill_tensor_info(const Tensor& tensor, tsc_tensor_info& info) {
+  refuse_meta_copy(tensor);
   tsc_tensor_info full{};
   full.struct_size = info.struct_size;
   full.dtype = dtype_of(tensor.dtype());
@@ -224,6 +225,7 @@ tsc_status* dlpack_export(const tsc_value* value, DLManagedTensorVersioned** out
     auto exported = std::make_unique<Exported>();
     exported->tensor = cast<TensorObject>(value->value)->tensor;
     const Tensor& tensor = exported->tensor;
+    refuse_meta_copy(tensor);
     exported->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
     exported->strides.assign(tensor.strides().begin(), tensor.strides().end());
     DLManagedTensorVersioned& managed = exported->managed;

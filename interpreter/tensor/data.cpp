@@ -5,6 +5,7 @@
 #include "interpreter/value/complex.h"
 #include "interpreter/vm/big_numbers.h"
 #include "runtime/kernels/run_op.h"
+#include "runtime/tensor/small_floats.h"
 
 namespace tsc::interp {
 namespace {
@@ -208,6 +209,7 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
 }
 
 Value tensor_to_list(Vm& vm, const Tensor& tensor) {
+  refuse_meta_copy(tensor);
   Tensor wide = cast_tensor(tensor, is_complex(tensor.dtype())    ? DType::C128
                                     : is_floating(tensor.dtype()) ? DType::F64
                                                                   : DType::I64);
@@ -217,6 +219,57 @@ Value tensor_to_list(Vm& vm, const Tensor& tensor) {
   Value list = build_list(vm, wide, 0, position);
   if (tensor.dtype() == DType::Bool) make_bools(cast<ListObject>(list));
   return list;
+}
+
+namespace {
+
+template <class T>
+Value complex_value(Vm& vm, Complex<T> z) {
+  return make_complex(vm, {z.re, z.im});
+}
+
+template <class S>
+Scalar scalar_of(S x) {
+  if constexpr (std::is_same_v<S, bool>) return Scalar::of_bool(x);
+  else if constexpr (std::is_integral_v<S>) return Scalar::of_int(x);
+  else if constexpr (!kIsComplex<S>) return Scalar::of_float(tsc::widen(x));
+  else if (x.im == 0) return Scalar::of_float(x.re);
+  throw Error(ErrorKind::RuntimeError, "value cannot be converted to type double without overflow");
+}
+
+// What is no single number, or is nobody's.
+void check_number_of(const Tensor& tensor) {
+  if (tensor.numel() != 1)
+    throw Error(ErrorKind::RuntimeError, "a Tensor with " + std::to_string(tensor.numel()) +
+                                             " elements cannot be converted to Scalar");
+  if (tensor.is_meta()) throw Error(ErrorKind::RuntimeError, "Tensor.item() cannot be called on meta tensors");
+}
+
+}  // namespace
+
+Scalar tensor_scalar(const Tensor& tensor) {
+  check_number_of(tensor);
+  switch (tensor.dtype()) {
+#define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
+  case DType::id: return scalar_of(*tensor.data_as<storage>());
+#include "runtime/tensor/dtypes.def"
+  }
+  __builtin_unreachable();
+}
+
+Value tensor_item(Vm& vm, const Tensor& tensor) {
+  check_number_of(tensor);
+  if (is_complex(tensor.dtype())) {
+    if (tensor.dtype() == DType::C128) return complex_value(vm, *tensor.data_as<Complex<double>>());
+    return complex_value(vm, *tensor.data_as<Complex<float>>());
+  }
+  Scalar s = tensor_scalar(tensor);
+  switch (s.kind) {
+    case Scalar::Kind::Bool: return Value::boolean(s.i != 0);
+    case Scalar::Kind::Int: return Value::integer(s.i);
+    case Scalar::Kind::Float: break;
+  }
+  return Value::real(s.f);
 }
 
 }  // namespace tsc::interp

@@ -1,6 +1,7 @@
 // Module `_draws`: draws by rejection and their derivatives (runtime/random/draws.h), on contiguous
 // float64 tensors; torch's functions and distributions are written over it. Keeps: nothing is
-// recorded for gradients; a draw takes one offset of the engine's random state.
+// recorded for gradients; a draw takes one offset of the engine's random state. Of meta tensors, which have no numbers,
+// nothing is drawn.
 #include "runtime/random/draws.h"
 
 #include "interpreter/tensor/eager.h"
@@ -14,6 +15,7 @@ std::span<const double> numbers_of(Vm& vm, const Value& v, const char* what) {
   const Tensor& x = expect_tensor(vm, v, what)->tensor;
   if (x.dtype() != DType::F64 || !x.is_contiguous())
     raise_type_error(vm, std::string("'") + what + "' must be a contiguous float64 tensor");
+  if (x.is_meta()) return {};
   return {x.data_as<double>(), static_cast<size_t>(x.numel())};
 }
 
@@ -29,44 +31,39 @@ RandomKey next_key(Vm& vm) {
   return {rng.seed, rng.offset++};
 }
 
-Tensor like(Vm& vm, const Value& v) {
-  return Tensor::empty(DType::F64, expect_tensor(vm, v, "x")->tensor.sizes());
-}
-
-std::span<double> elements(const Tensor& x) {
-  return {x.data_as<double>(), static_cast<size_t>(x.numel())};
+// A tensor like the first argument, for `fill` to write its elements.
+template <class Fill>
+Value made_like(Vm& vm, const Value& v, Fill fill) {
+  const Tensor& x = expect_tensor(vm, v, "x")->tensor;
+  if (x.is_meta()) return make_tensor(vm, Tensor::meta(DType::F64, x.sizes())).take();
+  Tensor out = Tensor::empty(DType::F64, x.sizes());
+  fill(std::span<double>(out.data_as<double>(), static_cast<size_t>(out.numel())));
+  return make_tensor(vm, std::move(out)).take();
 }
 
 Value standard_gamma(Vm& vm, Args& args) {
   const std::span<const double> shape = numbers_of(vm, args[0], "shape");
-  Tensor out = like(vm, args[0]);
-  draw_standard_gamma(elements(out), shape, next_key(vm));
-  return make_tensor(vm, std::move(out)).take();
+  return made_like(vm, args[0], [&](std::span<double> out) { draw_standard_gamma(out, shape, next_key(vm)); });
 }
 
 Value poisson(Vm& vm, Args& args) {
   const std::span<const double> rate = numbers_of(vm, args[0], "rate");
-  Tensor out = like(vm, args[0]);
-  draw_poisson(elements(out), rate, next_key(vm));
-  return make_tensor(vm, std::move(out)).take();
+  return made_like(vm, args[0], [&](std::span<double> out) { draw_poisson(out, rate, next_key(vm)); });
 }
 
 Value binomial(Vm& vm, Args& args) {
   const std::span<const double> count = numbers_of(vm, args[0], "count");
   const std::span<const double> probability = as_many(vm, args[1], "probability", count.size());
-  Tensor out = like(vm, args[0]);
-  draw_binomial(elements(out), count, probability, next_key(vm));
-  return make_tensor(vm, std::move(out)).take();
+  return made_like(vm, args[0], [&](std::span<double> out) { draw_binomial(out, count, probability, next_key(vm)); });
 }
 
 template <class F>
 Value map_elements(Vm& vm, const Value& first, F f) {
-  Tensor out = like(vm, first);
-  const std::span<double> to = elements(out);
-  parallel_for(static_cast<int64_t>(to.size()), 16, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) to[i] = f(i);
+  return made_like(vm, first, [&](std::span<double> to) {
+    parallel_for(static_cast<int64_t>(to.size()), 16, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = f(i);
+    });
   });
-  return make_tensor(vm, std::move(out)).take();
 }
 
 Value gamma_derivative(Vm& vm, Args& args) {

@@ -3,6 +3,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
 #include "runtime/kernels/run_op.h"
@@ -16,6 +17,7 @@ class ScriptLeaf : public jit::LeafSink {
  public:
   explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
   void accumulate(const jit::TapeTensor& gradient) override {
+    if (!object_->tensor.is_meta()) refuse_meta_copy(gradient.tensor);
     // One that is in row order stays the only reference to its memory: add() takes that over without a copy.
     if (!jit::is_in_row_order(gradient.tensor)) return accumulate(jit::in_row_order(gradient));
     if (!object_->hooks) return add(gradient);
@@ -210,7 +212,9 @@ void check_assignable(Vm& vm, TensorObject* x, bool recording) {
 EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                             std::span<const Scalar> scalars, const OpAttributes& attributes) {
   OpResults results;
-  if (tensors.size() == 1) {
+  if (tensors.empty() && makes_meta(vm)) {
+    results.first = create_meta(op, scalars, attributes);
+  } else if (tensors.size() == 1) {
     results = run_op(op, {&tensors[0]->tensor, 1}, scalars, attributes);
   } else {
     std::vector<Tensor> inputs;
@@ -279,7 +283,7 @@ jit::TapeTensor tape_tensor(Vm& vm, TensorObject* object) {
 }
 
 static bool shows_the_same(const Tensor& a, const Tensor& b) {
-  return a.data() == b.data() && a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
+  return a.storage() == b.storage() && a.offset() == b.offset() && a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
 }
 
 Local<TensorObject> from_tape(Vm& vm, const jit::TapeTensor& value) {
@@ -325,6 +329,7 @@ EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes) {
   const ProfileScope event(tensor_state(vm).profile, op_name(op), Profile::Kind::Operation);
   bool view = op_row(op).flags & kView;
+  if (tensors.size() > 1 && tensor_state(vm).knows_meta) check_devices(op, tensors);
   EagerResults out;
   if (!tensor_state(vm).modes.grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
     out = run_unrecorded(vm, op, tensors, scalars, attributes);
@@ -408,8 +413,11 @@ void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> ope
 
 namespace {
 
-Local<TensorObject> operand_in(Vm& vm, const Value& operand, DType dtype) {
+// A number, and a tensor of one in memory, goes where the others are: `meta` says that they are nowhere.
+Local<TensorObject> operand_in(Vm& vm, const Value& operand, DType dtype, bool meta = false) {
   TensorObject* t = as_tensor(tensor_state(vm), operand);
+  if (meta && !t) return make_tensor(vm, Tensor::meta(dtype, {}));
+  if (meta && !t->tensor.is_meta()) return cast_to(vm, to_meta(vm, Local<TensorObject>(t)), dtype);
   if (!t) return make_tensor(vm, number_tensor(operand, dtype));
   if (dtype == DType::Bool && t->tensor.dtype() != DType::Bool)
     throw Error(ErrorKind::RuntimeError,
@@ -434,6 +442,20 @@ bool is_one_number(const TensorState& state, const Value& operand, DType dtype) 
   Scalar number;
   if (TensorObject* t = as_tensor(state, operand)) return t->tensor.numel() == 1;
   return number_of(operand, &number) && !holds_exactly(dtype, number);
+}
+
+// Whether the operands are meta tensors, which only numbers may join.
+bool are_meta(const TensorState& state, Op op, std::span<const Value> operands) {
+  SmallVector<TensorObject*, 3> tensors;
+  bool any = false;
+  for (const Value& v : operands) {
+    if (TensorObject* t = as_tensor(state, v)) {
+      tensors.push_back(t);
+      any |= t->tensor.is_meta();
+    }
+  }
+  if (any) check_devices(op, tensors);
+  return any;
 }
 
 // In float32, with one operand that was not rounded to `dtype`; the result is.
@@ -475,13 +497,14 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     arguments.insert(arguments.end(), operands.begin(), operands.end());
     return call_library(vm, "_complex_function", arguments);
   }
-  if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && is_one_number(state, operands[*unrounded], dtype))
+  const bool meta = state.knows_meta && are_meta(state, op, operands);
+  if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && !meta && is_one_number(state, operands[*unrounded], dtype))
     return run_unrounded(vm, op, operands, dtype, *unrounded);
   Local<TensorObject> held[3];
   const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
     DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
-    held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted);
+    held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, meta);
   }
   Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);
   if (!direct && result->history.node) name_inputs(vm, op, result.get(), operands);

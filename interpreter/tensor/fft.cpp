@@ -20,6 +20,7 @@ Value transform(Vm& vm, Args& args) {
   if (x.dtype() != DType::F64 || !x.is_contiguous() || rank < 2 || x.size(rank - 1) != 2 ||
       x.size(rank - 2) < 1)
     raise_type_error(vm, "'x' must be contiguous pairs of float64");
+  if (x.is_meta()) return make_tensor(vm, Tensor::meta(DType::F64, x.sizes())).take();
   const bool inverse = truth(vm, args[1]);
   const int64_t length = x.size(rank - 2), count = x.numel() / (2 * length);
   Tensor out = Tensor::empty(DType::F64, x.sizes());

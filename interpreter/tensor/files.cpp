@@ -22,6 +22,7 @@
 #include "runtime/io/crc32.h"
 #include "runtime/io/npy.h"
 #include "runtime/io/safetensors.h"
+#include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
 namespace {
@@ -271,6 +272,7 @@ Local<TensorObject> contiguous(Vm& vm, const Value& v) {
 
 void write_tensor(Sink& sink, const Tensor& tensor) {
   const int64_t bytes = tensor.numel() * dtype_size(tensor.dtype());
+  refuse_meta_copy(tensor);
   if (bytes > 0) sink.write(tensor.data(), bytes);
 }
 
@@ -353,6 +355,7 @@ std::string_view bytes_of_piece(Vm& vm, const Value& piece) {
   if (Buffer::is_bytes_like(piece)) return Buffer(vm, piece);
   const Tensor& tensor = expect_tensor(vm, piece, "a piece")->tensor;
   if (!tensor.is_contiguous()) raise_value_error(vm, "a piece of a file must be contiguous");
+  refuse_meta_copy(tensor);
   const int64_t bytes = tensor.numel() * dtype_size(tensor.dtype());
   return bytes == 0 ? std::string_view()
                     : std::string_view(reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(bytes));
@@ -384,7 +387,7 @@ Value write_pieces(Vm& vm, Args& a) {
 Value data_pointer(Vm& vm, Args& a) {
   const Tensor& tensor = expect_tensor(vm, a[0], "tensor")->tensor;
   return Value::integer(
-      tensor.numel() ? static_cast<int64_t>(reinterpret_cast<intptr_t>(tensor.data())) : 0);
+      tensor.numel() && !tensor.is_meta() ? static_cast<int64_t>(reinterpret_cast<intptr_t>(tensor.data())) : 0);
 }
 
 Local<ModuleObject> make_files(Vm& vm) {

@@ -76,6 +76,7 @@ Value lu(Vm& vm, Args& args) {
 
 // A pivot outside of the matrix would be an exchange with foreign memory.
 void check_pivots(const Tensor& pivots, int64_t n, bool paired) {
+  if (pivots.is_meta()) return;
   const int32_t* values = pivots.data_as<int32_t>();
   for (int64_t i = 0; i < pivots.numel(); ++i) {
     const int64_t value = paired ? std::abs(int64_t{values[i]}) : values[i];
@@ -106,6 +107,7 @@ Value permutation(Vm& vm, Args& args) {
   const int64_t steps = sizes.back();
   if (steps > size) raise_value_error(vm, "more pivots than rows");
   sizes.back() = size;
+  if (pivots.is_meta()) return make_tensor(vm, Tensor::meta(DType::I64, sizes)).take();
   Tensor out = Tensor::empty(DType::I64, sizes);
   const int64_t count = size ? out.numel() / size : 0;
   for (int64_t i = 0; i < count; ++i) {

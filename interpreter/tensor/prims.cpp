@@ -4,6 +4,7 @@
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/prim_signature.h"
 #include "interpreter/tensor/storage_prims.h"
 #include "interpreter/tensor/transforms.h"
@@ -66,6 +67,7 @@ Value full_of_complex(Vm& vm, Args& args) {
   std::vector<Scalar> sizes;
   for (int64_t size : expect_sizes(vm, args[1], "sizes")) sizes.push_back(Scalar::of_int(size));
   const Tensor spread = run_op(Op::broadcast, {&number, 1}, sizes, {}).first;
+  if (makes_meta(vm)) return make_tensor(vm, Tensor::meta(spread.dtype(), spread.sizes())).take();
   return make_tensor(vm, run_op(Op::copy, {&spread, 1}, {}, {}).first).take();
 }
 
@@ -86,7 +88,10 @@ Value call_prim(Vm& vm, Args& args) {
   return make_tuple(vm, both).take();
 }
 
+// Nothing is drawn on device "meta".
 Value prim_rng_bits(Vm& vm, Args& args) {
+  if (makes_meta(vm))
+    return make_tensor(vm, Tensor::meta(expect_dtype(vm, args[1], "dtype"), expect_sizes(vm, args[0], "sizes"))).take();
   return random_bits(vm, expect_sizes(vm, args[0], "sizes"), expect_dtype(vm, args[1], "dtype")).take();
 }
 
@@ -159,7 +164,9 @@ Value prim_set_rng_state(Vm& vm, Args& args) {
 Value prim_tensor(Vm& vm, Args& args) {
   std::optional<DType> dtype;
   if (!args[1].is_none()) dtype = expect_dtype(vm, args[1], "dtype");
-  return make_tensor(vm, tensor_from_data(vm, args[0], dtype)).take();
+  Local<TensorObject> made = make_tensor(vm, tensor_from_data(vm, args[0], dtype));
+  if (makes_meta(vm)) made = to_meta(vm, made);
+  return made.take();
 }
 
 Value prim_to_list(Vm& vm, Args& args) {
@@ -481,7 +488,7 @@ Local<ModuleObject> make_prims(Vm& vm) {
     module.value(row.name, function.take());
   }
   for (const PrimFunction& f : kFunctions) module.function(f.name, f.signature, f.code);
-  for (const auto prims : {gradient_prims(), transform_prims(), node_prims()})
+  for (const auto prims : {gradient_prims(), transform_prims(), node_prims(), placement_prims()})
     for (const GradientPrim& f : prims) module.function(f.name, f.signature, f.code);
   for (const StoragePrim& f : storage_prims()) module.function(f.name, f.signature, f.code);
   TensorState& state = tensor_state(vm);

@@ -84,6 +84,8 @@ Value prim_resized(Vm& vm, Args& args) {
   const int64_t bytes = checked_mul(count, dtype_size(x.dtype()));
   Ref<Storage> storage = x.storage();
   if (bytes > storage->bytes()) {
+    if (x.is_meta())
+      return make_tensor(vm, Tensor(Storage::without_memory(bytes), x.dtype(), sizes, contiguous_strides(sizes), x.offset())).take();
     storage = Tensor::empty(DType::U8, {bytes}).storage();
     std::copy_n(x.storage()->data(), x.storage()->bytes(), storage->data());
     std::fill_n(storage->data() + x.storage()->bytes(), bytes - x.storage()->bytes(), std::byte{0});

@@ -8,13 +8,13 @@
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/native_math.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/print_tensor.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
 #include "interpreter/vm/numbers.h"
 #include "jit/autodiff/rules.h"
 #include "runtime/kernels/run_op.h"
-#include "runtime/tensor/small_floats.h"
 
 namespace tsc::interp {
 namespace {
@@ -165,10 +165,11 @@ Value tensor_repr_slot(Vm& vm, const Value& self) {
 
 Value tensor_format(Vm& vm, const Value& self, StrObject* spec) {
   TensorObject* x = self_of(self);
-  if (x->tensor.rank() == 0 && spec->size)
+  const bool is_number = x->tensor.rank() == 0 && !x->tensor.is_meta();
+  if (is_number && spec->size)
     return str_value(vm, format(vm, tensor_item(vm, x->tensor), spec->view()));
   if (spec->size) raise_type_error(vm, "unsupported format string passed to Tensor.__format__");
-  return str_value(vm, x->tensor.rank() == 0 && !x->needs_grad() && !is_batched(x)
+  return str_value(vm, is_number && !x->needs_grad() && !is_batched(x)
                            ? to_string(vm, tensor_item(vm, x->tensor))
                            : tensor_text(vm, x));
 }
@@ -269,6 +270,11 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
       raise(vm, vm.exceptions().RuntimeError,
             "attempting to assign a gradient of size '" + sizes_text(grad->tensor.sizes()) + "' to a tensor of size '" +
                 sizes_text(x->tensor.sizes()) + "'. Please ensure that the gradient and the tensor are the same size");
+    if (grad->tensor.is_meta() != x->tensor.is_meta())
+      raise(vm, vm.exceptions().RuntimeError,
+            "attempting to assign a gradient with device type '" + std::string(device_name(grad->tensor)) +
+                "' to a tensor with device type '" + std::string(device_name(x->tensor)) +
+                "'. Please ensure that the gradient and the tensor are on the same device");
     if (grad->tensor.dtype() != x->tensor.dtype())
       refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
     x->grad = value;
@@ -289,6 +295,9 @@ Value get_data(Vm& vm, const Value& self) {
 }
 void set_data(Vm& vm, const Value& self, const Value& value) {
   TensorObject* source = expect_tensor(vm, value, "data");
+  if (source->tensor.is_meta() != self_of(self)->tensor.is_meta())
+    raise(vm, vm.exceptions().RuntimeError,
+          "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type.");
   note_tensor_store(vm, self_of(self), kTensorData);
   self_of(self)->tensor = source->tensor;
 }
@@ -315,8 +324,9 @@ Value get_base(Vm&, const Value& self) {
 Value method_is_view(Vm&, Args& args) { return Value::boolean(base_of(self_of(args[0]))); }
 
 Value method_data_ptr(Vm&, Args& args) {
-  return Value::integer(static_cast<int64_t>(
-      reinterpret_cast<uintptr_t>(self_of(args[0])->tensor.data())));
+  const Tensor& x = self_of(args[0])->tensor;
+  return Value::integer(x.is_meta() ? x.offset() * dtype_size(x.dtype())
+                                    : static_cast<int64_t>(reinterpret_cast<uintptr_t>(x.data())));
 }
 Value method_storage_offset(Vm&, Args& args) {
   return Value::integer(self_of(args[0])->tensor.offset());
@@ -551,50 +561,6 @@ Value call_library(Vm& vm, const char* name, std::span<const Value> args) {
 
 void note_tensor_store(Vm& vm, TensorObject* tensor, std::string_view what) {
   if (tensor->watched()) [[unlikely]] note_store(vm, tensor, intern(vm, what).value());
-}
-
-namespace {
-
-template <class T>
-Value complex_value(Vm& vm, Complex<T> z) {
-  return make_complex(vm, {z.re, z.im});
-}
-
-template <class S>
-Scalar scalar_of(S x) {
-  if constexpr (std::is_same_v<S, bool>) return Scalar::of_bool(x);
-  else if constexpr (std::is_integral_v<S>) return Scalar::of_int(x);
-  else if constexpr (!kIsComplex<S>) return Scalar::of_float(widen(x));
-  else if (x.im == 0) return Scalar::of_float(x.re);
-  throw Error(ErrorKind::RuntimeError, "value cannot be converted to type double without overflow");
-}
-
-}  // namespace
-
-Scalar tensor_scalar(const Tensor& tensor) {
-  if (tensor.numel() != 1)
-    throw Error(ErrorKind::RuntimeError, "a Tensor with " + std::to_string(tensor.numel()) +
-                                             " elements cannot be converted to Scalar");
-  switch (tensor.dtype()) {
-#define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
-  case DType::id: return scalar_of(*tensor.data_as<storage>());
-#include "runtime/tensor/dtypes.def"
-  }
-  __builtin_unreachable();
-}
-
-Value tensor_item(Vm& vm, const Tensor& tensor) {
-  if (tensor.numel() == 1 && is_complex(tensor.dtype())) {
-    if (tensor.dtype() == DType::C128) return complex_value(vm, *tensor.data_as<Complex<double>>());
-    return complex_value(vm, *tensor.data_as<Complex<float>>());
-  }
-  Scalar s = tensor_scalar(tensor);
-  switch (s.kind) {
-    case Scalar::Kind::Bool: return Value::boolean(s.i != 0);
-    case Scalar::Kind::Int: return Value::integer(s.i);
-    case Scalar::Kind::Float: break;
-  }
-  return Value::real(s.f);
 }
 
 }  // namespace tsc::interp

@@ -108,13 +108,14 @@ class Pass final : TapeNode::Pass {
                   "grad can be implicitly created only for real scalar outputs but got torch." +
                       std::string(dtype_name(root.tensor.dtype())));
     }
+    if (root.tensor.is_meta()) return {Tensor::meta(root.tensor.dtype(), root.tensor.sizes()), {}, nullptr};
     std::vector<Scalar> scalars = {Scalar::of_float(1.0)};
     for (int64_t size : root.tensor.sizes()) scalars.push_back(Scalar::of_int(size));
     OpAttributes attributes;
     attributes.dtype = root.tensor.dtype();
     return {run_op(Op::full, {}, scalars, attributes).first, {}, nullptr};
   }
-  static const TapeTensor& checked(const TapeTensor& root, const TapeTensor& gradient) {
+  static TapeTensor checked(const TapeTensor& root, const TapeTensor& gradient) {
     if (!(root.tensor.sizes() == gradient.tensor.sizes())) {
       throw Error(ErrorKind::RuntimeError,
                   "Mismatch in shape: grad_output[0] has a shape of torch.Size(" +
@@ -128,6 +129,9 @@ class Pass final : TapeNode::Pass {
                       std::string(dtype_name(gradient.tensor.dtype())) + " and output[0] has a dtype of torch." +
                       std::string(dtype_name(root.tensor.dtype())) + ".");
     }
+    if (root.tensor.is_meta() && !gradient.tensor.is_meta())
+      return {Tensor::meta(gradient.tensor.dtype(), gradient.tensor.sizes()), gradient.history, gradient.leaf};
+    if (!root.tensor.is_meta()) refuse_meta_copy(gradient.tensor);
     return gradient;
   }
 
@@ -241,7 +245,7 @@ class Pass final : TapeNode::Pass {
   static void check_numbers(const TapeNode& node, std::span<const TapeTensor> inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& x = inputs[i].tensor;
-      if (!x.defined() || !is_floating(x.dtype()) || x.numel() == 0) continue;
+      if (!x.defined() || !is_floating(x.dtype()) || x.numel() == 0 || x.is_meta()) continue;
       const Tensor both[] = {x, x};
       const Tensor same = run_op(Op::eq, both, {}, {}).first;
       OpAttributes attributes;

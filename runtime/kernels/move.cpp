@@ -96,6 +96,7 @@ Tensor run_concat(const OpCall& call) {
 }  // namespace
 
 Tensor copy_of(const Tensor& x) {
+  if (x.is_meta()) return Tensor::meta(x.dtype(), x.sizes());
   Tensor out = Tensor::empty(x.dtype(), x.sizes());
   if (out.numel() > 0) copy_to_contiguous(out.data(), x);
   return out;
@@ -113,6 +114,8 @@ void copy_into(const Tensor& target, const Tensor& source) {
     throw Error(ErrorKind::RuntimeError,
                 "more than one element of the written-to tensor refers to a single memory location; "
                 "clone() the tensor before writing to it");
+  if (target.is_meta()) return;
+  refuse_meta_copy(source);
   Span to = bytes_of(target), from = bytes_of(source);
   if (to.low < from.high && from.low < to.high) {
     bool identical = target.data() == source.data() && target.strides() == source.strides();

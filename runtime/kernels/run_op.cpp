@@ -5,6 +5,27 @@
 
 namespace tsc {
 
+namespace {
+
+// What is known of the results without their elements.
+OpResults run_without_memory(const OpCall& call) {
+  const OpRow& row = op_row(call.op);
+  if (row.flags & kView) return row.family == Family::View ? run_view(call) : run_move(call);
+  if (row.flags & kDynamicSize)
+    throw Error(ErrorKind::NotImplementedError,
+                "The register_meta function for torch." + std::string(row.name) +
+                    "() raises unimplemented by default, as a correct data-independent implementation does not exist. "
+                    "This implementation returns a fake value, assuming all elements of the tensor are non-zero. To "
+                    "enable this registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' "
+                    "to True.");
+  const Sizes sizes = infer_sizes(call);
+  OpResults results{Tensor::meta(infer_dtype(call), sizes), {}};
+  if (call.op == Op::sort) results.second = Tensor::meta(infer_dtype(call, 1), sizes);
+  return results;
+}
+
+}  // namespace
+
 OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar> scalars,
                  const OpAttributes& attributes) {
   using Driver = OpResults (*)(const OpCall&);
@@ -12,7 +33,17 @@ OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar>
       run_elementwise, run_elementwise, run_elementwise, run_create, run_view, run_move,
       run_index,       run_reduce,      run_scan,        run_sort,   run_contract,
       run_window};
+  for (const Tensor& x : tensors)
+    if (x.is_meta()) [[unlikely]] return run_without_memory({op, tensors, scalars, attributes});
   return kDrivers[static_cast<size_t>(op_row(op).family)]({op, tensors, scalars, attributes});
+}
+
+Tensor create_meta(Op op, std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  return run_without_memory({op, {}, scalars, attributes}).first;
+}
+
+void refuse_meta_copy(const Tensor& x) {
+  if (x.is_meta()) throw Error(ErrorKind::NotImplementedError, "Cannot copy out of meta tensor; no data!");
 }
 
 Sizes infer_sizes(const OpCall& call) {

@@ -2,6 +2,8 @@
 // Runs one primitive with its reference kernel: the oracle of every compiled kernel, and the eager path.
 // Allocates the results, except that View ops return views where the layout allows. Inputs may have any
 // strides. Fully checked: wrong dtypes, shapes, indices raise tsc::Error.
+// Where an operand is a meta tensor nothing is computed: the result is a meta tensor of the sizes, dtype and strides that
+// it would have. NotImplementedError where only the elements tell the size.
 // Knows tensors and the op table; no graph, no autograd.
 #include <span>
 
@@ -20,6 +22,13 @@ OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar>
 
 // Writes the elements of `source` (same sizes and dtype) into `target` through its strides.
 // Exact when the two overlap (as if source were copied first).
+// A meta target takes anything; out of a meta source there is nothing to copy: NotImplementedError.
 void copy_into(const Tensor& target, const Tensor& source);
+
+// A Create op on device "meta".
+Tensor create_meta(Op op, std::span<const Scalar> scalars, const OpAttributes& attributes);
+
+// NotImplementedError in PyTorch's words if x is a meta tensor, whose elements nobody can have.
+void refuse_meta_copy(const Tensor& x);
 
 }  // namespace tsc

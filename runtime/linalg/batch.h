@@ -18,18 +18,18 @@ inline Int to_int(int64_t size) {
   return static_cast<Int>(size);
 }
 
-// The matrices of one operand; `lead` is at least 1, which LAPACK demands of empty ones too.
+// The matrices of one operand, none of a meta tensor; `lead` is at least 1, which LAPACK demands of empty ones too.
 template <class T>
 struct Matrices {
   T* data;
   Int rows, columns, lead;
   int64_t count;
   explicit Matrices(const Tensor& x)
-      : data(x.data_as<T>()),
+      : data(x.is_meta() ? nullptr : x.data_as<T>()),
         rows(to_int(x.size(x.rank() - 1))),
         columns(to_int(x.size(x.rank() - 2))),
         lead(std::max<Int>(rows, 1)),
-        count(1) {
+        count(x.is_meta() ? 0 : 1) {
     for (int64_t axis = 0; axis < x.rank() - 2; ++axis) count *= x.size(axis);
   }
   int64_t size() const { return int64_t{rows} * columns; }
@@ -46,7 +46,7 @@ inline Sizes batch_sizes(const Tensor& x, int64_t matrix_axes = 2) {
 inline Tensor beside(const Tensor& x, DType dtype, std::initializer_list<int64_t> more) {
   Sizes sizes = batch_sizes(x);
   for (int64_t size : more) sizes.push_back(size);
-  return Tensor::empty(dtype, sizes);
+  return x.is_meta() ? Tensor::meta(dtype, sizes) : Tensor::empty(dtype, sizes);
 }
 
 // Calls body(i) for every matrix of a batch, on several threads where each is worth it.

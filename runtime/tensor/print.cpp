@@ -194,9 +194,11 @@ std::string tensor_repr(const Tensor& x, std::string_view suffix, const PrintOpt
   constexpr int64_t kIndent = 7;  // the length of "tensor("
   std::string text = "tensor(";
   std::vector<std::string> suffixes;
-  bool empty = x.numel() == 0;
-  text += empty ? "[]" : Printer(x, options).body(kIndent);
-  if (empty ? x.rank() != 1 : options.edge_items == 0) {
+  const bool meta = x.is_meta();
+  bool empty = x.numel() == 0 || meta;  // no element is shown
+  text += meta ? "..." : empty ? "[]" : Printer(x, options).body(kIndent);
+  if (meta) suffixes.push_back("device='meta'");
+  if (meta ? true : empty ? x.rank() != 1 : options.edge_items == 0) {
     std::string size = "size=(";
     for (int64_t axis = 0; axis < x.rank(); ++axis)
       size += (axis ? ", " : "") + std::to_string(x.size(axis));

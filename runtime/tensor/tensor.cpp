@@ -33,6 +33,13 @@ Ref<Storage> Storage::borrow(void* data, int64_t bytes, std::function<void()> de
   return storage;
 }
 
+Ref<Storage> Storage::without_memory(int64_t bytes) {
+  Ref<Storage> storage(new Storage());
+  storage->bytes_ = bytes;
+  storage->has_memory_ = false;
+  return storage;
+}
+
 // The lender's memory stays borrowed until the last view dies: somebody may have its address.
 void Storage::copy_on_write() {
   if (bytes_ > 0) {
@@ -51,7 +58,11 @@ Storage::~Storage() {
   if (deleter_) deleter_();
 }
 
-Tensor Tensor::empty(DType dtype, const Sizes& sizes) {
+namespace {
+
+// Row-major, over what `allocate` makes of the bytes that it takes.
+template <class Allocate>
+Tensor row_major(DType dtype, const Sizes& sizes, Allocate allocate) {
   int64_t rank = static_cast<int64_t>(sizes.size());
   if (rank > kMaxRank)
     throw Error(ErrorKind::RuntimeError, "a tensor has at most " + std::to_string(kMaxRank) +
@@ -69,8 +80,14 @@ Tensor Tensor::empty(DType dtype, const Sizes& sizes) {
     count = checked_mul(count, size);
   }
   int64_t bytes = checked_mul(count, dtype_size(dtype));
-  return Tensor(Storage::allocate(bytes), dtype, sizes, std::move(strides), 0);
+  return Tensor(allocate(bytes), dtype, sizes, std::move(strides), 0);
 }
+
+}  // namespace
+
+Tensor Tensor::empty(DType dtype, const Sizes& sizes) { return row_major(dtype, sizes, Storage::allocate); }
+
+Tensor Tensor::meta(DType dtype, const Sizes& sizes) { return row_major(dtype, sizes, Storage::without_memory); }
 
 int64_t Tensor::numel() const {
   int64_t count = 1;  // cannot overflow: checked when the tensor was made

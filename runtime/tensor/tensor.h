@@ -29,11 +29,15 @@ class Storage : public RefCounted {
   // `read_only` is never written: prepare_write() puts a copy in its place first.
   static Ref<Storage> borrow(void* data, int64_t bytes, std::function<void()> deleter,
                              bool read_only = false);
+  // No memory: what a tensor of device "meta" lies in, of which only the size is known. data() is null, and whoever
+  // would read or write elements asks first.
+  static Ref<Storage> without_memory(int64_t bytes);
   ~Storage() override;
 
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   bool read_only() const { return read_only_; }
+  bool has_memory() const { return has_memory_; }
   // Before every write; all views of this storage see the copy that a read-only one gets.
   void prepare_write() {
     if (read_only_) [[unlikely]] copy_on_write();
@@ -47,6 +51,7 @@ class Storage : public RefCounted {
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
   bool read_only_ = false;
+  bool has_memory_ = true;
   int64_t capacity_ = 0;             // of the allocator's block
   Ref<CachingAllocator> allocator_;  // null: borrowed; the block returns here from any thread
   std::function<void()> deleter_;    // of borrowed memory
@@ -64,7 +69,10 @@ class Tensor {
 
   // A fresh contiguous tensor with undefined contents. ValueError for a negative size.
   static Tensor empty(DType dtype, const Sizes& sizes);
+  // The same without memory: a tensor of device "meta", of any size.
+  static Tensor meta(DType dtype, const Sizes& sizes);
 
+  bool is_meta() const { return storage_ && !storage_->has_memory(); }
   bool defined() const { return static_cast<bool>(storage_); }
   DType dtype() const { return dtype_; }
   int64_t rank() const { return static_cast<int64_t>(sizes_.size()); }

@@ -7,6 +7,7 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/compiler/region_host.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/vm_access.h"
 #include "jit/autodiff/split.h"
@@ -65,22 +66,23 @@ void Compiler::forget_frame(const Frame* frame) {
 
 // ---- entry ----
 
-// Inside vmap, forward mode, anomaly mode and hooks of saved tensors every operation is interpreted.
-bool Compiler::is_blocked() const {
+// Inside vmap, forward mode, anomaly mode and hooks of saved tensors every operation is interpreted, and where new
+// tensors have no memory.
+bool Compiler::is_blocked(const Frame& frame) const {
   const AutogradState* state = tensors().autograd.get();
-  return state && state->blocks_regions();
+  return (state && state->blocks_regions()) || makes_meta(vm_, &frame);
 }
 
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
   const CompiledMark& mark = *mark_of(frame.function);
-  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked()) return EnterResult::Interpret;
+  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
   if (!mark.never) return enter(frame, result, true);
   Requests::begin_disabled(frame, mark);
   return EnterResult::Interpret;
 }
 
 EnterResult Compiler::enter_at(Vm&, Frame& frame, Value& result) {
-  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked()) return EnterResult::Interpret;
+  if (!options_.enabled || demands_.stance == Stance::ForceEager || is_blocked(frame)) return EnterResult::Interpret;
   if (runs_.goes_on_eagerly(frame) || goes_on_first_call(frame)) return EnterResult::Interpret;
   return enter(frame, result, false);
 }

@@ -71,7 +71,7 @@ class Compiler : public CompilerHooks, public Watchers {
   };
 
   EnterResult enter(Frame& frame, Value& result, bool at_start);
-  bool is_blocked() const;
+  bool is_blocked(const Frame& frame) const;
   static bool holds_end(const Frame& frame);
   std::optional<uint32_t> captures_of_a_place(const CompileSettings& settings) const;
   bool may_capture(const Site& site, const CodeObject* code, const CompileSettings& settings) const;

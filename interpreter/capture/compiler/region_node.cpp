@@ -83,6 +83,7 @@ class RegionNode : public jit::TapeNode {
     if (all_freed_) jit::throw_history_freed();
     walked_.clear();
     BackwardRequest request;
+    for (const jit::TapeTensor& gradient : output_gradients) refuse_meta_copy(gradient.tensor);
     for (const jit::TapeTensor& gradient : output_gradients) request.present.push_back(gradient.tensor.defined());
     request.inspected.assign(pass.inspected().begin(), pass.inspected().end());
     request.add_up = request.inspected.empty() && !pass.create_graph() && may_add_up(pass);

@@ -256,6 +256,7 @@ ExitFrame Exits::write_frame(const AFrame& frame, bool innermost, RecipeWriter& 
   // Or in a handler, if the call raises.
   const lang::ExceptionEntry* handler = innermost ? nullptr : lang::find_handler(code, frame.pc);
   const lang::RegisterSet* handled = handler ? &lang::live_registers(code, handler->handler) : nullptr;
+  const size_t device = device_parameter(frame.code.get()), parameters = code.parameters.names.size();
   const size_t shown = shows_variables(code) ? code.register_names.size() : 0;
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
     bool needed = here.contains(reg) || reg < shown;
@@ -266,7 +267,7 @@ ExitFrame Exits::write_frame(const AFrame& frame, bool innermost, RecipeWriter& 
       const bool kept = handled && reg < handler->temporaries && reg != handler->reg && handled->contains(reg);
       needed = after || kept || (needed && !consumed);
     }
-    needed = needed || is_generator_from_outside(frame.registers[reg]);
+    needed = needed || (reg == device && device < parameters) || is_generator_from_outside(frame.registers[reg]);
     if (!needed || frame.registers[reg].is_undefined()) continue;
     out.registers.push_back({reg, writer.write(frame.registers[reg])});
   }

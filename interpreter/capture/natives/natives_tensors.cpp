@@ -122,8 +122,20 @@ Av prim_item(Capture& capture, Arguments& arguments) {
 }
 
 Av prim_is_tensor(Capture& capture, Arguments& arguments) {
-  return Av::boolean(capture.tensors().tensor_of(at(arguments, 0)) != nullptr);
+  const Av& x = at(arguments, 0);
+  // One for the interpreter, which is only handed on here, may be known by its class alone (Inputs::load_value).
+  if (is_virtual(x, VirtualKind::Instance))
+    return Av::boolean(capture.attributes().type_of_av(x)->is_subtype_of(tensor_state(capture.vm()).tensor_type));
+  return Av::boolean(capture.tensors().tensor_of(x) != nullptr);
 }
+
+// Tensors of device meta are left to the interpreter (Inputs::tensor_input), and so is where new ones are made there.
+Av prim_is_meta(Capture& capture, Arguments& arguments) {
+  (void)capture.tensors().share_tensor(at(arguments, 0));
+  return Av::boolean(false);
+}
+
+Av prim_meta_default(Capture&, Arguments&) { return Av::boolean(false); }
 
 Av prim_to_dtype(Capture& capture, Arguments& arguments) {
   const Av& dtype = at(arguments, 1);
@@ -312,6 +324,8 @@ constexpr NativeRow kTensors[] = {
     {"_prims.shares_storage", prim_shares_storage},
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},
+    {"_prims.is_meta", prim_is_meta},
+    {"_prims.meta_default", prim_meta_default},
     {"_prims.to_dtype", prim_to_dtype},
     {"_prims.wide", prim_wide},
     {"_prims.holds", prim_holds},

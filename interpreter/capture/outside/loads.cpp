@@ -22,7 +22,7 @@ uint64_t tensor_key(const TensorObject& t) {
   return static_cast<uint64_t>(t.tensor.dtype()) | static_cast<uint64_t>(t.tensor.rank()) << 8 |
          static_cast<uint64_t>(t.requires_grad) << 16 |
          static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
-         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | static_cast<uint64_t>(static_cast<bool>(t.extra)) << 20 |
+         static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | static_cast<uint64_t>(t.extra || t.tensor.is_meta()) << 20 |
          uint64_t{1} << 63;
 }
 
@@ -66,9 +66,9 @@ Av Inputs::add_input(uint32_t source, Check check, const Value& now) {
 
 namespace {
 
-// Of inference mode, outside of it, or with a tangent: the interpreter refuses some of its operations.
+// Of inference mode, outside of it, or with a tangent: the interpreter refuses some of its operations. Or of device "meta".
 bool is_for_the_interpreter(const TensorObject& tensor, const Modes& modes) {
-  return tensor.extra && !(is_inference(&tensor) && modes.inference);
+  return tensor.tensor.is_meta() || (tensor.extra && !(is_inference(&tensor) && modes.inference));
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ Av Inputs::known_by_identity(const Value& now) {
 Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   if (is_for_the_interpreter(*tensor, modes_)) {
     plan_.sources.resize(source);  // it was added for this
-    break_here(BreakReason::unknown_object, "a tensor of inference mode or with a tangent");
+    break_here(BreakReason::unknown_object, "a tensor of inference mode, with a tangent or of device meta");
   }
   EntrySource& entry = plan_.sources[source];
   entry.check = Check::Tensor;

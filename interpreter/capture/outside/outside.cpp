@@ -52,6 +52,12 @@ bool is_plain_function(const FunctionObject& function) { return !function.compil
 
 bool is_library(const CodeObject* code) { return lang::is_library_file(code->code->file()); }
 
+size_t device_parameter(const CodeObject* code) {
+  const std::vector<std::string>& names = code->code->parameters.names;
+  if (!is_library(code)) return names.size();
+  return static_cast<size_t>(std::find(names.begin(), names.end(), "device") - names.begin());
+}
+
 bool Structures::is_tuple_by_items(const Value& v) {
   if (!is_bare_tuple(v)) return false;
   Type* type = v.object()->type;

@@ -47,9 +47,11 @@ void Frames::enter_frame(const Frame& frame) {
   }
   const lang::RegisterSet& live = lang::live_registers(*frame.code->code, frame.pc);
   const size_t shown = shows_variables(*frame.code->code) ? frame.code->code->register_names.size() : 0;
+  const size_t device = device_parameter(frame.code), parameters = frame.code->code->parameters.count();
   for (uint32_t reg = 0; reg < frame.register_count; ++reg) {
     const Value& v = frame.registers[reg];
-    if (!live.contains(reg) && reg >= shown && !is_kind(v, Kind::Generator)) continue;
+    const bool is_device = reg == device && device < parameters;
+    if (!live.contains(reg) && reg >= shown && !is_device && !is_kind(v, Kind::Generator)) continue;
     if (v.is_undefined() && (frame.pc == 0 || reg >= frame.code->code->register_names.size())) continue;
     EntrySource source;
     source.form = EntrySource::Form::Register;

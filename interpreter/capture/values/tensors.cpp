@@ -16,6 +16,7 @@
 #include "interpreter/capture/written/effects.h"
 #include "interpreter/capture/written/writes.h"
 #include "interpreter/tensor/elementwise.h"
+#include "interpreter/tensor/placement.h"
 
 namespace tsc::interp {
 namespace {
@@ -96,8 +97,37 @@ Av Tensors::new_tensor(ValueId id, bool requires_grad) {
   return Av::of(tensor);
 }
 
+namespace {
+
+// A tensor that the region only hands on.
+bool is_tensor_from_elsewhere(const TensorState& state, const Av& v) {
+  if (v.is_constant()) return as_tensor(state, v.value) != nullptr;
+  return is_virtual(v, VirtualKind::Instance) && static_cast<const VInstance&>(*v.object).type->is_subtype_of(state.tensor_type);
+}
+
+// What the interpreter finds by makes_meta (tensor/placement.h), of what the region knows: what it does not know may be.
+bool may_make_meta(Vm& vm, Frames& frames) {
+  const TensorState& state = tensor_state(vm);
+  if (!state.knows_meta) return false;
+  for (size_t at = frames.frame_count(); at-- > 0 && is_library(frames.frame_at(at).code.get());) {
+    const AFrame& frame = frames.frame_at(at);
+    const size_t device = device_parameter(frame.code.get()), parameters = frame.code->code->parameters.count();
+    for (size_t i = 0; i < parameters; ++i) {
+      const VCell* cell = as<VCell>(frame.registers[i]);
+      const Av& v = cell ? cell->content : frame.registers[i];
+      const bool says = i == device && !v.is_undefined() && !v.is_none();
+      if (says) return !v.is_constant() || names_meta(vm, v.value);
+      if (is_tensor_from_elsewhere(state, v)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
                     int result) {
+  if (tensors.empty() && may_make_meta(vm_, frames_)) break_here(BreakReason::unknown_object, "a new tensor of device meta");
   std::vector<ValueId> ids;
   bool any_grad = false;
   for (const Av& av : tensors) {

@@ -105,6 +105,11 @@ void grad_tanh(GradientCall& c) {
   c.out[0] = e.mul(c.g(), e.sub(e.like(c.r(), 1.0), squared(e, c.r())));
 }
 
+void grad_sigmoid(GradientCall& c) {
+  Emit e(c.b);
+  c.out[0] = e.mul(e.mul(c.g(), e.sub(e.like(c.r(), 1.0), c.r())), c.r());
+}
+
 void grad_erf(GradientCall& c) {
   Emit e(c.b);
   const ValueId bell = e.op(Op::exp, {e.neg(squared(e, c.x()))});

@@ -31,6 +31,7 @@ void grad_asin(GradientCall& call);
 void grad_acos(GradientCall& call);
 void grad_atan(GradientCall& call);
 void grad_tanh(GradientCall& call);
+void grad_sigmoid(GradientCall& call);
 void grad_erf(GradientCall& call);
 void grad_erfinv(GradientCall& call);
 void grad_add(GradientCall& call);

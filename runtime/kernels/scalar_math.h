@@ -35,6 +35,7 @@
   X(acos)                        \
   X(atan)                        \
   X(tanh)                        \
+  X(sigmoid)                     \
   X(erf)                         \
   X(erfinv)
 #define TSC_SCALAR_MATH_BINARY(X) \

@@ -1,5 +1,5 @@
 #pragma once
-// exp, exp2, expm1, tanh. x = k * ln2 + r with |r| <= ln2 / 2; a polynomial for exp(r); 2^k from
+// exp, exp2, expm1, tanh, sigmoid. x = k * ln2 + r with |r| <= ln2 / 2; a polynomial for exp(r); 2^k from
 // bits.
 #include "runtime/kernels/scalar_math_common.h"
 
@@ -138,6 +138,14 @@ TSC_MATH FloatOf<M> tanh(M& m, FloatOf<M> x) {
   auto quotient = m.div(h, m.add(h, m.constant(1.0)));
   auto small = m.fma(m.neg(h), quotient, h);
   return with_sign(m, m.select(m.lt(a, m.constant(0.5)), small, quotient), x);
+}
+
+// 1 / (1 + e) or, below zero, e / (1 + e) with e = exp(-|x|), which does not overflow.
+template <class M>
+TSC_MATH FloatOf<M> sigmoid(M& m, FloatOf<M> x) {
+  auto one = m.constant(1.0);
+  auto e = exp(m, m.neg(m.abs(x)));
+  return m.div(m.select(m.lt(x, m.constant(0.0)), e, one), m.add(one, e));
 }
 
 }  // namespace tsc::scalar_math

@@ -492,6 +492,7 @@ OPS = {
     "tan": lambda: unary(torch.tan, FLOATS), "asin": lambda: unary(torch.asin, FLOATS),
     "acos": lambda: unary(torch.acos, FLOATS), "atan": lambda: unary(torch.atan, FLOATS),
     "tanh": lambda: unary(torch.tanh, FLOATS),
+    "sigmoid": lambda: unary(torch.sigmoid, FLOATS),
     # PyTorch's bfloat16 erf is 0 for what is tiny.
     "erf": lambda: unary(torch.erf, [F32, F64]) + unary(torch.erf, [BF16, F16], lambda v: v == 0 or not abs(v) < 1e-6),
     "erfinv": lambda: unary(torch.erfinv, FLOATS), "logical_not": lambda: unary(torch.logical_not, EVERY),

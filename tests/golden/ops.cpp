@@ -31,7 +31,7 @@ const std::map<std::string, Bound>& bounds() {
               {"log", {2, 2, 1}},  {"log2", {2, 2, 1}},  {"log1p", {2, 2, 1}},
               {"sin", {2, 2, 1}},  {"cos", {2, 2, 1}},   {"tan", {4, 4, 1}},
               {"asin", {2, 2, 1}}, {"acos", {2, 2, 1}},  {"atan", {2, 2, 1}},
-              {"tanh", {3, 3, 1}}, {"erf", {3, 3, 1}},   {"erfinv", {4, 4, 1}},
+              {"tanh", {3, 3, 1}}, {"sigmoid", {3, 3, 1}}, {"erf", {3, 3, 1}},   {"erfinv", {4, 4, 1}},
               {"pow", {3, 3, 1}},  {"atan2", {3, 3, 1}}, {"rsqrt", {1, 1, 1}},
               {"sqrt", {0, 1, 0}},  // PyTorch's f64 square root of 0.5 is not the nearest number
           };

@@ -37,6 +37,8 @@ double ulps(T got, Real exact) {
   return static_cast<double>(std::fabs((std::isinf(got) ? overflowed : Real(got)) - exact) / unit);
 }
 
+Real exact_sigmoid(Real x) { return 1 / (1 + std::exp(-x)); }
+
 // By Newton's method on erfc, from a double's inverse.
 Real exact_erfinv(Real x) {
   const Real a = std::fabs(x);
@@ -76,7 +78,7 @@ const UnaryRow kRows[] = {
     ROW(log, std::log, 1, 1),       ROW(log2, std::log2, 1, 1), ROW(log1p, std::log1p, 1.6, 1.5),
     ROW(sin, std::sin, 1, 1),       ROW(cos, std::cos, 1, 1),   ROW(tan, std::tan, 1.2, 1.2),
     ROW(asin, std::asin, 1, 1),     ROW(acos, std::acos, 1, 1), ROW(atan, std::atan, 2, 2),
-    ROW(tanh, std::tanh, 2, 2), ROW(erf, std::erf, 1.2, 1),   ROW(erfinv, exact_erfinv, 2, 2),
+    ROW(tanh, std::tanh, 2, 2),     ROW(sigmoid, exact_sigmoid, 2.5, 2.5), ROW(erf, std::erf, 1.2, 1),   ROW(erfinv, exact_erfinv, 2, 2),
 };
 
 template <class T, class Check>

@@ -81,13 +81,23 @@ ValueId Emit::reversed_cumsum(ValueId x, int64_t axis) {
 }
 
 ValueId Emit::positions(ValueId offset, const Values& sizes, const Values& strides) {
-  ValueId position = b.fill(offset, sizes, DType::I64);
-  for (size_t k = 0; k < sizes.size(); ++k) {
+  if (sizes.empty()) return b.fill(offset, sizes, DType::I64);
+  // From the last axis on: what is added for an axis is as long as that axis, and all elements are touched once.
+  ValueId position = kNoValue;
+  for (size_t k = sizes.size(); k-- > 0;) {
     OpAttributes attributes;
-    attributes.axes = {static_cast<int64_t>(k)};
+    attributes.axes = {0};
     attributes.dtype = DType::I64;
-    const ValueId index = b.op(Op::iota, {}, sizes, attributes);
-    position = add(position, mul(index, b.fill(strides[k], sizes, DType::I64)));
+    const Values line = {sizes[k]}, tail(sizes.begin() + static_cast<ptrdiff_t>(k), sizes.end());
+    ValueId along = mul(b.op(Op::iota, {}, line, attributes), b.fill(strides[k], line, DType::I64));
+    if (k == 0) along = add(along, b.fill(offset, line, DType::I64));
+    if (position == kNoValue) {
+      position = along;
+      continue;
+    }
+    Values column(tail.size(), number(1));
+    column[0] = sizes[k];
+    position = add(op(Op::broadcast, {reshape(along, column)}, tail), op(Op::broadcast, {position}, tail));
   }
   return position;
 }

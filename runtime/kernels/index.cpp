@@ -154,6 +154,18 @@ Tensor run_index_add(const OpCall& call) {
   visit_dtype(out.dtype(), [&]<class S>() {
     S* result = out.data_as<S>();
     const S* added = values.data_as<S>();
+    if (around.inner == 1) {
+      parallel_for(around.outer, grain_for(2.0 * static_cast<double>(picks) + 1), [&](int64_t begin, int64_t end) {
+        for (int64_t outer = begin; outer < end; ++outer) {
+          S* line = result + outer * around.length;
+          const S* source = added + outer * picks;
+          for (int64_t pick = 0; pick < picks; ++pick)
+            store_element(line + places[pick], TSC_ISA::scalar::add(load_element(line + places[pick]),
+                                                                    load_element(source + pick)));
+        }
+      });
+      return;
+    }
     // A thread takes columns of the inner axes (of one outer index): no two share a place.
     constexpr int64_t kColumns = 64;
     int64_t tiles = (around.inner + kColumns - 1) / kColumns;

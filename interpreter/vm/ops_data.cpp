@@ -65,9 +65,6 @@ void NotIn(Vm& vm, Frame& f, Instruction i) {
 void GetIter(Vm& vm, Frame& f, Instruction i) {
   f.registers[i.a] = iterate(vm, f.registers[i.b]);
 }
-void LoadSubscrK(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = get_item(vm, f.registers[i.b], f.code->constants[i.c]);
-}
 void DeleteSubscr(Vm& vm, Frame& f, Instruction i) {
   delete_item(vm, f.registers[i.a], f.registers[i.b]);
 }

@@ -16,9 +16,9 @@ namespace {
 // A method taken from its class and called: the first argument must be of the class.
 void check_self(Vm& vm, const NativeFunction* f, const Args& args) {
   const Type* owner = static_cast<const Type*>(f->pointer);
-  const std::string called = owner->name + "." + f->name + "()";
-  if (args.count == 0) raise_type_error(vm, "unbound method " + called + " needs an argument");
-  if (type_of(vm, args[0])->is_subtype_of(owner)) return;
+  if (args.count && type_of(vm, args[0])->is_subtype_of(owner)) return;
+  if (args.count == 0)
+    raise_type_error(vm, "unbound method " + owner->name + "." + f->name + "() needs an argument");
   const std::string& given = type_name(vm, args[0]);
   bool wrapper = f->name.starts_with("__");
   raise_type_error(vm, wrapper ? "descriptor '" + f->name + "' requires a '" + owner->name +
@@ -147,7 +147,7 @@ Value call_softly(Vm& vm, const Value& callee, Args& args) {
       return slot(vm, kept, args);
     }
   }
-  raise_type_error(vm, "'" + type_name(vm, callee) + "' object is not callable");
+  return return_error(vm, vm.exceptions().TypeError, "'" + type_name(vm, callee) + "' object is not callable");
 }
 
 Value call(Vm& vm, const Value& callee, std::span<const Value> values) {

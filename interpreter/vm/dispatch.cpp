@@ -505,13 +505,10 @@ static void subscript(Vm& vm, const Value& container, const Value& key, Value& i
   const Type* type = key.is_int() && container.is_object() ? container.object()->type : nullptr;
   if (type == vm.types().list || type == vm.types().tuple) {  // the loop has looked at its items
     const char* message = type == vm.types().list ? "list index out of range" : "tuple index out of range";
-    vm.return_raised(make_exception(vm, vm.exceptions().IndexError, message));
+    return_error(vm, vm.exceptions().IndexError, message);
   } else {
-    item = get_item(vm, container, key);
+    item = get_item_softly(vm, container, key);
   }
-}
-static void return_missing_key(Vm& vm, const Value& key) {
-  vm.return_raised(make_exception(vm, vm.exceptions().KeyError, std::span<const Value>(&key, 1)));
 }
 static void advance(Vm& vm, const Value& iterator, Value& out, bool& more) { more = iterate_next(vm, iterator, out); }
 

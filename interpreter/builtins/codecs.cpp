@@ -31,6 +31,7 @@ constexpr EncodingRow kEncodings[] = {
 };
 
 const EncodingRow& encoding_named(Vm& vm, std::string_view given) {
+  if (given == kEncodings[0].alias) return kEncodings[0];
   std::string name(given);
   std::transform(name.begin(), name.end(), name.begin(), [](char c) {
     return c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -114,7 +114,7 @@ Value dict_item(Vm& vm, const Value& self, const Value& key) {
   if (self.object()->type != vm.types().dict)
     if (const Value* missing = lookup_in_type(self.object()->type, vm.names().missing))
       return call(vm, bind_attribute(vm, *missing, self, self.object()->type), {key});
-  raise_key_error(vm, key);
+  return return_key_error(vm, key);
 }
 void dict_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
   dict_set(vm, dict_of(self), key, value);
@@ -329,11 +329,11 @@ Value pop(Vm& vm, Args& a) {
     return v;
   }
   if (a.has(2)) return a[2];
-  return vm.return_raised(make_exception(vm, vm.exceptions().KeyError, std::span<const Value>(&a[1], 1)));
+  return return_key_error(vm, a[1]);
 }
 Value popitem(Vm& vm, Args& a) {
   DictObject* dict = dict_of(a[0]);
-  if (!dict->table.size()) raise_key_error(vm, str_value(vm, "popitem(): dictionary is empty"));
+  if (!dict->table.size()) return return_key_error(vm, str_value(vm, "popitem(): dictionary is empty"));
   uint32_t place = dict->table.used() - 1;
   while (!dict->table.entry(place).key) --place;
   Value pair = part_of(vm, dict->table.entry(place), Part::Items);

@@ -65,7 +65,6 @@ void exception_initialize(Vm& vm, const Value& self, Args& args) {
   if (e->type->is_subtype_of(vm.exceptions().SyntaxError)) settle_syntax_error(vm, e);
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     take_keyword(vm, e, args.keyword_names[i]->view(), args.keyword_values[i]);
-  if (args.keyword_count > 0 && e->type->is_subtype_of(vm.exceptions().AttributeError)) hint_attribute(vm, e);
 }
 Value exception_repr(Vm& vm, const Value& self) {
   ExceptionObject* e = exception_of(self);

@@ -127,7 +127,12 @@ Value print(Vm& vm, Args& a) {
   return Value::none();
 }
 
-Value len(Vm& vm, Args& a) { return Value::integer(length(vm, a[0])); }
+Value len(Vm& vm, Args& a) {
+  const Type* type = type_of(vm, a[0]);
+  if (!type->slots.length)
+    return return_error(vm, vm.exceptions().TypeError, "object of type '" + type->name + "' has no len()");
+  return Value::integer(type->slots.length(vm, a[0]));
+}
 Value abs_(Vm& vm, Args& a) { return unary(vm, UnaryOp::Absolute, a[0]); }
 Value repr_(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
 Value ascii_(Vm& vm, Args& a) { return str_value(vm, ascii(vm, a[0])); }
@@ -157,7 +162,7 @@ Local<StrObject> attribute_name(Vm& vm, const Value& v) {
 }
 Value getattr(Vm& vm, Args& a) {
   Local<StrObject> name = attribute_name(vm, a[1]);
-  if (!a.has(2)) return get_attribute(vm, a[0], name.get());
+  if (!a.has(2)) return get_attribute_softly(vm, a[0], name.get());
   Value v = find_attribute(vm, a[0], name);
   return v ? v : a[2];
 }
@@ -173,7 +178,7 @@ Value delattr(Vm& vm, Args& a) {
   return Value::none();
 }
 Value iter(Vm& vm, Args& a) {
-  if (!a.has(1)) return iterate(vm, a[0]);
+  if (!a.has(1)) return iterate_softly(vm, a[0]);
   return make_call_iterator(vm, a[0], a[1]);
 }
 Value next(Vm& vm, Args& a) {
@@ -227,7 +232,7 @@ Value extreme(Vm& vm, Args& args, const char* name, CompareOp op) {
   }
   if (best) return best;
   if (fallback) return fallback;
-  raise_value_error(vm, std::string(name) + "() arg is an empty sequence");
+  return return_error(vm, vm.exceptions().ValueError, std::string(name) + "() arg is an empty sequence");
 }
 Value min_(Vm& vm, Args& a) { return extreme(vm, a, "min", CompareOp::Lt); }
 Value max_(Vm& vm, Args& a) { return extreme(vm, a, "max", CompareOp::Gt); }
@@ -331,13 +336,13 @@ Value ord(Vm& vm, Args& a) {
   if (is_byte_string(a[0])) {
     const std::string_view data = byte_string(a[0]);
     if (data.size() == 1) return Value::integer(static_cast<uint8_t>(data[0]));
-    raise_type_error(vm, "ord() expected a character, but string of length " + std::to_string(data.size()) + " found");
+    return return_error(vm, vm.exceptions().TypeError, "ord() expected a character, but string of length " + std::to_string(data.size()) + " found");
   }
   if (!is_kind(a[0], Kind::Str))
-    raise_type_error(vm, "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
+    return return_error(vm, vm.exceptions().TypeError, "ord() expected string of length 1, but " + type_name(vm, a[0]) + " found");
   auto* s = cast<StrObject>(a[0]);
   if (s->length != 1)
-    raise_type_error(vm, "ord() expected a character, but string of length " +
+    return return_error(vm, vm.exceptions().TypeError, "ord() expected a character, but string of length " +
                              std::to_string(s->length) + " found");
   size_t offset = 0;
   return Value::integer(decode_utf8(s->view(), offset));
@@ -346,7 +351,7 @@ Value chr(Vm& vm, Args& a) {
   const Value whole = whole_of(vm, a[0]);
   if (is_big(whole)) raise_too_large(vm, "C int");
   int64_t c = whole.as_int();
-  if (c < 0 || c >= 0x110000) raise_value_error(vm, "chr() arg not in range(0x110000)");
+  if (c < 0 || c >= 0x110000) return return_error(vm, vm.exceptions().ValueError, "chr() arg not in range(0x110000)");
   if (c >= 0xD800 && c < 0xE000)
     raise_value_error(vm, "chr() of a surrogate half is not supported: text is UTF-8");
   std::string text;

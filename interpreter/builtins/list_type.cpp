@@ -286,10 +286,10 @@ Value insert(Vm& vm, Args& a) {
 Value pop(Vm& vm, Args& a) {
   ListObject* list = list_of(a[0]);
   int64_t n = static_cast<int64_t>(list->items.size());
-  if (n == 0) raise_index_error(vm, "pop from empty list");
+  if (n == 0) return return_error(vm, vm.exceptions().IndexError, "pop from empty list");
   int64_t i = to_index(vm, a[1]);
   if (i < 0) i += n;
-  if (i < 0 || i >= n) raise_index_error(vm, "pop index out of range");
+  if (i < 0 || i >= n) return return_error(vm, vm.exceptions().IndexError, "pop index out of range");
   note_store(vm, list, Value());
   Value v = std::move(list->items[static_cast<size_t>(i)]);
   list->items.erase(list->items.begin() + i);
@@ -305,7 +305,7 @@ Value remove(Vm& vm, Args& a) {
     if (i < list->items.size()) list->items.erase(list->items.begin() + static_cast<int64_t>(i));
     return Value::none();
   }
-  raise_value_error(vm, "list.remove(x): x not in list");
+  return return_error(vm, vm.exceptions().ValueError, "list.remove(x): x not in list");
 }
 Value clear(Vm& vm, Args& a) {
   note_store(vm, a[0].object(), Value());
@@ -323,7 +323,7 @@ Value index(Vm& vm, Args& a) {
     Value v = list->items[static_cast<size_t>(i)];
     if (equal(vm, v, a[1])) return Value::integer(i);
   }
-  raise_value_error(vm, repr(vm, a[1]) + " is not in list");
+  return return_error(vm, vm.exceptions().ValueError, repr(vm, a[1]) + " is not in list");
 }
 Value count(Vm& vm, Args& a) {
   Local<ListObject> list(list_of(a[0]));
@@ -380,22 +380,26 @@ void sort_list(Vm& vm, ListObject* raw, const Value& key, bool reverse) {
   if (!restore()) raise_value_error(vm, "list modified during sort");
 }
 
+namespace {
+
+using SortItem = std::pair<Value, Value>;
+
 // Own merge sort: std::stable_sort may misbehave when the script's order is inconsistent or raises.
-void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
-  using Item = std::pair<Value, Value>;
-  const MemoryCharge charge(vm.heap(), 2 * items.size() * sizeof(Item));
-  std::vector<Item> buffer;
+template <class Less>
+void merge_sort_by(Vm& vm, std::vector<SortItem>& items, const Less& less) {
+  const MemoryCharge charge(vm.heap(), 2 * items.size() * sizeof(SortItem));
+  std::vector<SortItem> buffer;
   buffer.reserve(items.size());
   for (size_t i = 1; i < items.size(); ++i) {  // insertion sort in runs of 8
     vm.poll();
-    for (size_t j = i; j % 8 != 0 && less(vm, items[j].first, items[j - 1].first); --j)
+    for (size_t j = i; j % 8 != 0 && less(items[j].first, items[j - 1].first); --j)
       std::swap(items[j], items[j - 1]);
   }
   for (size_t width = 8; width < items.size(); width *= 2) {
     for (size_t begin = 0; begin + width < items.size(); begin += 2 * width) {
       size_t middle = begin + width, end = std::min(begin + 2 * width, items.size());
       vm.poll();
-      if (!less(vm, items[middle].first, items[middle - 1].first)) continue;
+      if (!less(items[middle].first, items[middle - 1].first)) continue;
       size_t count = middle - begin;
       size_t left = 0, right = middle, out = begin;
       buffer.clear();
@@ -406,7 +410,7 @@ void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
         });
         while (left < count && right < end) {
           vm.poll();
-          bool take_right = less(vm, items[right].first, buffer[left].first);
+          bool take_right = less(items[right].first, buffer[left].first);
           items[out++] = std::move(take_right ? items[right++] : buffer[left++]);
         }
       } catch (...) {
@@ -416,6 +420,45 @@ void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
       while (left < count) items[out++] = std::move(buffer[left++]);
     }
   }
+}
+
+// Tuples are mostly told apart by their first items, and those are mostly numbers or texts.
+bool tuple_less(Vm& vm, const Value& a, const Value& b) {
+  const TupleObject *x = cast<TupleObject>(a), *y = cast<TupleObject>(b);
+  if (x->size && y->size) {
+    const Value &p = x->items[0], &q = y->items[0];
+    if (is_number(p) && is_number(q)) {
+      if (number_compare(CompareOp::Lt, p, q)) return true;
+      if (number_compare(CompareOp::Lt, q, p)) return false;
+    } else if (p.is_object() && q.is_object() && p.object()->type == vm.types().str && q.object()->type == vm.types().str) {
+      const int order = cast<StrObject>(p)->view().compare(cast<StrObject>(q)->view());
+      if (order != 0) return order < 0;
+    }
+  }
+  return less(vm, a, b);
+}
+
+}  // namespace
+
+void merge_sort(Vm& vm, std::vector<std::pair<Value, Value>>& items) {
+  const auto all = [&](const auto& test) {
+    return std::all_of(items.begin(), items.end(), [&](const SortItem& item) { return test(item.first); });
+  };
+  const auto all_of_type = [&](const Type* type) {
+    return all([&](const Value& v) { return v.is_object() && v.object()->type == type; });
+  };
+  // The bytes of UTF-8 have the order of the code points.
+  const auto text_less = [](const Value& a, const Value& b) { return cast<StrObject>(a)->view() < cast<StrObject>(b)->view(); };
+  if (all([](const Value& v) { return v.is_int(); }))
+    merge_sort_by(vm, items, [](const Value& a, const Value& b) { return a.as_int() < b.as_int(); });
+  else if (all([](const Value& v) { return v.is_float(); }))
+    merge_sort_by(vm, items, [](const Value& a, const Value& b) { return a.as_float() < b.as_float(); });
+  else if (all_of_type(vm.types().str))
+    merge_sort_by(vm, items, text_less);
+  else if (all_of_type(vm.types().tuple))
+    merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return tuple_less(vm, a, b); });
+  else
+    merge_sort_by(vm, items, [&](const Value& a, const Value& b) { return less(vm, a, b); });
 }
 
 void init_list_type(Vm& vm) {

@@ -28,7 +28,7 @@ Value unbox(const Value& v) { return is_kind(v, Kind::BoxedNumber) ? unboxed_num
 bool numeric(const Value& v) { return is_number(v) || is_big(v) || is_kind(v, Kind::BoxedNumber); }
 
 Value box(Vm& vm, Type* type, const Value& number) {
-  if (!(type->type_flags & kScriptClass)) return number;
+  if (!(type->type_flags & kScriptClass) || number.is_undefined()) return number;
   Local<BoxedNumber> b = vm.heap().make<BoxedNumber>(type);
   b->number = number;
   return b.take();
@@ -178,7 +178,7 @@ Value parse_int(Vm& vm, const Value& text, int64_t base) {
     }
   }
   if (!ok)
-    raise_value_error(vm, "invalid literal for int() with base " +
+    return return_error(vm, vm.exceptions().ValueError, "invalid literal for int() with base " +
                               std::to_string(stated) + ": " + repr(vm, is_kind(text, Kind::Str) ? text : as_bytes(vm, text)));
   return Value::integer(static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude));
 }
@@ -203,7 +203,7 @@ Value int_construct(Vm& vm, Type* type, Args& args) {
   if (slots.to_int) return box(vm, type, slots.to_int(vm, x));
   if (slots.to_index) return box(vm, type, whole_of(vm, x));
   if (is_number_text(x)) return box(vm, type, parse_int(vm, x, 10));
-  raise_type_error(vm, "int() argument must be a string, a bytes-like object or a real number, not '" +
+  return return_error(vm, vm.exceptions().TypeError, "int() argument must be a string, a bytes-like object or a real number, not '" +
                            type_name(vm, x) + "'");
 }
 
@@ -227,7 +227,7 @@ Value parse_float(Vm& vm, const Value& text) {
     ok = ok && end == body.data() + body.size() && error != std::errc::invalid_argument;
     if (ok && error == std::errc::result_out_of_range) d = std::strtod(body.c_str(), nullptr);
   }
-  if (!ok) raise_value_error(vm, "could not convert string to float: " + repr(vm, text));
+  if (!ok) return return_error(vm, vm.exceptions().ValueError, "could not convert string to float: " + repr(vm, text));
   return Value::real(negative ? -d : d);
 }
 
@@ -241,7 +241,7 @@ Value float_construct(Vm& vm, Type* type, Args& args) {
   const bool converts = slots.to_float || slots.to_index;
   if (!converts && is_number_text(x)) return box(vm, type, parse_float(vm, x));
   if (!converts)
-    raise_type_error(vm, "float() argument must be a string or a real number, not '" +
+    return return_error(vm, vm.exceptions().TypeError, "float() argument must be a string or a real number, not '" +
                              type_name(vm, x) + "'");
   return box(vm, type, Value::real(to_double(vm, x)));
 }

@@ -196,12 +196,12 @@ Value discard(Vm& vm, Args& a) {
   return Value::none();
 }
 Value remove(Vm& vm, Args& a) {
-  if (!set_remove(vm, set_of(a[0]), element(vm, a[1]))) raise_key_error(vm, a[1]);
+  if (!set_remove(vm, set_of(a[0]), element(vm, a[1]))) return return_key_error(vm, a[1]);
   return Value::none();
 }
 Value pop(Vm& vm, Args& a) {
   SetObject* set = set_of(a[0]);
-  if (!set->table.size()) raise_key_error(vm, str_value(vm, "pop from an empty set"));
+  if (!set->table.size()) return return_key_error(vm, str_value(vm, "pop from an empty set"));
   Value v = set->table.entry(set->table.first()).key;
   set_remove(vm, set, v);
   return v;

@@ -17,17 +17,34 @@ namespace {
 
 std::string_view self_text(Args& a) { return cast<StrObject>(a[0])->view(); }
 
+uint32_t next_point(std::string_view text, size_t& i) {
+  const auto first = static_cast<uint8_t>(text[i]);
+  return first < 0x80 ? ++i, first : decode_utf8(text, i);
+}
 template <class F>
 void each_point(std::string_view text, F f) {
   Patience patience;
   for (size_t i = 0; i < text.size();) {
     patience.step();
-    f(decode_utf8(text, i));
+    f(next_point(text, i));
   }
 }
-uint32_t to_upper(uint32_t c) { return static_cast<uint32_t>(utf8proc_toupper(static_cast<int32_t>(c))); }
-uint32_t to_lower(uint32_t c) { return static_cast<uint32_t>(utf8proc_tolower(static_cast<int32_t>(c))); }
-utf8proc_category_t category(uint32_t c) { return utf8proc_category(static_cast<int32_t>(c)); }
+uint32_t to_upper(uint32_t c) {
+  if (c < 0x80) return c >= 'a' && c <= 'z' ? c - 32 : c;
+  return static_cast<uint32_t>(utf8proc_toupper(static_cast<int32_t>(c)));
+}
+uint32_t to_lower(uint32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  return static_cast<uint32_t>(utf8proc_tolower(static_cast<int32_t>(c)));
+}
+utf8proc_category_t category(uint32_t c) {
+  static const std::array<utf8proc_category_t, 128> kAscii = [] {
+    std::array<utf8proc_category_t, 128> known{};
+    for (int32_t i = 0; i < 128; ++i) known[static_cast<size_t>(i)] = utf8proc_category(i);
+    return known;
+  }();
+  return c < 128 ? kAscii[c] : utf8proc_category(static_cast<int32_t>(c));
+}
 bool is_alpha(uint32_t c) {
   auto k = category(c);
   return k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO;
@@ -46,8 +63,8 @@ bool is_numeric(uint32_t c) {
   return number || (c >= 0x80 && in_ranges(kNumericLetters, c));
 }
 bool is_blank(uint32_t c) {
-  return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f) || c == 0x85 ||
-         category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;
+  if (c < 0x80) return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f);
+  return c == 0x85 || category(c) == UTF8PROC_CATEGORY_ZS || c == 0x2028 || c == 0x2029;
 }
 bool is_upper(uint32_t c) {
   return category(c) == UTF8PROC_CATEGORY_LU || (c >= 0x80 && in_ranges(kOtherUpper, c));
@@ -99,7 +116,7 @@ Value map_points(Vm& vm, Args& a, F f) {
   std::string_view text = self_text(a);
   for (size_t i = 0; i < text.size();) {
     size_t at = i;
-    f(out, decode_utf8(text, i), at);
+    f(out, next_point(text, i), at);
     if (out.size() < kPiece) continue;
     vm.hear_stop();
     all += out;
@@ -108,16 +125,31 @@ Value map_points(Vm& vm, Args& a, F f) {
   all += out;
   return all.str();
 }
+// An ASCII text, letter by letter.
+template <uint32_t (*change)(uint32_t)>
+Value map_ascii(Vm& vm, std::string_view text) {
+  char* out;
+  Local<StrObject> made = make_blank_str(vm, text.size(), out);
+  in_pieces(text.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) out[i] = static_cast<char>(change(static_cast<uint8_t>(text[i])));
+  });
+  return made.take();
+}
+bool is_ascii(const Args& a) { return cast<StrObject>(a[0])->ascii; }
+
 Value upper(Vm& vm, Args& a) {
+  if (is_ascii(a)) return map_ascii<to_upper>(vm, self_text(a));
   return map_points(vm, a, [](std::string& out, uint32_t c, size_t) { append_upper(out, c); });
 }
 Value lower(Vm& vm, Args& a) {
+  if (is_ascii(a)) return map_ascii<to_lower>(vm, self_text(a));
   return map_points(vm, a, [&](std::string& out, uint32_t c, size_t at) {
     append_lower(out, c, self_text(a), at);
   });
 }
 // Each character folds by itself, so a long text is folded piece by piece.
 Value casefold(Vm& vm, Args& a) {
+  if (is_ascii(a)) return map_ascii<to_lower>(vm, self_text(a));
   constexpr size_t kPiece = 32 << 10;
   TextBuilder out(vm);
   for (std::string_view text = self_text(a); !text.empty();) {
@@ -157,21 +189,20 @@ Value title(Vm& vm, Args& a) {
 
 template <bool (*test)(uint32_t)>
 Value every(Vm&, Args& a) {
-  bool all = !self_text(a).empty();
-  each_point(self_text(a), [&](uint32_t c) { all = all && test(c); });
+  const std::string_view text = self_text(a);
+  bool all = !text.empty();
+  Patience patience;
+  for (size_t i = 0; all && i < text.size(); all = test(next_point(text, i))) patience.step();
   return Value::boolean(all);
 }
 bool alnum(uint32_t c) { return is_alpha(c) || is_numeric(c); }
-bool plain_ascii(uint32_t c) { return c < 0x80; }
 Value isprintable(Vm&, Args& a) {
   bool all = true;
   each_point(self_text(a), [&](uint32_t c) { all = all && is_printable(c); });
   return Value::boolean(all);
 }
 Value isascii(Vm&, Args& a) {
-  bool all = true;
-  each_point(self_text(a), [&](uint32_t c) { all = all && plain_ascii(c); });
-  return Value::boolean(all);
+  return Value::boolean(is_ascii(a));
 }
 template <bool (*wanted)(uint32_t), bool (*other)(uint32_t)>
 Value all_cased(Vm&, Args& a) {
@@ -221,7 +252,7 @@ Value strip_with(Vm& vm, Args& a, bool left, bool right) {
   while (left && begin < end) {
     patience.step(1 + set.size());
     size_t i = begin;
-    if (!drop(decode_utf8(text, i))) break;
+    if (!drop(next_point(text, i))) break;
     begin = i;
   }
   while (right && end > begin) {
@@ -229,11 +260,12 @@ Value strip_with(Vm& vm, Args& a, bool left, bool right) {
     size_t i = end - 1;
     while (i > begin && (static_cast<uint8_t>(text[i]) & 0xC0) == 0x80) --i;
     size_t j = i;
-    if (!drop(decode_utf8(text, j))) break;
+    if (!drop(next_point(text, j))) break;
     end = i;
   }
-  return begin == 0 && end == text.size() ? str_value(vm, text)
-                                          : str_value(vm, text.substr(begin, end - begin));
+  if (end - begin == text.size() && a[0].object()->type == vm.types().str) return a[0];
+  const std::string_view rest = text.substr(begin, end - begin);
+  return is_ascii(a) && rest.size() != 1 ? make_ascii_str(vm, rest).take() : str_value(vm, rest);
 }
 Value strip(Vm& vm, Args& a) { return strip_with(vm, a, true, true); }
 Value lstrip(Vm& vm, Args& a) { return strip_with(vm, a, true, false); }

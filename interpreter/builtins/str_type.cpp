@@ -166,6 +166,8 @@ Value str_get(Vm& vm, const Value& self, const Value& key) {
   }
   if (!is_integer_like(key) && !type_of(vm, key)->slots.to_index)
     raise_type_error(vm, "string indices must be integers, not '" + type_name(vm, key) + "'");
+  if (key.is_int() && (key.as_int() >= s->length || key.as_int() < -s->length))
+    return return_error(vm, vm.exceptions().IndexError, "string index out of range");
   int64_t i = sequence_index(vm, key, s->length, "string");
   return substring(vm, s, i, i + 1).take();
 }
@@ -231,12 +233,12 @@ Value find(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, false)); }
 Value rfind(Vm& vm, Args& a) { return Value::integer(find_in(vm, a, true)); }
 Value index(Vm& vm, Args& a) {
   int64_t i = find_in(vm, a, false);
-  if (i < 0) raise_value_error(vm, "substring not found");
+  if (i < 0) return return_error(vm, vm.exceptions().ValueError, "substring not found");
   return Value::integer(i);
 }
 Value rindex(Vm& vm, Args& a) {
   int64_t i = find_in(vm, a, true);
-  if (i < 0) raise_value_error(vm, "substring not found");
+  if (i < 0) return return_error(vm, vm.exceptions().ValueError, "substring not found");
   return Value::integer(i);
 }
 Value count(Vm& vm, Args& a) {
@@ -305,6 +307,11 @@ Value replace(Vm& vm, Args& a) {
   return out.str();
 }
 
+// A piece of an ASCII text.
+Value ascii_part(Vm& vm, std::string_view piece) {
+  return piece.size() == 1 ? Value(vm.letter(piece[0])) : make_ascii_str(vm, piece).take();
+}
+
 // --- splitting and joining -----------------------------------------------------------------------------------
 
 // The next word from one end of the text, which is left without it; empty: there is none.
@@ -332,6 +339,22 @@ std::string_view take_word(std::string_view& text, bool from_right, Patience& pa
   text = from_right ? text.substr(0, at) : text.substr(at);
   return word;
 }
+// All words of an ASCII text.
+Value split_ascii(Vm& vm, std::string_view text) {
+  const auto blank = [](char c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x1f); };
+  Local<ListObject> list = make_list(vm);
+  Patience patience;
+  for (size_t at = 0;;) {
+    const size_t from = at;
+    while (at < text.size() && blank(text[at])) ++at;
+    if (at == text.size()) break;
+    const size_t begin = at;
+    while (at < text.size() && !blank(text[at])) ++at;
+    list->items.push_back(ascii_part(vm, text.substr(begin, at - begin)));
+    patience.step(16 + (at - from));
+  }
+  return list.take();
+}
 // The words between blanks; with a limit the rest, untrimmed at its far end, is the last one.
 Value split_blank(Vm& vm, std::string_view text, int64_t limit, bool from_right) {
   Local<ListObject> list = make_list(vm);
@@ -355,22 +378,23 @@ Value split_blank(Vm& vm, std::string_view text, int64_t limit, bool from_right)
 Value split_with(Vm& vm, Args& a, bool from_right) {
   std::string_view text = view_of(a[0]);
   int64_t limit = to_index(vm, a[2]);
-  if (a[1].is_none()) return split_blank(vm, text, limit, from_right);
+  const bool ascii = str_of(a[0])->ascii;
+  if (a[1].is_none()) return ascii && limit < 0 ? split_ascii(vm, text) : split_blank(vm, text, limit, from_right);
   if (!is_kind(a[1], Kind::Str))
     raise_type_error(vm, "must be str or None, not " + type_name(vm, a[1]));
   std::string_view separator = view_of(a[1]);
   if (separator.empty()) raise_value_error(vm, "empty separator");
+  const auto part = [&](std::string_view piece) { return ascii ? ascii_part(vm, piece) : str_value(vm, piece); };
   Local<ListObject> list = make_list(vm);
   Patience patience;
   while (limit-- != 0) {
     patience.step(16);
     size_t at = from_right ? rfind_text(text, separator) : find_text(text, separator);
     if (at == std::string_view::npos) break;
-    list->items.push_back(
-        str_value(vm, from_right ? text.substr(at + separator.size()) : text.substr(0, at)));
+    list->items.push_back(part(from_right ? text.substr(at + separator.size()) : text.substr(0, at)));
     text = from_right ? text.substr(0, at) : text.substr(at + separator.size());
   }
-  list->items.push_back(str_value(vm, text));
+  list->items.push_back(part(text));
   if (from_right) std::reverse(list->items.begin(), list->items.end());
   return list.take();
 }
@@ -382,17 +406,19 @@ bool ends_line(uint32_t c) {
 Value splitlines(Vm& vm, Args& a) {
   std::string_view text = view_of(a[0]);
   bool keep = to_index(vm, a[1]) != 0;
+  const bool ascii = str_of(a[0])->ascii;
   Local<ListObject> list = make_list(vm);
   Patience patience;
   for (size_t begin = 0; begin < text.size();) {
     size_t end = begin, next = begin;
     while (end < text.size()) {
       patience.step();
-      if (ends_line(decode_utf8(text, next))) break;
+      if (ends_line(ascii ? static_cast<uint8_t>(text[next++]) : decode_utf8(text, next))) break;
       end = next;
     }
     if (end < text.size() && text.substr(end, 2) == "\r\n") ++next;
-    list->items.push_back(str_value(vm, text.substr(begin, (keep ? next : end) - begin)));
+    const std::string_view line = text.substr(begin, (keep ? next : end) - begin);
+    list->items.push_back(ascii ? ascii_part(vm, line) : str_value(vm, line));
     begin = next;
   }
   return list.take();

@@ -133,7 +133,7 @@ Value tuple_index(Vm& vm, Args& a) {
   const int64_t end = a.has(3) ? place(a[3]) : t->size;
   for (int64_t i = place(a[2]); i < end; ++i)
     if (vm.hear_stop(), equal(vm, t->items[i], a[1])) return Value::integer(i);
-  raise_value_error(vm, "tuple.index(x): x not in tuple");
+  return return_error(vm, vm.exceptions().ValueError, "tuple.index(x): x not in tuple");
 }
 Value tuple_count(Vm& vm, Args& a) {
   int64_t n = 0;

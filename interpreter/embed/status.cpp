@@ -71,9 +71,10 @@ void add_frames(const ExceptionObject* exception, tsc_status& status) {
 }
 
 // "Did you mean: 'x'?" as an edit of the name in the innermost place, when it stands there once.
-std::string fixes_of(const ExceptionObject* exception) {
+std::string fixes_of(Vm& vm, const ExceptionObject* exception) {
   constexpr std::string_view kBefore = "Did you mean: '", kAfter = "'?";
-  const std::string_view hint = exception->hint;
+  const std::string told = hint_of(vm, exception);
+  const std::string_view hint = told;
   const auto* wrong = try_cast<StrObject>(exception->name);
   if (!hint.starts_with(kBefore) || !hint.ends_with(kAfter) || wrong == nullptr) return "";
   if (exception->traceback.empty()) return "";
@@ -241,7 +242,7 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   status->plain = render_traceback(vm, exception);
   if (!status->plain.empty() && status->plain.back() != '\n') status->plain += '\n';
   add_frames(exception, *status);
-  status->fixes = fixes_of(exception);
+  status->fixes = fixes_of(vm, exception);
   const ExceptionTypes& types = vm.exceptions();
   if (exception->type->is_subtype_of(types.SystemExit)) {
     set_exit(vm, exception, *status);

@@ -54,7 +54,7 @@ Value extend(Vm& vm, Args& a) { return extend_with(vm, deque_of(a[0]), a[1], fal
 Value extendleft(Vm& vm, Args& a) { return extend_with(vm, deque_of(a[0]), a[1], true), Value::none(); }
 Value pop(Vm& vm, Args& a) {
   Deque* d = deque_of(a[0]);
-  if (d->items.empty()) raise_index_error(vm, "pop from an empty deque");
+  if (d->items.empty()) return return_error(vm, vm.exceptions().IndexError, "pop from an empty deque");
   ++d->changes;
   Value v = std::move(d->items.back());
   d->items.pop_back();
@@ -62,7 +62,7 @@ Value pop(Vm& vm, Args& a) {
 }
 Value popleft(Vm& vm, Args& a) {
   Deque* d = deque_of(a[0]);
-  if (d->items.empty()) raise_index_error(vm, "pop from an empty deque");
+  if (d->items.empty()) return return_error(vm, vm.exceptions().IndexError, "pop from an empty deque");
   ++d->changes;
   Value v = std::move(d->items.front());
   d->items.pop_front();
@@ -137,13 +137,13 @@ Value index(Vm& vm, Args& a) {
     return std::clamp<int64_t>(i < 0 ? i + size_of(d) : i, 0, size_of(d));
   };
   int64_t place = find_item(vm, d, a[1], a.has(2) ? clip(a[2]) : 0, a.has(3) ? clip(a[3]) : size_of(d));
-  if (place < 0) raise_value_error(vm, repr(vm, a[1]) + " is not in deque");
+  if (place < 0) return return_error(vm, vm.exceptions().ValueError, repr(vm, a[1]) + " is not in deque");
   return Value::integer(place);
 }
 Value remove(Vm& vm, Args& a) {
   Deque* d = deque_of(a[0]);
   int64_t place = find_item(vm, d, a[1], 0, size_of(d));
-  if (place < 0) raise_value_error(vm, repr(vm, a[1]) + " is not in deque");
+  if (place < 0) return return_error(vm, vm.exceptions().ValueError, repr(vm, a[1]) + " is not in deque");
   ++d->changes;
   Value dropped = std::move(d->items[static_cast<size_t>(place)]);
   d->items.erase(d->items.begin() + place);

@@ -31,7 +31,7 @@ struct ExceptionObject : Instance {
   bool is_limit = false;
   std::vector<TracebackEntry, Counted<TracebackEntry>> traceback;
   Value name, subject;  // what was not found, and where: `name` and `obj` of AttributeError
-  std::string hint;  // "Did you mean: 'x'?"; shown by reports only
+  std::string hint;  // see hint_of(); shown by reports only
   ExceptionObject() : Instance(Kind::Exception) {}
 };
 
@@ -49,13 +49,17 @@ class ScriptException {
 Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::string_view message);
 Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::span<const Value> args);
 [[noreturn]] void raise(Vm& vm, Type* type, std::string_view message);
+// What a native function returns (Vm::return_raised): cheaper to catch than what is thrown.
+Value return_error(Vm& vm, Type* type, std::string_view message);
+Value return_key_error(Vm& vm, const Value& key);
 [[noreturn]] void raise_type_error(Vm& vm, std::string_view message);
 [[noreturn]] void raise_value_error(Vm& vm, std::string_view message);
 [[noreturn]] void raise_index_error(Vm& vm, std::string_view message);
 [[noreturn]] void raise_key_error(Vm& vm, const Value& key);
+Local<ExceptionObject> attribute_error(Vm& vm, const Value& object, StrObject* name);
 [[noreturn]] void raise_attribute_error(Vm& vm, const Value& object, StrObject* name);
-// "Did you mean": the attribute of the exception's `obj` whose name is nearest to its `name`.
-void hint_attribute(Vm& vm, ExceptionObject* e);
+// "Did you mean: 'x'?", of an AttributeError looked for when it is asked for; empty where there is none.
+std::string hint_of(Vm& vm, const ExceptionObject* e);
 Type* os_error_type(Vm& vm, int64_t error_number);  // FileNotFoundError of ENOENT, and so on
 [[noreturn]] void raise_os_error(Vm& vm, int error_number, const std::string& path);
 // str(exception), and "Type: message" as the last line of a traceback.

@@ -160,6 +160,7 @@ std::string with_faults_replaced(std::string_view text) {
 }  // namespace
 
 Local<StrObject> make_str(Vm& vm, std::string_view utf8) {
+  if (utf8.size() == 1 && static_cast<uint8_t>(utf8[0]) < 0x80) return Local<StrObject>(vm.letter(utf8[0]));
   bool ascii = true;
   const int64_t length = count_code_points(utf8, ascii);
   if (!ascii && find_utf8_fault(utf8) != std::string_view::npos)

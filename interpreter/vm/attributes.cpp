@@ -1,7 +1,7 @@
 // Attribute access: the generic rule, own attributes in shapes, lookup through the MRO with its cache.
 #include <new>
 
-#include "interpreter/vm/vm.h"
+#include "interpreter/vm/attempt.h"
 #include "interpreter/vm/vm_access.h"
 
 namespace tsc::interp {
@@ -146,12 +146,16 @@ namespace {
 // Runs `get`; an AttributeError that comes out of it (a property's, say) means: absent.
 template <class Get>
 Value absent_if_attribute_error(Vm& vm, Get get) {
+  Local<ExceptionObject> raised;
   try {
-    return get();
+    Value found = get();
+    if (found || !vm.has_returned()) return found;
+    raised = vm.take_returned();
   } catch (const ScriptException& e) {
-    if (!e.exception()->type->is_subtype_of(vm.exceptions().AttributeError)) throw;
-    return Value();
+    raised = e.local();
   }
+  if (!raised->type->is_subtype_of(vm.exceptions().AttributeError)) throw ScriptException(raised);
+  return Value();
 }
 
 // What the class and the object say, before __getattr__ is asked.
@@ -172,12 +176,16 @@ Value find_attribute(Vm& vm, const Value& v, StrObject* name) {
 }
 
 Value get_attribute(Vm& vm, const Value& v, StrObject* name) {
+  return or_throw(vm, get_attribute_softly(vm, v, name));
+}
+
+Value get_attribute_softly(Vm& vm, const Value& v, StrObject* name) {
   if (auto missing = type_of(vm, v)->slots.get_missing_attribute) {
     Value found = absent_if_attribute_error(vm, [&] { return regular_attribute(vm, v, name); });
     return found ? found : missing(vm, v, name);
   }
   Value found = regular_attribute(vm, v, name);
-  if (!found) raise_attribute_error(vm, v, name);
+  if (!found && !vm.has_returned()) vm.return_raised(attribute_error(vm, v, name));
   return found;
 }
 

@@ -1,6 +1,7 @@
 // Calls from C++: native functions, script functions (a nested dispatch loop), classes.
 #include <algorithm>
 
+#include "interpreter/vm/attempt.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
@@ -15,9 +16,9 @@ namespace {
 // A method taken from its class and called: the first argument must be of the class.
 void check_self(Vm& vm, const NativeFunction* f, const Args& args) {
   const Type* owner = static_cast<const Type*>(f->pointer);
-  const std::string called = owner->name + "." + f->name + "()";
-  if (args.count == 0) raise_type_error(vm, "unbound method " + called + " needs an argument");
-  if (type_of(vm, args[0])->is_subtype_of(owner)) return;
+  if (args.count && type_of(vm, args[0])->is_subtype_of(owner)) return;
+  if (args.count == 0)
+    raise_type_error(vm, "unbound method " + owner->name + "." + f->name + "() needs an argument");
   const std::string& given = type_name(vm, args[0]);
   bool wrapper = f->name.starts_with("__");
   raise_type_error(vm, wrapper ? "descriptor '" + f->name + "' requires a '" + owner->name +
@@ -42,15 +43,8 @@ bool fill_few(const Signature& signature, const Args& args, Value (&out)[kFewPar
   return true;
 }
 
-}  // namespace
-
-Value call_native(Vm& vm, NativeFunction* f, Args& args) {
-  Value result = call_native_softly(vm, f, args);
-  if (result.is_undefined() && vm.has_returned()) [[unlikely]] throw ScriptException(vm.take_returned());
-  return result;
-}
-
-Value call_native_softly(Vm& vm, NativeFunction* f, Args& args) {
+// Throws, or leaves an exception in the Vm.
+inline Value run_native(Vm& vm, NativeFunction* f, Args& args) {
   vm.check_native_stack();
   if (f->is_method && f->pointer &&
       !(args.count && type_of(vm, args[0]) == static_cast<const Type*>(f->pointer)))
@@ -84,7 +78,19 @@ Value call_native_softly(Vm& vm, NativeFunction* f, Args& args) {
   }
 }
 
-Value call_function(Vm& vm, FunctionObject* function, const Args& args) {
+}  // namespace
+
+Value call_native(Vm& vm, NativeFunction* f, Args& args) { return or_throw(vm, run_native(vm, f, args)); }
+
+Value call_native_softly(Vm& vm, NativeFunction* f, Args& args) {
+  try {
+    return run_native(vm, f, args);
+  } catch (const ScriptException& e) {
+    return vm.return_raised(e.local());
+  }
+}
+
+Value call_function_softly(Vm& vm, FunctionObject* function, const Args& args) {
   vm.check_native_stack();
   enter_recursion(vm);
   Frame* frame = new_frame(vm, function);
@@ -101,23 +107,25 @@ Value call_function(Vm& vm, FunctionObject* function, const Args& args) {
   }
   link_frame(vm, frame, FrameReturn::Leave);
   if (function->compiled && vm.hooks()) return run_loop_entering(vm);
-  return run_loop(vm);
+  return run_loop_softly(vm);
 }
 
-Value call(Vm& vm, const Value& callee, Args& args) {
+Value call(Vm& vm, const Value& callee, Args& args) { return or_throw(vm, call_softly(vm, callee, args)); }
+
+Value call_softly(Vm& vm, const Value& callee, Args& args) {
   if (callee.is_object()) {
     switch (callee.object()->kind) {
       case Kind::Function: {
         Local<FunctionObject> kept(cast<FunctionObject>(callee));
-        return call_function(vm, kept, args);
+        return call_function_softly(vm, kept, args);
       }
       case Kind::NativeFunction: {
         Value kept = callee;
-        return call_native(vm, cast<NativeFunction>(kept), args);
+        return run_native(vm, cast<NativeFunction>(kept), args);
       }
       case Kind::Type:
         if (callee.object()->type == vm.types().type)
-          return construct(vm, cast<Type>(callee), args);
+          return construct_softly(vm, cast<Type>(callee), args);
         break;  // the metaclass decides: type's own slot constructs
       case Kind::BoundMethod: {
         Local<BoundMethod> method(cast<BoundMethod>(callee));
@@ -128,7 +136,7 @@ Value call(Vm& vm, const Value& callee, Args& args) {
         Args bound = args;
         bound.positional = shifted.data();
         bound.count = args.count + 1;
-        return call(vm, method->function, bound);
+        return call_softly(vm, method->function, bound);
       }
       default:
         break;
@@ -139,7 +147,7 @@ Value call(Vm& vm, const Value& callee, Args& args) {
       return slot(vm, kept, args);
     }
   }
-  raise_type_error(vm, "'" + type_name(vm, callee) + "' object is not callable");
+  return return_error(vm, vm.exceptions().TypeError, "'" + type_name(vm, callee) + "' object is not callable");
 }
 
 Value call(Vm& vm, const Value& callee, std::span<const Value> values) {
@@ -217,12 +225,14 @@ Value allocate_instance(Vm& vm, Type* type) {
   return instance.take();
 }
 
-Value construct(Vm& vm, Type* type, Args& args) {
+Value construct(Vm& vm, Type* type, Args& args) { return or_throw(vm, construct_softly(vm, type, args)); }
+
+Value construct_softly(Vm& vm, Type* type, Args& args) {
   vm.check_native_stack();
   Local<Type> kept(type);
   Value object =
       type->slots.construct ? type->slots.construct(vm, type, args) : allocate_instance(vm, type);
-  if (type == vm.types().type || !is_instance(vm, object, type)) return object;
+  if (type == vm.types().type || object.is_undefined() || !is_instance(vm, object, type)) return object;
   if (auto initialize = type_of(vm, object)->slots.initialize) {
     initialize(vm, object, args);
   } else if (!type->slots.construct && (args.count || args.keyword_count)) {

@@ -1,7 +1,8 @@
 // The bytecode loop. Registers live in the frame; `pc` and `r` are the loop's copies. SAVE() stores the
 // pc before anything that can raise, call or look at frames. Calls between script functions push a
-// frame and go on: the C++ stack does not grow. C++ exceptions are caught outside the loop, which then
-// unwinds to a handler and starts the loop again.
+// frame and go on: the C++ stack does not grow. An exception of the script waits in the Vm while the loop unwinds to a
+// handler; what C++ throws is caught outside the loop, which then starts again.
+#include "interpreter/vm/attempt.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
@@ -24,10 +25,6 @@ inline bool int_or_float(const Value& v) { return v.is_int() || v.is_float(); }
 
 }  // namespace
 
-// Thrown when no frame of the running loop has a handler: every frame was left, the exception waits in
-// the Vm for the loop's C++ caller.
-struct Unwound {};
-
 class Interpreter {
  public:
   static Value run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, bool enter);
@@ -46,33 +43,28 @@ class Interpreter {
   static bool enter_property(Vm& vm, const Value& getter, const Value& self, Value& result);
   static bool enter_hooks(Vm& vm, Value& result);
   static EnterResult ask_hooks(Vm& vm, Frame& frame, Value& result);
-  static void unwind_here(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);
-  static void raise_register(Vm& vm, Frame& frame, Instruction i);
-  static void raise_from(Vm& vm, Frame& frame, Instruction i);
-  static void raise_handled(Vm& vm, Frame& frame);
-  static void reraise(Vm& vm, const Value& exception, bool add_entry);
-  static void raise_missing_key(Vm& vm, const Value& key);
-  static void raise_here(Vm& vm, const Local<ExceptionObject>& e);
+  static bool raise_register(Vm& vm, Frame& frame, Instruction i);
+  static bool raise_from(Vm& vm, Frame& frame, Instruction i);
+  static bool raise_handled(Vm& vm, Frame& frame);
+  static bool reraise(Vm& vm, const Value& exception, bool add_entry);
+  static bool raise_returned(Vm& vm);
   static bool finish_return(Vm& vm, Value& value);
   static void yield_value(Vm& vm, Value& value);
   static bool class_init(Vm& vm, Type* type, FunctionObject*& init);
   static Value yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended);
 };
 
-Value run_loop(Vm& vm) { return Interpreter::run(vm, nullptr, true, false); }
+Value run_loop(Vm& vm) { return or_throw(vm, run_loop_softly(vm)); }
+Value run_loop_softly(Vm& vm) { return Interpreter::run(vm, nullptr, true, false); }
 Value run_loop_entering(Vm& vm) { return Interpreter::run(vm, nullptr, true, true); }
 Value run_loop_raising(Vm& vm, Local<ExceptionObject> e) {
-  return Interpreter::run(vm, std::move(e), true, false);
+  return or_throw(vm, Interpreter::run(vm, std::move(e), true, false));
 }
 
 Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, bool enter) {
   for (;;) {
     if (pending) {
-      if (!unwind(vm, pending, add_entry)) {
-        Local<ExceptionObject> out = std::move(vm.unwinding_);
-        vm.unwinding_ = nullptr;
-        throw ScriptException(std::move(out));
-      }
+      if (!unwind(vm, pending, add_entry)) return vm.return_raised(std::exchange(vm.unwinding_, nullptr));
       pending = nullptr;
     }
     add_entry = true;
@@ -85,13 +77,11 @@ Value Interpreter::run(Vm& vm, Local<ExceptionObject> pending, bool add_entry, b
           return result;
         }
       }
-      return loop(vm);
+      Value result = loop(vm);
+      if (vm.unwinding_) [[unlikely]] return vm.return_raised(std::exchange(vm.unwinding_, nullptr));
+      return result;
     } catch (const ScriptException& e) {
       pending = e.local();
-    } catch (const Unwound&) {
-      Local<ExceptionObject> out = std::move(vm.unwinding_);
-      vm.unwinding_ = nullptr;
-      throw ScriptException(std::move(out));
     } catch (const Error&) {
       try {
         rethrow_as_script_exception(vm);
@@ -271,16 +261,21 @@ bool Interpreter::call_fast(Vm& vm, const Value& callee, Value* args, uint32_t c
   Args call_args;
   call_args.positional = args;
   call_args.count = count;
-  result = call(vm, callee, call_args);
+  result = call_softly(vm, callee, call_args);
   for (uint32_t k = 0; k < count; ++k) args[k].reset();
   return true;
 }
 
 // Takes the callee out of its register: args[-1] may be that register.
-bool Interpreter::call_window(Vm& vm, Value& callee_register, Value* args, uint32_t count,
-                              Value& result) {
+[[gnu::noinline]] bool Interpreter::call_window(Vm& vm, Value& callee_register, Value* args, uint32_t count,
+                                                Value& result) {
   Value callee = std::move(callee_register);
-  return call_fast(vm, callee, args, count, result);
+  try {
+    return call_fast(vm, callee, args, count, result);
+  } catch (const ScriptException& e) {
+    result = vm.return_raised(e.local());
+    return true;
+  }
 }
 
 // Calls with keywords or unpacked arguments, nothing moved.
@@ -313,7 +308,7 @@ bool Interpreter::enter_with(Vm& vm, const Value& callee, Args& args, Value& res
     }
   }
   if (!function) {
-    result = call(vm, callee, args);
+    result = call_softly(vm, callee, args);
     return true;
   }
   Local<FunctionObject> kept(function);
@@ -354,7 +349,13 @@ bool Interpreter::enter_keywords(Vm& vm, Frame& frame, Instruction i, bool metho
   args.keyword_names = names.data();
   args.keyword_values = first + shape.positional;
   Value callee = r[0];
-  bool done = enter_with(vm, callee, args, result);
+  bool done;
+  try {
+    done = enter_with(vm, callee, args, result);
+  } catch (const ScriptException& e) {
+    result = vm.return_raised(e.local());
+    return true;
+  }
   for (Value* p = r; p < first + shape.count(); ++p) p->reset();
   return done;
 }
@@ -383,20 +384,16 @@ bool Interpreter::enter_property(Vm& vm, const Value& getter, const Value& self,
   return enter_function(vm, function, args, 1, FrameReturn::Store, Value(), result);
 }
 
-// --- raising: on return the current frame stands at a handler ------------------------------------------
+// --- raising: true where the current frame stands at a handler; false: every frame of the loop was left ---------------------
 
-void Interpreter::unwind_here(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry) {
-  if (!unwind(vm, exception, add_entry)) throw Unwound{};
-}
-
-void Interpreter::raise_register(Vm& vm, Frame& frame, Instruction i) {
+bool Interpreter::raise_register(Vm& vm, Frame& frame, Instruction i) {
   Local<ExceptionObject> e = ops::exception_to_raise(vm, frame.registers[i.a]);
   if (i.flags & 7) ops::release_operands(frame.registers, i);
   set_context(vm, e);
-  unwind_here(vm, e, true);
+  return unwind(vm, e, true);
 }
 
-void Interpreter::raise_from(Vm& vm, Frame& frame, Instruction i) {
+bool Interpreter::raise_from(Vm& vm, Frame& frame, Instruction i) {
   Local<ExceptionObject> e = ops::exception_to_raise(vm, frame.registers[i.a]);
   Value cause = frame.registers[i.b];
   if (!cause.is_none()) cause = ops::exception_to_raise(vm, cause, "exception causes").take();
@@ -404,27 +401,25 @@ void Interpreter::raise_from(Vm& vm, Frame& frame, Instruction i) {
   e->suppress_context = true;
   if (i.flags & 7) ops::release_operands(frame.registers, i);
   set_context(vm, e);
-  unwind_here(vm, e, true);
+  return unwind(vm, e, true);
 }
 
-void Interpreter::raise_handled(Vm& vm, Frame& frame) {
+bool Interpreter::raise_handled(Vm& vm, Frame& frame) {
   for (Frame* f = &frame; f; f = f->back)
     if (f->handled) return reraise(vm, f->handled, f != &frame);
   raise(vm, vm.exceptions_.RuntimeError, "No active exception to reraise");
 }
 
-void Interpreter::reraise(Vm& vm, const Value& exception, bool add_entry) {
+bool Interpreter::reraise(Vm& vm, const Value& exception, bool add_entry) {
   Local<ExceptionObject> kept(cast<ExceptionObject>(exception));
-  unwind_here(vm, kept, add_entry);
+  return unwind(vm, kept, add_entry);
 }
 
-void Interpreter::raise_here(Vm& vm, const Local<ExceptionObject>& e) {
-  set_context(vm, e);
-  unwind_here(vm, e, true);
-}
-
-void Interpreter::raise_missing_key(Vm& vm, const Value& key) {
-  raise_here(vm, make_exception(vm, vm.exceptions_.KeyError, std::span<const Value>(&key, 1)));
+// What an attempt left in the Vm. One that came out of other frames has its context from there.
+bool Interpreter::raise_returned(Vm& vm) {
+  const Local<ExceptionObject> e = vm.take_returned();
+  if (!e->context && e->traceback.empty()) set_context(vm, e);
+  return unwind(vm, e, true);
 }
 
 // --- returns and yields -----------------------------------------------------------------------------
@@ -499,11 +494,23 @@ Value Interpreter::yield_from(Vm& vm, Frame& frame, Instruction i, bool& ended) 
 
 #include "interpreter/vm/dispatch_macros.inc"
 
-static bool compare_is_true(Vm& vm, CompareOp op, const Value& x, const Value& y) {
+// The pieces that Attempt takes, with their answer in the last argument.
+static void compare_is_true(Vm& vm, CompareOp op, const Value& x, const Value& y, bool& holds) {
   if (op == CompareOp::Eq && is_kind(x, Kind::Str) && is_kind(y, Kind::Str))
-    return str_equal(cast<StrObject>(x), cast<StrObject>(y));
-  return truth(vm, compare(vm, op, x, y));
+    holds = str_equal(cast<StrObject>(x), cast<StrObject>(y));
+  else
+    holds = truth(vm, compare(vm, op, x, y));
 }
+static void subscript(Vm& vm, const Value& container, const Value& key, Value& item) {
+  const Type* type = key.is_int() && container.is_object() ? container.object()->type : nullptr;
+  if (type == vm.types().list || type == vm.types().tuple) {  // the loop has looked at its items
+    const char* message = type == vm.types().list ? "list index out of range" : "tuple index out of range";
+    return_error(vm, vm.exceptions().IndexError, message);
+  } else {
+    item = get_item_softly(vm, container, key);
+  }
+}
+static void advance(Vm& vm, const Value& iterator, Value& out, bool& more) { more = iterate_next(vm, iterator, out); }
 
 // An object whose attributes the inline caches may describe: their key, its shape, and their version
 // tell whether they do. Null for others.

@@ -43,13 +43,19 @@ Local<ExceptionObject> make_exception(Vm& vm, Type* type, std::string_view messa
 void raise(Vm& vm, Type* type, std::string_view message) {
   throw ScriptException(make_exception(vm, type, message));
 }
+Value return_error(Vm& vm, Type* type, std::string_view message) {
+  return vm.return_raised(make_exception(vm, type, message));
+}
 void raise_type_error(Vm& vm, std::string_view m) { raise(vm, vm.exceptions().TypeError, m); }
 void raise_value_error(Vm& vm, std::string_view m) { raise(vm, vm.exceptions().ValueError, m); }
 void raise_index_error(Vm& vm, std::string_view m) { raise(vm, vm.exceptions().IndexError, m); }
 
+Value return_key_error(Vm& vm, const Value& key) {
+  return vm.return_raised(make_exception(vm, vm.exceptions().KeyError, std::span<const Value>(&key, 1)));
+}
 void raise_key_error(Vm& vm, const Value& key) {
-  throw ScriptException(
-      make_exception(vm, vm.exceptions().KeyError, std::span<const Value>(&key, 1)));
+  return_key_error(vm, key);
+  throw ScriptException(vm.take_returned());
 }
 
 namespace {
@@ -85,7 +91,7 @@ std::string absence_of(const Value& v, const std::string& name) {
 
 }  // namespace
 
-void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
+Local<ExceptionObject> attribute_error(Vm& vm, const Value& v, StrObject* name) {
   std::string text(name->view());
   std::string message;
   if (is_kind(v, Kind::Type))
@@ -98,23 +104,26 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().AttributeError, message);
   e->name = Value(name);
   e->subject = v;
-  if (absence_of(v, text).empty()) hint_attribute(vm, e.get());
-  throw ScriptException(std::move(e));
+  return e;
 }
 
-void hint_attribute(Vm& vm, ExceptionObject* e) {
+void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
+  throw ScriptException(attribute_error(vm, v, name));
+}
+
+std::string hint_of(Vm& vm, const ExceptionObject* e) {
   const StrObject* name = try_cast<StrObject>(e->name);
-  if (!name || e->subject.is_undefined()) return;
-  // A module that is being read has few of its names yet, and its imports ask for those of its submodules.
-  if (is_kind(e->subject, Kind::Module) && cast<ModuleObject>(e->subject)->initializing) return;
+  if (!e->hint.empty() || !e->type->is_subtype_of(vm.exceptions().AttributeError)) return e->hint;
+  if (!name || e->subject.is_undefined() || !absence_of(e->subject, std::string(name->view())).empty()) return "";
+  // A module that is being read has few of its names yet.
+  if (is_kind(e->subject, Kind::Module) && cast<ModuleObject>(e->subject)->initializing) return "";
   std::vector<std::string_view> names;
   if (e->subject.is_object()) collect_names(e->subject.object(), names);
   else collect_names(type_of(vm, e->subject), names);
   const std::string_view near = lang::nearest_word(name->view(), names);
-  if (!near.empty())
-    e->hint = "Did you mean: '" + std::string(near) + "'?";
-  else if (auto* module = try_cast<ModuleObject>(e->subject))
-    e->hint = vm.importer().shadow_hint(*module);
+  if (!near.empty()) return "Did you mean: '" + std::string(near) + "'?";
+  const auto* module = try_cast<ModuleObject>(e->subject);
+  return module ? vm.importer().shadow_hint(*module) : "";
 }
 
 Type* os_error_type(Vm& vm, int64_t number) {
@@ -212,7 +221,8 @@ std::string line_without_hint(Vm& vm, ExceptionObject* e) {
 
 std::string exception_line(Vm& vm, ExceptionObject* e) {
   const std::string line = line_without_hint(vm, e);
-  return e->hint.empty() ? line : line + ". " + e->hint;
+  const std::string hint = hint_of(vm, e);
+  return hint.empty() ? line : line + ". " + hint;
 }
 
 std::vector<std::string> exception_only(Vm& vm, ExceptionObject* e, bool with_hint) {

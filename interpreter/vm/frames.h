@@ -80,12 +80,17 @@ inline void fill_last_defaults(const FunctionObject* function, uint32_t count, V
 bool unwind(Vm& vm, const Local<ExceptionObject>& exception, bool add_entry);
 // Runs from the current frame until the nearest Leave frame returns.
 Value run_loop(Vm& vm);
+// What is called softly throws no exception that leaves the frames: it waits in Vm::take_returned(), and the answer is Undefined.
+Value run_loop_softly(Vm& vm);
 // The same, after offering the current frame to the compiler's hooks.
 Value run_loop_entering(Vm& vm);
 Value call_native(Vm& vm, NativeFunction* function, Args& args);
-// The same; Undefined with an exception in Vm::take_returned() where the function has returned one.
 Value call_native_softly(Vm& vm, NativeFunction* function, Args& args);
-Value call_function(Vm& vm, FunctionObject* function, const Args& args);
+// Binding the arguments may throw.
+Value call_function_softly(Vm& vm, FunctionObject* function, const Args& args);
+// These may throw what they have not left in the Vm.
+Value call_softly(Vm& vm, const Value& callee, Args& args);
+Value construct_softly(Vm& vm, Type* type, Args& args);
 // The same, beginning with an exception raised at the current frame's pc.
 Value run_loop_raising(Vm& vm, Local<ExceptionObject> exception);
 // Context of a new exception: the nearest handled one.

@@ -49,14 +49,23 @@ double float_floor_divide(double a, double b) {
   return q - f > 0.5 ? f + 1.0 : f;
 }
 
+const char* zero_division_message(BinaryOp op, bool floats) {
+  switch (op) {
+    case BinaryOp::TrueDiv: return floats ? "float division by zero" : "division by zero";
+    case BinaryOp::FloorDiv: return floats ? "float floor division by zero" : "integer division or modulo by zero";
+    case BinaryOp::Mod: return floats ? "float modulo" : "integer modulo by zero";
+    default: return nullptr;
+  }
+}
+
 namespace {
 
-[[noreturn]] void zero_division(Vm& vm, const char* message) {
-  raise(vm, vm.exceptions().ZeroDivisionError, message);
+[[noreturn]] void zero_division(Vm& vm, BinaryOp op, bool floats) {
+  raise(vm, vm.exceptions().ZeroDivisionError, zero_division_message(op, floats));
 }
 
 Value float_power(Vm& vm, double a, double b) {
-  if (a == 0.0 && b < 0.0) zero_division(vm, "0.0 cannot be raised to a negative power");
+  if (a == 0.0 && b < 0.0) raise(vm, vm.exceptions().ZeroDivisionError, "0.0 cannot be raised to a negative power");
   if (a < 0.0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b))
     return make_complex(vm, complex_power(vm, {a, 0}, {b, 0}));
   double r = std::pow(a, b);
@@ -104,15 +113,15 @@ Value int_binary(Vm& vm, BinaryOp op, int64_t a, int64_t b) {
       if (__builtin_mul_overflow(a, b, &r)) return beyond();
       return Value::integer(r);
     case BinaryOp::TrueDiv:
-      if (b == 0) zero_division(vm, "division by zero");
+      if (b == 0) zero_division(vm, op, false);
       // Both exact in a long double: one rounding, as Python's integer division promises.
       return Value::real(static_cast<double>(static_cast<long double>(a) / b));
     case BinaryOp::FloorDiv:
-      if (b == 0) zero_division(vm, "integer division or modulo by zero");
+      if (b == 0) zero_division(vm, op, false);
       if (b == -1 && a == INT64_MIN) return beyond();
       return Value::integer(floor_divide(a, b));
     case BinaryOp::Mod:
-      if (b == 0) zero_division(vm, "integer modulo by zero");
+      if (b == 0) zero_division(vm, op, false);
       return Value::integer(floor_modulo(a, b));
     case BinaryOp::Pow: return int_power(vm, a, b);
     case BinaryOp::LShift:
@@ -130,13 +139,13 @@ Value float_binary(Vm& vm, BinaryOp op, double a, double b) {
     case BinaryOp::Sub: return Value::real(a - b);
     case BinaryOp::Mul: return Value::real(a * b);
     case BinaryOp::TrueDiv:
-      if (b == 0) zero_division(vm, "float division by zero");
+      if (b == 0) zero_division(vm, op, true);
       return Value::real(a / b);
     case BinaryOp::FloorDiv:
-      if (b == 0) zero_division(vm, "float floor division by zero");
+      if (b == 0) zero_division(vm, op, true);
       return Value::real(float_floor_divide(a, b));
     case BinaryOp::Mod:
-      if (b == 0) zero_division(vm, "float modulo");
+      if (b == 0) zero_division(vm, op, true);
       return Value::real(float_modulo(a, b));
     case BinaryOp::Pow: return float_power(vm, a, b);
     default: return unsupported(vm);

@@ -15,6 +15,8 @@ inline bool is_number(const Value& v) {
 }
 // Both operands are numbers.
 Value number_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b);
+// Of a division of ints, or one in which a float takes part; null: the operation is none.
+const char* zero_division_message(BinaryOp op, bool floats);
 Value number_unary(Vm& vm, UnaryOp op, const Value& v);
 bool number_compare(CompareOp op, const Value& a, const Value& b);
 uint64_t number_hash(const Value& v);

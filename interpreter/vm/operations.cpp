@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "interpreter/builtins/builtins.h"
+#include "interpreter/vm/attempt.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/vm.h"
@@ -193,6 +194,10 @@ int64_t length(Vm& vm, const Value& v) {
 }
 
 Value get_item(Vm& vm, const Value& container, const Value& key) {
+  return or_throw(vm, get_item_softly(vm, container, key));
+}
+
+Value get_item_softly(Vm& vm, const Value& container, const Value& key) {
   Type* type = type_of(vm, container);
   if (type->slots.get_item) return type->slots.get_item(vm, container, key);
   if (is_kind(container, Kind::Type)) {

@@ -32,10 +32,12 @@ uint64_t hash(Vm& vm, const Value& v);
 int64_t length(Vm& vm, const Value& v);
 
 Value get_item(Vm& vm, const Value& container, const Value& key);
+Value get_item_softly(Vm& vm, const Value& container, const Value& key);  // may leave what it raises in the Vm
 void set_item(Vm& vm, const Value& container, const Value& key, const Value& value);
 void delete_item(Vm& vm, const Value& container, const Value& key);
 
 Value get_attribute(Vm& vm, const Value& v, StrObject* name);
+Value get_attribute_softly(Vm& vm, const Value& v, StrObject* name);  // may leave what it raises in the Vm
 Value get_attribute(Vm& vm, const Value& v, std::string_view name);
 Value find_attribute(Vm& vm, const Value& v, StrObject* name);  // Undefined when absent
 void set_attribute(Vm& vm, const Value& v, StrObject* name, const Value& value);
@@ -64,6 +66,7 @@ bool refuses_attribute(Vm& vm, const Type* type, const Value* found);
 Value bind_attribute(Vm& vm, const Value& attribute, const Value& instance, Type* owner);
 
 Value iterate(Vm& vm, const Value& v);
+Value iterate_softly(Vm& vm, const Value& v);  // may leave what it raises in the Vm
 bool iterate_next(Vm& vm, const Value& iterator, Value& out);  // false: exhausted
 // Calls f for every item; f returns false to stop.
 void for_each(Vm& vm, const Value& iterable, const std::function<bool(const Value&)>& f);

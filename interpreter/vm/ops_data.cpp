@@ -1,5 +1,6 @@
 // Arithmetic slow paths, building and taking apart containers, formatting.
 #include "interpreter/heap/patience.h"
+#include "interpreter/vm/numbers.h"
 #include "interpreter/vm/slow_ops.h"
 
 namespace tsc::interp::ops {
@@ -25,6 +26,12 @@ void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant
     Local<StrObject> text = concatenate(vm, cast<StrObject>(left), cast<StrObject>(right));
     frame.registers[i.a] = text.take();
     return;
+  }
+  if (is_number(left) && is_number(right) && to_double(vm, right) == 0) {
+    if (const char* message = zero_division_message(op, left.is_float() || right.is_float())) {
+      return_error(vm, vm.exceptions().ZeroDivisionError, message);
+      return;
+    }
   }
   Value result = inplace ? interp::in_place(vm, op, left, right) : binary(vm, op, left, right);
   frame.registers[i.a] = std::move(result);
@@ -63,10 +70,7 @@ void NotIn(Vm& vm, Frame& f, Instruction i) {
   f.registers[i.a] = Value::boolean(!contains(vm, f.registers[i.c], f.registers[i.b]));
 }
 void GetIter(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = iterate(vm, f.registers[i.b]);
-}
-void LoadSubscrK(Vm& vm, Frame& f, Instruction i) {
-  f.registers[i.a] = get_item(vm, f.registers[i.b], f.code->constants[i.c]);
+  if (Value iterator = iterate_softly(vm, f.registers[i.b])) f.registers[i.a] = std::move(iterator);
 }
 void DeleteSubscr(Vm& vm, Frame& f, Instruction i) {
   delete_item(vm, f.registers[i.a], f.registers[i.b]);

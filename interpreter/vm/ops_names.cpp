@@ -279,7 +279,8 @@ void load_attr_slow(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.c);
   Value object = frame.registers[i.b];
   InlineCache* site = &frame.code->caches[2 * i.c];
-  Value result = get_attribute(vm, object, name);
+  Value result = get_attribute_softly(vm, object, name);
+  if (!result) return;
   InlineCache filled;
   if (fill_module_cache(vm, object, name, filled) || fill_getter_cache(vm, object, name, filled) ||
       fill_attribute_cache(object, name, filled))
@@ -353,7 +354,8 @@ void load_method_slow(Vm& vm, Frame& frame, Instruction i) {
       return;
     }
   }
-  Value attribute = get_attribute(vm, object, name);
+  Value attribute = get_attribute_softly(vm, object, name);
+  if (!attribute) return;
   InlineCache filled;
   if (fill_module_cache(vm, object, name, filled)) remember(site, filled);
   // A bound method taken apart needs no object of its own.

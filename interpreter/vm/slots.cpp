@@ -2,8 +2,10 @@
 // when a script class defines the method, and how a native slot appears as a method.
 #include <algorithm>
 
+#include "interpreter/vm/attempt.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/frames.h"
 #include "interpreter/vm/native.h"
 #include "interpreter/vm/numbers.h"
 #include "interpreter/vm/slot_rows.h"
@@ -19,11 +21,27 @@ Value find_method(Vm& vm, const Value& self, std::string_view name) {
   return found ? bind_attribute(vm, *found, self, type) : Value();
 }
 
-Value call_dunder(Vm& vm, const Value& self, std::string_view name,
-                  std::initializer_list<Value> args = {}) {
-  Value method = find_method(vm, self, name);
-  if (!method || method.is_none()) return vm.not_implemented();
-  return call(vm, method, args);
+// What the method raises is left in the Vm.
+Value call_dunder_softly(Vm& vm, const Value& self, std::string_view name, std::initializer_list<Value> given = {}) {
+  Type* type = type_of(vm, self);
+  const Value* found = lookup_in_type(type, intern(vm, name));
+  if (!found || found->is_none()) return vm.not_implemented();
+  Args args;
+  if (is_kind(*found, Kind::Function)) {  // which needs no bound method
+    Local<FunctionObject> function(cast<FunctionObject>(*found));
+    Value values[4] = {self};
+    std::copy(given.begin(), given.end(), values + 1);
+    args.positional = values;
+    args.count = static_cast<uint32_t>(1 + given.size());
+    return call_function_softly(vm, function, args);
+  }
+  const Value method = bind_attribute(vm, *found, self, type);
+  args.positional = given.begin();
+  args.count = static_cast<uint32_t>(given.size());
+  return call_softly(vm, method, args);
+}
+Value call_dunder(Vm& vm, const Value& self, std::string_view name, std::initializer_list<Value> args = {}) {
+  return or_throw(vm, call_dunder_softly(vm, self, name, args));
 }
 
 Value script_binary(Vm& vm, BinaryOp op, const Value& a, const Value& b, bool is_reflected) {
@@ -72,7 +90,7 @@ Value script_to_int(Vm& vm, const Value& self) {
 Value script_to_float(Vm& vm, const Value& self) { return call_dunder(vm, self, "__float__"); }
 Value script_to_index(Vm& vm, const Value& self) { return call_dunder(vm, self, "__index__"); }
 Value script_get_item(Vm& vm, const Value& self, const Value& key) {
-  return call_dunder(vm, self, "__getitem__", {key});
+  return call_dunder_softly(vm, self, "__getitem__", {key});
 }
 void script_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {
   call_dunder(vm, self, "__setitem__", {key, value});
@@ -90,13 +108,11 @@ Value script_iterate(Vm& vm, const Value& self) {
   return r;
 }
 bool script_next(Vm& vm, const Value& self, Value& out) {
-  try {
-    out = call_dunder(vm, self, "__next__");
-    return true;
-  } catch (const ScriptException& e) {
-    if (e.exception()->type->is_subtype_of(vm.exceptions().StopIteration)) return false;
-    throw;
-  }
+  out = call_dunder_softly(vm, self, "__next__");
+  if (out) return true;
+  Local<ExceptionObject> raised = vm.take_returned();
+  if (raised->type->is_subtype_of(vm.exceptions().StopIteration)) return false;
+  throw ScriptException(std::move(raised));
 }
 Value script_get_attribute(Vm& vm, const Value& self, StrObject* name) {
   try {
@@ -115,7 +131,7 @@ void script_delete_attribute(Vm& vm, const Value& self, StrObject* name) {
   call_dunder(vm, self, "__delattr__", {Value(name)});
 }
 Value script_missing(Vm& vm, const Value& self, StrObject* name) {
-  return call_dunder(vm, self, "__getattr__", {Value(name)});
+  return call_dunder_softly(vm, self, "__getattr__", {Value(name)});
 }
 Value script_bind(Vm& vm, const Value& self, const Value& instance, Type* owner) {
   Value method = find_method(vm, self, "__get__");
@@ -214,7 +230,7 @@ Value wrap_iterate(Vm& vm, Args& a) { return publisher(a)->slots.iterate(vm, a[0
 Value wrap_next(Vm& vm, Args& a) {
   Value out;
   if (publisher(a)->slots.next(vm, a[0], out)) return out;
-  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
+  return vm.return_raised(make_exception(vm, vm.exceptions().StopIteration, std::span<const Value>()));
 }
 StrObject* name_argument(Vm& vm, const Value& v) {
   if (!is_kind(v, Kind::Str))
@@ -224,8 +240,7 @@ StrObject* name_argument(Vm& vm, const Value& v) {
 Value wrap_get_attribute(Vm& vm, Args& a) {
   StrObject* name = name_argument(vm, a[1]);
   Value v = publisher(a)->slots.get_attribute(vm, a[0], name);
-  if (!v) raise_attribute_error(vm, a[0], name);
-  return v;
+  return v ? v : vm.return_raised(attribute_error(vm, a[0], name));
 }
 Value wrap_set_attribute(Vm& vm, Args& a) {
   publisher(a)->slots.set_attribute(vm, a[0], name_argument(vm, a[1]), a[2]);

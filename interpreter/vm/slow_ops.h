@@ -36,7 +36,6 @@ TSC_PLAIN_OPS(X)
 // Slow paths of instructions that the loop has fast paths for.
 void LoadCell(Vm& vm, Frame& frame, Instruction i);
 void LoadFree(Vm& vm, Frame& frame, Instruction i);
-void LoadSubscrK(Vm& vm, Frame& frame, Instruction i);
 void binary_slow(Vm& vm, Frame& frame, Instruction i, BinaryOp op, bool constant, bool in_place);
 void compare_slow(Vm& vm, Frame& frame, Instruction i, CompareOp op, bool constant);
 void load_global_slow(Vm& vm, Frame& frame, Instruction i);

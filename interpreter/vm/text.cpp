@@ -4,7 +4,7 @@
 #include "interpreter/heap/patience.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/numbers.h"
-#include "interpreter/vm/vm.h"
+#include "interpreter/vm/attempt.h"
 
 namespace tsc::interp {
 
@@ -74,7 +74,9 @@ void init_index_iterator(Vm& vm) {
       std::make_shared<Type*>(make_iterator_type<IndexIterator>(vm, "iterator"));
 }
 
-Value iterate(Vm& vm, const Value& v) {
+Value iterate(Vm& vm, const Value& v) { return or_throw(vm, iterate_softly(vm, v)); }
+
+Value iterate_softly(Vm& vm, const Value& v) {
   Type* type = type_of(vm, v);
   if (type->slots.iterate) {
     Value iterator = type->slots.iterate(vm, v);
@@ -88,7 +90,7 @@ Value iterate(Vm& vm, const Value& v) {
     iterator->sequence = v;
     return iterator.take();
   }
-  raise_type_error(vm, "'" + type->name + "' object is not iterable");
+  return return_error(vm, vm.exceptions().TypeError, "'" + type->name + "' object is not iterable");
 }
 
 bool iterate_next(Vm& vm, const Value& iterator, Value& out) {

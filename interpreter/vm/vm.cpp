@@ -26,7 +26,8 @@ Local<StrObject> intern(Vm& vm, std::string_view name) {
   auto& interned = VmAccess::interned(vm);
   auto it = interned.find(name);
   if (it != interned.end()) return Local<StrObject>(it->second);
-  Local<StrObject> s = make_str(vm, name);
+  // make_str asks here for the string of one letter.
+  Local<StrObject> s = name.size() == 1 && static_cast<uint8_t>(name[0]) < 0x80 ? make_ascii_str(vm, name) : make_str(vm, name);
   if (s->view() != name) return intern(vm, s->view());  // bytes of it were no text
   s->flags |= kInterned;
   str_hash(vm, s);

@@ -127,12 +127,7 @@ Value print(Vm& vm, Args& a) {
   return Value::none();
 }
 
-Value len(Vm& vm, Args& a) {
-  const Type* type = type_of(vm, a[0]);
-  if (!type->slots.length)
-    return return_error(vm, vm.exceptions().TypeError, "object of type '" + type->name + "' has no len()");
-  return Value::integer(type->slots.length(vm, a[0]));
-}
+Value len(Vm& vm, Args& a) { return Value::integer(length(vm, a[0])); }
 Value abs_(Vm& vm, Args& a) { return unary(vm, UnaryOp::Absolute, a[0]); }
 Value repr_(Vm& vm, Args& a) { return str_value(vm, repr(vm, a[0])); }
 Value ascii_(Vm& vm, Args& a) { return str_value(vm, ascii(vm, a[0])); }

@@ -12,7 +12,7 @@ namespace {
 [[noreturn]] void domain_error(Vm& vm) { raise_value_error(vm, "math domain error"); }
 
 Value finish(Vm& vm, double x, double r) {
-  if (std::isnan(r) && !std::isnan(x)) return return_error(vm, vm.exceptions().ValueError, "math domain error");
+  if (std::isnan(r) && !std::isnan(x)) domain_error(vm);
   if (std::isinf(r) && std::isfinite(x)) raise(vm, vm.exceptions().OverflowError, "math range error");
   return Value::real(r);
 }

@@ -3,6 +3,7 @@
 // us. Knows IRBuilder only.
 #include <llvm/IR/IRBuilder.h>
 
+#include <utility>
 #include <vector>
 
 #include "jit/codegen/lanes.h"
@@ -103,6 +104,28 @@ void emit_if(llvm::IRBuilder<>& b, Ir condition, Body&& body) {
   b.CreateBr(after);
   after->insertInto(then->getParent());
   b.SetInsertPoint(after);
+}
+
+// condition ? then() : otherwise(), of which one is computed.
+template <class Then, class Otherwise>
+Ir emit_either(llvm::IRBuilder<>& b, Ir condition, Then&& then, Otherwise&& otherwise) {
+  llvm::BasicBlock* first = new_block(b, "then");
+  llvm::BasicBlock* second = new_block(b, "otherwise");
+  llvm::BasicBlock* after = new_block(b, "either");
+  b.CreateCondBr(condition, first, second);
+  const auto in_block = [&](llvm::BasicBlock* block, auto& make) {
+    b.SetInsertPoint(block);
+    Ir made = make();
+    llvm::BasicBlock* end = b.GetInsertBlock();
+    b.CreateBr(after);
+    return std::pair(made, end);
+  };
+  const auto one = in_block(first, then), other = in_block(second, otherwise);
+  b.SetInsertPoint(after);
+  llvm::PHINode* result = b.CreatePHI(one.first->getType(), 2);
+  result->addIncoming(one.first, one.second);
+  result->addIncoming(other.first, other.second);
+  return result;
 }
 
 }  // namespace tsc::jit

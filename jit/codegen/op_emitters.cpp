@@ -88,19 +88,7 @@ Ir float_rem(const Lanes& l, Ir x, Ir y) {
                          b.CreateFCmpOLE(divisor, number(is_float ? 0x1p128 : 0x1p1000)));
   if (!is_float) holds = b.CreateAnd(holds, b.CreateFCmpOGE(divisor, number(0x1p-900)));
   if (l.count() > 1) holds = b.CreateAndReduce(holds);
-
-  llvm::BasicBlock* quick = b.GetInsertBlock();
-  llvm::BasicBlock* slow = new_block(b, "fmod");
-  llvm::BasicBlock* after = new_block(b, "remainder");
-  b.CreateCondBr(holds, after, slow);
-  b.SetInsertPoint(slow);
-  Ir each = b.CreateFRem(x, y);
-  b.CreateBr(after);
-  b.SetInsertPoint(after);
-  llvm::PHINode* result = b.CreatePHI(x->getType(), 2);
-  result->addIncoming(short_way, quick);
-  result->addIncoming(each, slow);
-  return result;
+  return emit_either(b, holds, [&] { return short_way; }, [&] { return b.CreateFRem(x, y); });
 }
 TSC_EMIT(rem) {
   floats_only(dtype);

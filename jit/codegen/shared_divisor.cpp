@@ -49,28 +49,14 @@ Ir KernelEmitter::divide_by_shared(Ir x, const Binding& divisor) {
   Ir fits = b_.CreateOr(in_range(wide_, magnitude, kLeastX, kRangeX),
                         b_.CreateICmpEQ(bits, wide_.integer(32, 0)));
   Ir all = b_.CreateAnd(b_.CreateAndReduce(fits), divisor.is_moderate);
-  llvm::BasicBlock* multiply = new_block(b_, "multiply");
-  llvm::BasicBlock* divide = new_block(b_, "divide");
-  llvm::BasicBlock* after = new_block(b_, "quotient");
-  b_.CreateCondBr(all, multiply, divide);
-
-  b_.SetInsertPoint(multiply);
   const auto fma = [&](Ir a, Ir b, Ir c) {
     return wide_.call(llvm::Intrinsic::fma, {a, b, c});
   };
-  Ir close = fma(x, y, b_.CreateFMul(x, divisor.inverse_rest));
-  Ir quotient = fma(fma(b_.CreateFNeg(close), d, x), y, close);
-  b_.CreateBr(after);
-
-  b_.SetInsertPoint(divide);
-  Ir divided = b_.CreateFDiv(x, d);
-  b_.CreateBr(after);
-
-  b_.SetInsertPoint(after);
-  llvm::PHINode* result = b_.CreatePHI(x->getType(), 2);
-  result->addIncoming(quotient, multiply);
-  result->addIncoming(divided, divide);
-  return result;
+  const auto multiply = [&] {
+    Ir close = fma(x, y, b_.CreateFMul(x, divisor.inverse_rest));
+    return fma(fma(b_.CreateFNeg(close), d, x), y, close);
+  };
+  return emit_either(b_, all, multiply, [&] { return b_.CreateFDiv(x, d); });
 }
 
 }  // namespace tsc::jit

@@ -13,11 +13,8 @@ OpResults run_without_memory(const OpCall& call) {
   if (row.flags & kView) return row.family == Family::View ? run_view(call) : run_move(call);
   if (row.flags & kDynamicSize)
     throw Error(ErrorKind::NotImplementedError,
-                "The register_meta function for torch." + std::string(row.name) +
-                    "() raises unimplemented by default, as a correct data-independent implementation does not exist. "
-                    "This implementation returns a fake value, assuming all elements of the tensor are non-zero. To "
-                    "enable this registration, please set 'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' "
-                    "to True.");
+                std::string(row.name) + "() of a tensor on device meta: the size of its result depends on the elements, "
+                "and a meta tensor has none");
   const Sizes sizes = infer_sizes(call);
   OpResults results{Tensor::meta(infer_dtype(call), sizes), {}};
   if (call.op == Op::sort) results.second = Tensor::meta(infer_dtype(call, 1), sizes);

@@ -3,6 +3,7 @@
 #include "interpreter/heap/patience.h"
 #include "interpreter/value/text_builder.h"
 #include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
 
 namespace tsc::interp {
@@ -108,12 +109,21 @@ Value dict_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   return Value::boolean(same == (op == CompareOp::Eq));
 }
 int64_t dict_length(Vm&, const Value& v) { return static_cast<int64_t>(dict_of(v)->table.size()); }
+// What __missing__ gives; what it raises is left in the Vm.
+Value missing_item(Vm& vm, const Value& method, const Value& self, const Value& key) {
+  if (!is_kind(method, Kind::Function)) return call(vm, bind_attribute(vm, method, self, self.object()->type), {key});
+  const Value kept = method, values[2] = {self, key};
+  Args args;
+  args.positional = values;
+  args.count = 2;
+  return call_softly(vm, kept, args);
+}
 Value dict_item(Vm& vm, const Value& self, const Value& key) {
   Value v = dict_get(vm, dict_of(self), key);
   if (v) return v;
   if (self.object()->type != vm.types().dict)
     if (const Value* missing = lookup_in_type(self.object()->type, vm.names().missing))
-      return call(vm, bind_attribute(vm, *missing, self, self.object()->type), {key});
+      return missing_item(vm, *missing, self, key);
   return return_key_error(vm, key);
 }
 void dict_set_item(Vm& vm, const Value& self, const Value& key, const Value& value) {

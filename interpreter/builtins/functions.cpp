@@ -88,7 +88,8 @@ class Printer {
       : vm_(vm), file_(asked && !asked.is_none() ? asked : standard_output(vm)),
         own_(file_ && !file_.is_none() && !is_kind(file_, Kind::File)) {}
   void add(const std::string& piece) {
-    if (own_) call_method(vm_, file_, "write", {str_value(vm_, piece)});
+    if (own_ && !write_) write_ = get_attribute(vm_, file_, "write");
+    if (own_) call(vm_, write_, {str_value(vm_, piece)});
     else text_ += piece;
   }
   void finish(bool flush) {
@@ -102,7 +103,7 @@ class Printer {
 
  private:
   Vm& vm_;
-  Value file_;
+  Value file_, write_;
   bool own_;
   std::string text_;
 };

@@ -215,24 +215,6 @@ Value as_bytes_(Vm& vm, Args& a) {
   const Buffer held(vm, a[0]);  // which refuses a view with gaps
   return as_bytes(vm, a[0]);
 }
-// check_exports(bytearray): BufferError while somebody looks at its memory.
-Value check_exports(Vm& vm, Args& a) {
-  const auto* bytes = try_cast<ByteArrayObject>(a[0]);
-  if (!bytes) raise_type_error(vm, "expected a bytearray, got " + type_name(vm, a[0]));
-  must_not_be_exported(vm, bytes);
-  return Value::none();
-}
-// copy_into(buffer, source, at): the bytes of `source` from `at` on, as many as the buffer has room for; their number.
-Value copy_into(Vm& vm, Args& a) {
-  const Buffer to = writable_buffer(vm, a[0], "readinto() argument");
-  const Buffer from(vm, a[1]);
-  const size_t at = std::min(static_cast<size_t>(size_argument(vm, a[2])), from.bytes().size());
-  const size_t count = std::min(to.bytes().size(), from.bytes().size() - at);
-  note_store(vm, a[0].object(), Value());
-  if (count) std::memmove(to.data(), from.data() + at, count);
-  return Value::integer(static_cast<int64_t>(count));
-}
-
 // --- base64, digests --------------------------------------------------------------------------------
 
 // encode(data, alphabet): base64 with padding.
@@ -352,8 +334,6 @@ Local<ModuleObject> make_binary_module(Vm& vm) {
       .function("unpack_from", "format, buffer, offset, /", struct_unpack_from)
       .function("byte_count", "buffer, /", byte_count)
       .function("as_bytes", "buffer, /", as_bytes_)
-      .function("check_exports", "bytearray, /", check_exports)
-      .function("copy_into", "buffer, source, at, /", copy_into)
       .function("calcsize", "format, /", struct_size)
       .function("base64_encode", "data, alphabet, /", base64_encode)
       .function("base64_decode", "data, alphabet, strict, /", base64_decode)

@@ -30,6 +30,8 @@ constexpr Row kRows[] = {
     {"_json", make_json_module},
     {"array", make_array_module},
     {"_binary", make_binary_module},
+    {"_csv", make_csv_module},
+    {"_memory", make_memory_module},
     {"_unicode", make_unicode_module},
     {"_deflate", make_deflate_module},
     {"_yaml", make_yaml_module},

@@ -18,6 +18,7 @@ SharedBytes::SharedBytes(Heap& heap) : block_(make_ref<SharedBlock>(Ref<MemoryBu
 
 void SharedBytes::reallocate(Heap& heap, size_t capacity) {
   if (capacity > PTRDIFF_MAX) throw std::bad_array_new_length();
+  take_head_back();
   SharedBlock& block = *block_;
   if (capacity > block.capacity) heap.check_room(capacity - block.capacity);
   void* moved = std::realloc(block.data, std::max<size_t>(capacity, 1));
@@ -29,10 +30,18 @@ void SharedBytes::reallocate(Heap& heap, size_t capacity) {
 
 void SharedBytes::resize(Heap& heap, size_t size) {
   storage_ = nullptr;
+  const size_t all = block_->capacity;
+  // Room in front is used where it is worth a move of all that stays.
+  if (size > capacity() && head_ > size_) take_head_back();
   // Half as much again, so that many small additions cost no more than one large one; a first size is taken as it is.
-  if (size > capacity()) reallocate(heap, capacity() ? std::max(size, capacity() + capacity() / 2 + 16) : size);
-  else if (size < capacity() / 4 && capacity() > 256) reallocate(heap, size);
+  if (size > capacity()) reallocate(heap, all ? std::max(size, all + all / 2 + 16) : size);
+  else if (size < all / 4 && all > 256) reallocate(heap, size);
   size_ = size;
+}
+
+void SharedBytes::take_head_back() {
+  if (head_) std::memmove(block_->data, data(), size_);
+  head_ = 0;
 }
 
 void SharedBytes::replace(Heap& heap, size_t begin, size_t end, std::string_view inserted) {
@@ -40,6 +49,10 @@ void SharedBytes::replace(Heap& heap, size_t begin, size_t end, std::string_view
   if (wanted > size) {
     resize(heap, wanted);
     if (rest) std::memmove(data() + wanted - rest, data() + end, rest);
+  } else if (begin == 0 && wanted < size && inserted.empty()) {
+    head_ += end;
+    size_ = rest;
+    resize(heap, rest);
   } else if (wanted < size) {
     if (rest) std::memmove(data() + wanted - rest, data() + end, rest);
     resize(heap, wanted);
@@ -47,7 +60,7 @@ void SharedBytes::replace(Heap& heap, size_t begin, size_t end, std::string_view
   if (!inserted.empty()) std::memmove(data() + begin, inserted.data(), inserted.size());
 }
 
-bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory) { return !memory || heap.may_free(memory->capacity()); }
+bool may_free_shared(Heap& heap, const Ref<SharedBytes>& memory) { return !memory || heap.may_free(memory->block()->capacity); }
 
 int64_t MemoryViewObject::items() const {
   int64_t count = 1;

@@ -29,9 +29,9 @@ struct SharedBlock : RefCounted {
 class SharedBytes : public RefCounted {
  public:
   explicit SharedBytes(Heap& heap);
-  char* data() const { return block_->data; }
+  char* data() const { return block_->data + head_; }
   size_t size() const { return size_; }
-  size_t capacity() const { return block_->capacity; }
+  size_t capacity() const { return block_->capacity - head_; }
   std::string_view view() const { return {data(), size_}; }
   // How many views and calls need the memory where it is.
   void begin_export() { ++exports_; }
@@ -49,7 +49,9 @@ class SharedBytes : public RefCounted {
 
  private:
   void reallocate(Heap& heap, size_t capacity);
+  void take_head_back();
   Ref<SharedBlock> block_;
+  size_t head_ = 0;  // bytes in front that were taken away: what is removed there moves nothing
   size_t size_ = 0;
   int64_t exports_ = 0;
   Ref<RefCounted> storage_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "jit/passes/raises.h"
+#include "jit/region/raises.h"
 #include "jit/passes/rewrite.h"
 
 namespace tsc::jit {

@@ -7,7 +7,7 @@
 #include "jit/passes/fuse.h"
 #include "jit/passes/fuse_rules.h"
 #include "jit/passes/private_copies.h"
-#include "jit/passes/raises.h"
+#include "jit/region/raises.h"
 #include "jit/region/equal_sizes.h"
 
 namespace tsc::jit {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "jit/passes/fuse_rules.h"
-#include "jit/passes/raises.h"
+#include "jit/region/raises.h"
 #include "jit/region/value_map.h"
 
 namespace tsc::jit {

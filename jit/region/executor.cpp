@@ -358,7 +358,7 @@ class Run {
       for (; at < steps.size(); ++at) {
         const Step& step = steps[at];
         if (step.operands_differ) return leave_with_all(*step.instruction);
-        run_instruction(*step.instruction);
+        if (!stores_in_place(step)) run_instruction(*step.instruction);
         if (left_) return;
         for (ValueId value : steps[at].dying) registers_.drop(value);
       }
@@ -416,6 +416,30 @@ class Run {
     tensors_.clear();  // operands die here, not at the next op
     bind_result(instruction, 0, std::move(results.first));
     if (instruction.results.size() > 1) bind_result(instruction, 1, std::move(results.second));
+  }
+  // A store writes the memory of the version before where nobody looks at that any more: memory that this value alone has, or that of
+  // an input which the region is to write anyway. False: it makes a copy, as any operation.
+  bool stores_in_place(const Step& step) {
+    const Instruction& instruction = *step.instruction;
+    if (instruction.code != Code::Op || instruction.op != Op::store) return false;
+    const ValueId before = instruction.operands[0];
+    const Tensor& target = registers_.tensor(before);
+    const bool dies = std::find(step.dying.begin(), step.dying.end(), before) != step.dying.end();
+    const bool is_alone = dies && target.storage()->use_count() == 1;
+    const bool is_input = step.into != kNoValue &&
+                          target.storage() == input_tensor(executor_.input_number(step.into)).storage();
+    if (!target.is_contiguous() || (!is_alone && !is_input)) return false;
+    if (context_.host) context_.host->poll();
+    const size_t rank = type(instruction.operands[1]).sizes.size();
+    Sizes map[2];  // sizes and strides
+    for (size_t i = 0; i < 2 * rank; ++i)
+      map[i / std::max<size_t>(rank, 1)].push_back(registers_.scalars[instruction.operands[3 + i]].i);
+    const Tensor whole = target;
+    whole.storage()->prepare_write();
+    const int64_t offset = whole.offset() + registers_.scalars[instruction.operands[2]].i;
+    copy_into(view_as_strided(whole, map[0], map[1], offset), registers_.tensor(instruction.operands[1]));
+    bind_result(instruction, 0, whole);
+    return true;
   }
   void bind_result(const Instruction& instruction, size_t index, Tensor tensor) {
     const ValueId value = instruction.results[index];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jit/region/liveness.h"
+#include "jit/region/stores.h"
 #include "jit/region/value_map.h"
 
 namespace tsc::jit {
@@ -45,7 +46,7 @@ bool operands_differ(const Instruction& instruction) {
   return std::adjacent_find(operands.begin(), operands.end()) == operands.end();
 }
 
-void find_steps(const Block& block, const LastUses& last_uses,
+void find_steps(const Block& block, const LastUses& last_uses, const StoresIntoInputs& stores,
                 std::unordered_map<const Block*, Steps>& all) {
   Steps steps;
   steps.reserve(block.instructions.size());
@@ -53,7 +54,7 @@ void find_steps(const Block& block, const LastUses& last_uses,
   std::vector<std::pair<ValueId, uint32_t>> guarded;
   for (size_t i = 0; i < block.instructions.size(); ++i) {
     const Instruction& instruction = block.instructions[i];
-    for (const auto& nested : instruction.blocks) find_steps(*nested, last_uses, all);
+    for (const auto& nested : instruction.blocks) find_steps(*nested, last_uses, stores, all);
     if (instruction.code == Code::Const) continue;
     const auto dying = uses.after(i);
     if (instruction.code == Code::Guard && dying.empty()) {
@@ -61,7 +62,9 @@ void find_steps(const Block& block, const LastUses& last_uses,
       if (std::find(guarded.begin(), guarded.end(), guard) != guarded.end()) continue;
       guarded.push_back(guard);
     }
-    steps.push_back({&instruction, SmallVector<ValueId, 2>(dying), operands_differ(instruction)});
+    const auto store = stores.find(&instruction);
+    steps.push_back({&instruction, SmallVector<ValueId, 2>(dying), operands_differ(instruction),
+                     store == stores.end() ? kNoValue : store->second});
   }
   all.emplace(&block, std::move(steps));
 }
@@ -73,7 +76,7 @@ RegionSteps::RegionSteps(const Region& region)
       old_views_(find_old_views(region)),
       held_values_(region.value_count()),
       held_sizes_(region.value_count()) {
-  find_steps(region.body, find_last_uses(region), blocks_);
+  find_steps(region.body, find_last_uses(region), find_stores_into_inputs(region), blocks_);
   look_through(region.body);
 }
 

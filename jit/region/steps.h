@@ -15,6 +15,7 @@ struct Step {
   SmallVector<ValueId, 2> dying;
   // A tensor leaves with at most one operand: of those of `instruction`, an exit, no two are the same.
   bool operands_differ = false;
+  ValueId into = kNoValue;  // a store that may write the memory of this input (stores.h)
 };
 using Steps = std::vector<Step>;
 

@@ -157,6 +157,42 @@ TEST_CASE("write_back writes through strides and old values stay old") {
   CHECK(list_of<double>(exit.live[1].tensor) == std::vector<double>{1, 3, 5, 2, 4, 6});
 }
 
+TEST_CASE("a store writes the memory of the version before where nobody looks at that any more") {
+  const auto run = [](const char* text, const std::vector<Tensor>& inputs) {
+    return run_region(parse_region(std::string("region r(%0: f64[%1, %2], %3: f64[%4]) {\n assume %2 == %4\n %5 = const int 0\n"
+                                               " %6 = const int 1\n") + text + "}\n"), inputs);
+  };
+  const Tensor row = doubles({3}, {7, 8, 9});
+  const Tensor whole = doubles({4, 3}, std::vector<double>(12, 1.0));
+  const Tensor x = view_slice(whole, 0, 1, 2, 1);  // memory that does not begin with it
+  // Twice into an input that the region writes anyway: no memory of its own, and none beside its rows is touched.
+  const RunExit twice = run(
+      " %7 = store %0, %3, %5, %4, %6 : f64[%1, %2]\n %8 = store %7, %3, %2, %4, %6 : f64[%1, %2]\n"
+      " write_back %0, %8\n exit #0(%8)\n",
+      {x, row});
+  CHECK(twice.live[0].tensor.storage() == whole.storage());
+  CHECK(list_of<double>(whole) == std::vector<double>{1, 1, 1, 7, 8, 9, 7, 8, 9, 1, 1, 1});
+  CHECK(whole.storage()->version == 1);
+  // The old version is read behind the store; what stands in front of the write may raise: a copy is made.
+  for (const char* between : {" %9 = neg %0 : f64[%1, %2]\n", " %9 = scalar floor_div %6, %1 : int\n"}) {
+    const Tensor old = doubles({2, 3}, {1, 2, 3, 4, 5, 6});
+    const RunExit late = run((std::string(" %7 = store %0, %3, %5, %4, %6 : f64[%1, %2]\n") + between +
+                              " write_back %0, %7\n exit #0(%7, %9)\n").c_str(),
+                             {old, row});
+    CHECK(late.live[0].tensor.storage() != old.storage());
+    CHECK(list_of<double>(old) == std::vector<double>{7, 8, 9, 4, 5, 6});
+    if (late.live[1].tensor.defined()) CHECK(list_of<double>(late.live[1].tensor) == std::vector<double>{-1, -2, -3, -4, -5, -6});
+  }
+  // Memory that the region made itself: in place once its other readers are through, and not while a view of it waits.
+  const RunExit own = run(
+      " %7 = exp %0 : f64[%1, %2]\n %8 = store %7, %3, %5, %4, %6 : f64[%1, %2]\n %9 = permute %8 axes=[1, 0] : f64[%2, %1]\n"
+      " %10 = store %8, %3, %2, %4, %6 : f64[%1, %2]\n exit #0(%10, %9)\n",
+      {doubles({2, 3}, {0, 0, 0, 0, 0, 0}), row});
+  CHECK(list_of<double>(own.live[0].tensor) == std::vector<double>{7, 8, 9, 7, 8, 9});
+  CHECK(list_of<double>(own.live[1].tensor) == std::vector<double>{7, 1, 8, 1, 9, 1});
+  CHECK(own.live[0].tensor.storage() != own.live[1].tensor.storage());
+}
+
 TEST_CASE("branches and loops") {
   Region region;
   RegionBuilder b(region);

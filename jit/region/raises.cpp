@@ -1,4 +1,4 @@
-#include "jit/passes/raises.h"
+#include "jit/region/raises.h"
 
 #include "jit/region/scalar_eval.h"
 

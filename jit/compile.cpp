@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "jit/passes/fuse.h"
+#include "jit/passes/outline.h"
 #include "jit/passes/pipeline.h"
 #include "jit/passes/strips.h"
 #include "jit/plan/execution_plan.h"
@@ -57,12 +58,16 @@ namespace {
 
 // The passes, all of them.
 ExecutionPlan make_plan(Region region, const CompileOptions& options, Report& report) {
+  ExecutionPlan plan{std::move(region)};
+  for (OutlinedLoop& loop : outline_loops(plan.region)) {
+    plan.loops.push_back(make_plan(std::move(loop.body), options, report));
+    plan.loops.back().carried = loop.carried;
+  }
   PipelineOptions pipeline;
   pipeline.disabled.insert(options.disabled.begin(), options.disabled.end());
   pipeline.verify = options.verify;
   pipeline.report = &report;
-  run_pipeline(region, pipeline);
-  ExecutionPlan plan{std::move(region), {}};
+  run_pipeline(plan.region, pipeline);
   if (is_disabled(options, kFuse)) {
     verify(plan.region);
     return plan;
@@ -104,17 +109,30 @@ ExecutionPlan find_or_make_plan(Region region, const CompileOptions& options, Re
 
 }  // namespace
 
+namespace {
+
+std::unique_ptr<Executable> make_executable(ExecutionPlan plan, const CompileOptions& options, Report& report) {
+  emit_stage(options, "fused", plan.region);
+  emit_kernels(options, plan.kernels, *options.cache, report);
+  std::vector<LoopTurn> loops;
+  for (ExecutionPlan& loop : plan.loops) {
+    const uint32_t carried = loop.carried;
+    loops.push_back({make_executable(std::move(loop), options, report), carried});
+  }
+  std::unique_ptr<CompiledKernels> runner;
+  if (!is_disabled(options, kFuse))
+    runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report, options.background);
+  return make_region_executor(std::move(plan.region), std::move(runner), true, std::move(loops));
+}
+
+}  // namespace
+
 std::unique_ptr<Executable> compile(Region region, const CompileOptions& options, Report& report) {
   emit_stage(options, "region", region);
   // Whoever wants to see a stage sees it made.
   ExecutionPlan plan = options.emitted ? make_plan(std::move(region), options, report)
                                        : find_or_make_plan(std::move(region), options, report);
-  if (is_disabled(options, kFuse)) return make_region_executor(std::move(plan.region), nullptr, true);
-  emit_stage(options, "fused", plan.region);
-  emit_kernels(options, plan.kernels, *options.cache, report);
-  auto runner = std::make_unique<CompiledKernels>(std::move(plan.kernels), plan.region.name, options.cache, report,
-                                                  options.background);
-  return make_region_executor(std::move(plan.region), std::move(runner), true);
+  return make_executable(std::move(plan), options, report);
 }
 
 }  // namespace tsc::jit

@@ -14,7 +14,9 @@ namespace tsc::jit {
 
 struct ExecutionPlan {
   Region region;
-  std::vector<LoweredKernel> kernels;  // by the `id` of Kernel instructions
+  std::vector<LoweredKernel> kernels = {};  // by the `id` of Kernel instructions
+  std::vector<ExecutionPlan> loops = {};    // by the `id` of Loop instructions: what a turn runs (jit/passes/outline.h)
+  uint32_t carried = 0;                     // of a loop's body: the values that go from turn to turn
 };
 
 // Gives kernels with the same program the same number, from 0 in the order of their first.

@@ -1,3 +1,4 @@
+#include <tuple>
 #include <unordered_map>
 
 #include "jit/plan/execution_plan.h"
@@ -216,7 +217,35 @@ class Reader {
   std::vector<KernelProgram> programs_;
 };
 
-void read_all(ByteReader& in, ExecutionPlan* plan) {
+// A loop's plan takes the operands of its instruction, and gives what that makes.
+void check_loop(ByteReader& in, const ExecutionPlan& plan, const Instruction& loop) {
+  const auto kind_and_type = [](const Region& region, ValueId value) {
+    const Type& type = region.type(value);
+    const bool is_tensor = type.kind == ValueKind::Tensor;
+    return std::tuple(type.kind, is_tensor ? type.dtype : DType::F32, type.sizes.size());
+  };
+  if (loop.id >= plan.loops.size()) return in.fail("there is no such loop");
+  const ExecutionPlan& turn = plan.loops[loop.id];
+  const std::vector<ValueId>& inputs = turn.region.body.parameters;
+  const Instruction& exit = turn.region.body.instructions.back();
+  if (inputs.size() != loop.operands.size() || exit.code != Code::Exit || exit.operands.size() != loop.results.size() ||
+      turn.carried >= inputs.size() || turn.carried > loop.results.size())
+    return in.fail("a loop has other values than its plan");
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (kind_and_type(turn.region, inputs[i]) != kind_and_type(plan.region, loop.operands[i]))
+      return in.fail("a loop gives its plan values of another type");
+  for (size_t i = 0; i < loop.results.size(); ++i) {
+    auto made = kind_and_type(turn.region, exit.operands[i]);
+    if (i >= turn.carried) ++std::get<2>(made);
+    if (made != kind_and_type(plan.region, loop.results[i])) return in.fail("a loop makes values of another type");
+    if (i < turn.carried && made != kind_and_type(turn.region, inputs[i + 1])) return in.fail("a carried value changes its type");
+    if (i >= turn.carried && std::get<0>(made) != ValueKind::Tensor) return in.fail("a loop stacks what is no tensor");
+  }
+}
+
+void read_all(ByteReader& in, ExecutionPlan* plan, int depth) {
+  constexpr int kMaxDepth = 100;  // loops in loops
+  if (depth > kMaxDepth) return in.fail("loops are nested too deeply");
   plan->region = read_region(in);
   if (in.failed()) return;
   verify(plan->region);
@@ -231,7 +260,25 @@ void read_all(ByteReader& in, ExecutionPlan* plan) {
     plan->kernels[instruction.id] = reader.kernel();
     if (in.failed()) return;
   }
-  if (in.left() != 0) in.fail("bytes are left at the end");
+  plan->carried = in.number_as<uint32_t>();
+  plan->loops.resize(in.count(1));
+  for (ExecutionPlan& loop : plan->loops) {
+    read_all(in, &loop, depth + 1);
+    if (in.failed()) return;
+  }
+  for (const Instruction& instruction : plan->region.body.instructions)
+    if (instruction.code == Code::Loop && instruction.blocks.empty()) check_loop(in, *plan, instruction);
+}
+
+void write_all(const ExecutionPlan& plan, ByteWriter& out) {
+  write_region(plan.region, out);
+  Writer writer;
+  for (const Instruction& instruction : plan.region.body.instructions)
+    if (instruction.code == Code::Kernel) writer.kernel(plan.kernels[instruction.id]);
+  writer.write(out, plan.kernels.size());
+  out.number(plan.carried);
+  out.number(plan.loops.size());
+  for (const ExecutionPlan& loop : plan.loops) write_all(loop, out);
 }
 
 }  // namespace
@@ -248,18 +295,15 @@ void number_programs(std::vector<LoweredKernel>* kernels) {
 
 std::string write_plan(const ExecutionPlan& plan) {
   ByteWriter out;
-  write_region(plan.region, out);
-  Writer writer;
-  for (const Instruction& instruction : plan.region.body.instructions)
-    if (instruction.code == Code::Kernel) writer.kernel(plan.kernels[instruction.id]);
-  writer.write(out, plan.kernels.size());
+  write_all(plan, out);
   return out.take();
 }
 
 std::string read_plan(std::string_view bytes, ExecutionPlan* plan) {
   ByteReader in(bytes);
   try {
-    read_all(in, plan);
+    read_all(in, plan, 0);
+    if (!in.failed() && in.left() != 0) in.fail("bytes are left at the end");
   } catch (const InternalFault& fault) {
     return fault.what();
   }

@@ -41,7 +41,7 @@ class RegionBuilder::Algebra final : public SizeAlgebra {
       out->push_back(builder_.tables_->equal.representative(size));
     }
   }
-  ValueId fresh() override { return builder_.region_.add_value({ValueKind::Int, {}, {}}); }
+  ValueId fresh() override { return builder_.add_result({ValueKind::Int, {}, {}}, builder_.open_.size()); }
 
  private:
   RegionBuilder& builder_;
@@ -62,15 +62,38 @@ RegionBuilder::RegionBuilder(Region& region)
 RegionBuilder::~RegionBuilder() = default;
 
 Instruction& RegionBuilder::append(Code code, std::span<const ValueId> operands) {
-  Instruction& instruction = block_->instructions.emplace_back();
+  size_t inside = 0;
+  for (ValueId operand : operands) {
+    const size_t depth = depth_of(operand);
+    if (depth == kGone) value_is_gone();
+    inside = std::max(inside, depth);
+  }
+  const bool is_number = code == Code::Const || code == Code::Scalar;
+  depth_ = is_number ? inside : open_.size();
+  Block& block = depth_ == open_.size() ? *block_ : *open_[depth_].outer;
+  Instruction& instruction = block.instructions.emplace_back();
   instruction.code = code;
   instruction.operands = ValueList(operands);
   instruction.origin = known_origin();
   return instruction;
 }
 
+void RegionBuilder::value_is_gone() { TSC_CHECK(false, "a value of a loop that has ended is used"); }
+
+// What the instruction that was appended last, or the one that is about to be, makes.
+ValueId RegionBuilder::add_result(Type type, size_t depth) {
+  for (ValueId size : type.sizes)
+    if (depth_of(size) == kGone) value_is_gone();
+  const ValueId value = region_.add_value(std::move(type));
+  if (depth > 0) {
+    depths_.resize(std::max<size_t>(depths_.size(), value + 1));
+    depths_[value] = static_cast<uint8_t>(depth);
+  }
+  return value;
+}
+
 ValueId RegionBuilder::add_scalar_result(Instruction& instruction, ValueKind kind) {
-  const ValueId value = region_.add_value({kind, {}, {}});
+  const ValueId value = add_result({kind, {}, {}}, depth_);
   instruction.results.push_back(value);
   return value;
 }
@@ -107,8 +130,8 @@ Instruction& RegionBuilder::append_op(Op op, std::span<const ValueId> tensors, s
   instruction.op = op;
   instruction.attributes = normal_attributes(op, attributes);
   for (ValueId scalar : scalars) instruction.operands.push_back(scalar);
-  instruction.results.push_back(region_.add_value(std::move(first)));
-  for (Type& type : others) instruction.results.push_back(region_.add_value(std::move(type)));
+  instruction.results.push_back(add_result(std::move(first), depth_));
+  for (Type& type : others) instruction.results.push_back(add_result(std::move(type), depth_));
   return instruction;
 }
 
@@ -226,8 +249,8 @@ std::vector<ValueId> RegionBuilder::host(uint32_t id, std::span<const ValueId> o
   for (const Type& wanted : results) {
     Type type = wanted;
     for (ValueId& size : type.sizes)
-      if (size == kNoValue) size = region_.add_value({ValueKind::Int, {}, {}});
-    values.push_back(region_.add_value(std::move(type)));
+      if (size == kNoValue) size = add_result({ValueKind::Int, {}, {}}, open_.size());
+    values.push_back(add_result(std::move(type), open_.size()));
   }
   Instruction& instruction = append(Code::Host, operands);
   instruction.id = id;

@@ -11,6 +11,13 @@
 
 namespace tsc::jit {
 
+// What makes two scalar instructions the same.
+struct ScalarKey {
+  ScalarOp op;
+  ValueId operands[3];
+  bool operator==(const ScalarKey&) const = default;
+};
+
 class OpBuilder {
  public:
   virtual ~OpBuilder() = default;
@@ -85,6 +92,17 @@ class RegionBuilder : public OpBuilder {
   using LoopBody =
       std::function<std::vector<ValueId>(ValueId iteration, std::span<const ValueId> carried)>;
   std::vector<ValueId> loop(ValueId trips, std::span<const ValueId> initial, const LoopBody& body);
+  // The same in two steps: what is appended between them is the body. begin_loop gives the iteration number and the carried
+  // values of these types; end_loop takes their next values, and tensors that are stacked, whose sizes exist outside.
+  // Constants, and numbers made of what exists outside alone, are appended there.
+  std::vector<ValueId> begin_loop(std::span<const Type> carried);
+  std::vector<ValueId> end_loop(ValueId trips, std::span<const ValueId> initial, std::span<const ValueId> next,
+                                std::span<const ValueId> stacked);
+  // How many open loops the value is inside of.
+  size_t depth_of(ValueId value) const { return value < depths_.size() ? depths_[value] : 0; }
+  size_t open_loops() const { return open_.size(); }
+  // What makes a scalar of the region; null: no operation on scalars.
+  const ScalarKey* made_by(ValueId scalar) const;
 
   // Stamped on every instruction appended; kAskOrigin: find_origin() is asked when one is.
   static constexpr uint32_t kAskOrigin = ~0u;
@@ -97,13 +115,20 @@ class RegionBuilder : public OpBuilder {
 
  protected:
   virtual uint32_t find_origin() { return 0; }
+  // A value of a loop that has ended is used.
+  [[noreturn]] virtual void value_is_gone();
 
  private:
   class Algebra;
   struct Tables;
+  struct OpenLoop {
+    Block* outer;
+    std::unique_ptr<Block> body;
+  };
   Instruction& append_op(Op op, std::span<const ValueId> tensors, std::span<const ValueId> scalars,
                          const OpAttributes& attributes);
   Instruction& append(Code code, std::span<const ValueId> operands);
+  ValueId add_result(Type type, size_t depth);
   ValueId add_scalar_result(Instruction& instruction, ValueKind kind);
   ValueId constant_of(Scalar number);
   ValueId simplified(ScalarOp op, std::span<const ValueId> operands);
@@ -112,6 +137,10 @@ class RegionBuilder : public OpBuilder {
 
   Region& region_;
   Block* block_;  // where instructions go
+  std::vector<OpenLoop> open_;        // outermost first
+  std::vector<uint8_t> depths_;       // by value: the open loops that it is inside of, kGone: of one that has ended
+  size_t depth_ = 0;                  // of the instruction that was appended last
+  static constexpr uint8_t kGone = 255;
   std::unique_ptr<Tables> tables_;
 };
 

@@ -9,12 +9,6 @@
 
 namespace tsc::jit {
 
-// What makes two scalar instructions the same.
-struct ScalarKey {
-  ScalarOp op;
-  ValueId operands[3];
-  bool operator==(const ScalarKey&) const = default;
-};
 struct NumberKey {
   Scalar::Kind kind;
   int64_t bits;
@@ -38,12 +32,17 @@ inline ScalarKey key_of(ScalarOp op, std::span<const ValueId> operands) {
 
 // Entries of a nested block are taken back when it closes: its values are not visible outside.
 struct RegionBuilder::Tables {
+  struct Mark {
+    size_t numbers, scalars;
+    EqualSizes equal;
+  };
   std::unordered_map<NumberKey, ValueId, KeyHash> numbers;
   std::unordered_map<ScalarKey, ValueId, KeyHash> scalars;
   ValueMap<Scalar> constants;
   ValueMap<ScalarKey> definitions;
   std::vector<NumberKey> number_order;
   std::vector<ScalarKey> scalar_order;
+  std::vector<Mark> marks;  // of the open loops
   EqualSizes equal;
 
   void add_number(const Scalar& number, ValueId value) {
@@ -59,10 +58,6 @@ struct RegionBuilder::Tables {
     definitions.emplace(value, key);
   }
 
-  struct Mark {
-    size_t numbers, scalars;
-    EqualSizes equal;
-  };
   Mark mark() const { return {number_order.size(), scalar_order.size(), equal}; }
   void restore(Mark mark) {
     for (; number_order.size() > mark.numbers; number_order.pop_back()) {

@@ -36,8 +36,8 @@ struct RunMemory {
 
 class RegionExecutor final : public Executable {
  public:
-  RegionExecutor(std::shared_ptr<const Region> region, std::shared_ptr<KernelRunner> kernels)
-      : shared_region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)) {
+  RegionExecutor(std::shared_ptr<const Region> region, std::shared_ptr<KernelRunner> kernels, std::vector<LoopTurn> loops)
+      : shared_region_(std::move(region)), steps_(region_), kernels_(std::move(kernels)), loops_(std::move(loops)) {
     const auto& parameters = region_.body.parameters;
     input_number_.resize(region_.value_count());
     for (size_t i = 0; i < parameters.size(); ++i) input_number_[parameters[i]] = i;
@@ -54,7 +54,9 @@ class RegionExecutor final : public Executable {
   }
   void changed(uint32_t input) override;
   std::unique_ptr<Executable> another() const override {
-    auto other = std::make_unique<RegionExecutor>(shared_region_, kernels_);
+    std::vector<LoopTurn> loops;
+    for (const LoopTurn& loop : loops_) loops.push_back({loop.body->another(), loop.carried});
+    auto other = std::make_unique<RegionExecutor>(shared_region_, kernels_, std::move(loops));
     other->prepared_ = prepared_;
     return other;
   }
@@ -65,6 +67,7 @@ class RegionExecutor final : public Executable {
   bool is_held(size_t input) const { return held_[input]; }
   const std::vector<uint32_t>& open_inputs() const { return open_inputs_; }
   KernelRunner* kernels() const { return kernels_.get(); }
+  const LoopTurn& loop(uint32_t id) const { return loops_[id]; }
   // In front of a run.
   void prepare(const Registers& bound) {
     if (kernels_ && !prepared_) prepared_ = kernels_->foresee(region_, bound);
@@ -87,6 +90,7 @@ class RegionExecutor final : public Executable {
   std::vector<uint32_t> open_inputs_;
   bool prepared_ = false;
   std::shared_ptr<KernelRunner> kernels_;
+  std::vector<LoopTurn> loops_;
   std::vector<std::unique_ptr<RunMemory>> memories_;  // more than one after a region ran inside itself
   std::vector<RunMemory*> idle_;
 };
@@ -221,6 +225,11 @@ class Run {
       const ValueId parameter = parameters[i];
       const Type& wanted = type(parameter);
       if (wanted.kind == ValueKind::Tensor) {
+        if (inputs_[i].given) {
+          agree &= bind_open_sizes(parameter, *inputs_[i].given);
+          registers_.put(parameter, std::move(*inputs_[i].given));
+          continue;
+        }
         TSC_CHECK(inputs_[i].tensor != nullptr, "a tensor input is missing");
         agree &= bind_open_sizes(parameter, input_tensor(i));
         registers_.lend(parameter, input_tensor(i));
@@ -525,9 +534,12 @@ class Run {
   }
 
   void run_loop(const Instruction& instruction) {
+    if (instruction.blocks.empty()) return run_outlined(instruction);
     const int64_t trips = registers_.scalars[instruction.operands[0]].i;
     const Block& body = *instruction.blocks[0];
     const std::span<const ValueId> parameters = body.parameters;
+    const size_t carried = parameters.size() - 1;
+    std::vector<Tensor> stacks = make_stacks(instruction, carried);
     yielded_.clear();
     for (size_t i = 1; i < instruction.operands.size(); ++i)
       yielded_.push_back(value_of(instruction.operands[i]));
@@ -537,8 +549,55 @@ class Run {
       registers_.scalars[parameters[0]] = Scalar::of_int(trip);
       run_block(body);
       if (left_) return;
+      stack(&stacks, trip, std::span(yielded_).subspan(carried));
+      yielded_.resize(carried);
     }
-    take_yielded(instruction.results);
+    const std::span<const ValueId> results = instruction.results;
+    take_yielded(results.first(carried));
+    for (size_t i = 0; i < stacks.size(); ++i) bind_tensor(results[carried + i], std::move(stacks[i]));
+  }
+
+  // Each turn is a run of the loop's own region. It is given the carried tensors, whose memory it may write.
+  void run_outlined(const Instruction& instruction) {
+    const LoopTurn& loop = executor_.loop(instruction.id);
+    const int64_t trips = registers_.scalars[instruction.operands[0]].i;
+    const std::span<const ValueId> operands = instruction.operands, results = instruction.results;
+    std::vector<Tensor> stacks = make_stacks(instruction, loop.carried);
+    RunExit turn;
+    for (ValueId operand : operands.subspan(1, loop.carried)) turn.live.push_back(value_of(operand));
+    std::vector<RunInput> inputs(operands.size());
+    for (size_t i = 1 + loop.carried; i < operands.size(); ++i)
+      inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]], nullptr};
+    std::vector<RunValue> now;
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      now = std::move(turn.live);
+      inputs[0].scalar = Scalar::of_int(trip);
+      for (size_t i = 0; i < loop.carried; ++i) inputs[1 + i] = {nullptr, now[i].scalar, now[i].object, &now[i].tensor};
+      turn = loop.body->run(inputs, context_);
+      stack(&stacks, trip, std::span(turn.live).subspan(loop.carried));
+      turn.live.resize(loop.carried);
+    }
+    for (size_t i = 0; i < loop.carried; ++i) set_value(results[i], std::move(turn.live[i]));
+    for (size_t i = 0; i < stacks.size(); ++i) bind_tensor(results[loop.carried + i], std::move(stacks[i]));
+  }
+
+  // The tensors of which each turn gives one part.
+  std::vector<Tensor> make_stacks(const Instruction& loop, size_t carried) {
+    std::vector<Tensor> stacks;
+    const std::span<const ValueId> results = loop.results;
+    for (ValueId result : results.subspan(carried)) {
+      Sizes sizes;
+      for (ValueId size : type(result).sizes) sizes.push_back(registers_.scalars[size].i);
+      stacks.push_back(Tensor::empty(type(result).dtype, sizes));
+    }
+    return stacks;
+  }
+  static void stack(std::vector<Tensor>* stacks, int64_t trip, std::span<const RunValue> parts) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Tensor row = view_slice((*stacks)[i], 0, trip, 1, 1);
+      const Sizes& sizes = row.sizes();
+      copy_into(try_view_reshape(row, Sizes(sizes.begin() + 1, sizes.end())), parts[i].tensor);
+    }
   }
 
   RegionExecutor& executor_;
@@ -580,9 +639,9 @@ Scalar read_scalar(const Tensor& tensor, ValueKind kind) {
 
 std::unique_ptr<Executable> make_region_executor(Region region,
                                                  std::unique_ptr<KernelRunner> kernels,
-                                                 bool is_verified) {
+                                                 bool is_verified, std::vector<LoopTurn> loops) {
   if (!is_verified) verify(region);
-  return std::make_unique<RegionExecutor>(std::make_shared<const Region>(std::move(region)), std::move(kernels));
+  return std::make_unique<RegionExecutor>(std::make_shared<const Region>(std::move(region)), std::move(kernels), std::move(loops));
 }
 
 }  // namespace tsc::jit

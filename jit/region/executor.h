@@ -19,11 +19,17 @@ class KernelRunner {
   virtual bool foresee(const Region& /*region*/, const Registers& /*bound*/) { return true; }
 };
 
+// What one turn of an outlined loop runs (jit/passes/outline.h).
+struct LoopTurn {
+  std::unique_ptr<Executable> body;
+  uint32_t carried = 0;
+};
+
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin. The region is
 // verified, unless it has been.
 std::unique_ptr<Executable> make_region_executor(Region region,
                                                  std::unique_ptr<KernelRunner> kernels = nullptr,
-                                                 bool is_verified = false);
+                                                 bool is_verified = false, std::vector<LoopTurn> loops = {});
 
 // What a Read instruction does: the one element as a scalar of that kind.
 Scalar read_scalar(const Tensor& tensor, ValueKind kind);

@@ -238,7 +238,7 @@ class Parser {
         instruction.number = number();
       } else if (code == Code::Scalar) {
         scalar_operation(instruction);
-      } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel) {
+      } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel || (code == Code::Loop && token_.text == "#")) {
         numbered_list(instruction);
       } else if (code == Code::Guard) {
         instruction.operands.push_back(value());

@@ -41,7 +41,10 @@ enum class Code : uint8_t {
   RngAdvance,  // operand: number of draws (Int) -> results: seed, offset before the draws (Int, Int)
   If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields
   Loop,        // operands: trip count (Int), then initial carried values; block parameters: the
-               // iteration number, then the carried values; results = carried values after the last
+               // iteration number, then the carried values; the block yields the next carried values, then
+               // tensors of which each iteration gives one; results = the carried values after the last
+               // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
+               // number of a plan of its own (jit/passes/outline.h), which is given the other operands too
   Yield,       // terminator of a nested block: operands = the block's results
   Kernel,      // a fused group: block 0 says what it computes, results = what the block yields; `id` is
                // its number among the kernels of the region
@@ -73,7 +76,7 @@ struct Instruction {
   Scalar number;        // Const
   uint32_t id = 0;      // Host and exit number
   uint32_t origin = 0;  // opaque place in the source, carried to kernels, errors and events
-  std::vector<std::unique_ptr<Block>> blocks;  // If: then, else; Loop: body
+  std::vector<std::unique_ptr<Block>> blocks;  // If: then, else; Loop: body, until it is outlined
 };
 
 struct Block {

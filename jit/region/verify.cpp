@@ -114,6 +114,12 @@ class Verifier {
     return x.dtype == y.dtype && x.sizes.size() == y.sizes.size();
   }
 
+  bool is_stack_of(ValueId stack, ValueId part) {
+    const Type &whole = region_.type(stack), &one = region_.type(part);
+    return whole.kind == ValueKind::Tensor && one.kind == ValueKind::Tensor && whole.dtype == one.dtype &&
+           whole.sizes.size() == one.sizes.size() + 1;
+  }
+
   // Facts are copied only where a block adds to them: a region holds a thousand kernels.
   static bool has_guard(const Block& block) {
     return std::any_of(block.instructions.begin(), block.instructions.end(),
@@ -279,13 +285,18 @@ class Verifier {
     for (ValueId result : instruction.results) define_open(result);
   }
 
+  // One without a block is outlined: its plan is compared with it where it is read.
   void check_loop(const Instruction& instruction) {
     check(!instruction.operands.empty() && kind(instruction.operands[0]) == ValueKind::Int,
           "loop takes a trip count");
-    check(instruction.blocks.size() == 1, "loop has one block");
+    check(instruction.blocks.size() <= 1, "loop has one block");
+    if (instruction.blocks.empty()) {
+      for (ValueId result : instruction.results) define_open(result);
+      return;
+    }
     const size_t carried = instruction.operands.size() - 1;
     const Block& body = *instruction.blocks[0];
-    check(instruction.results.size() == carried && body.parameters.size() == carried + 1,
+    check(instruction.results.size() >= carried && body.parameters.size() == carried + 1,
           "loop: operands, block parameters and results disagree");
     check(kind(body.parameters[0]) == ValueKind::Int, "the iteration number is an Int");
     for (size_t i = 0; i < carried; ++i)
@@ -307,8 +318,12 @@ class Verifier {
     check(owner != nullptr, "yield stands in a nested block only");
     check(instruction.operands.size() == owner->results.size() && instruction.results.empty(),
           "yield gives one value per result");
+    // What comes behind the carried values of a loop is stacked.
+    const bool is_loop = owner->code == Code::Loop;
+    const size_t plain = is_loop ? owner->operands.size() - 1 : instruction.operands.size();
     for (size_t i = 0; i < instruction.operands.size(); ++i)
-      check(same_type(instruction.operands[i], owner->results[i]),
+      check(i < plain ? same_type(instruction.operands[i], owner->results[i])
+                      : is_stack_of(owner->results[i], instruction.operands[i]),
             "yield: a value has another type than the result");
   }
 

@@ -1,0 +1,208 @@
+#include "jit/passes/outline.h"
+
+#include <algorithm>
+
+#include "jit/region/equal_sizes.h"
+#include "jit/region/liveness.h"
+#include "jit/region/raises.h"
+#include "jit/region/value_map.h"
+
+namespace tsc::jit {
+namespace {
+
+// Moves one loop's body into a region.
+class Outliner {
+ public:
+  // `outside`: the values that exist in front of the loop. `constants`: the numbers of those that are known.
+  Outliner(const Region& region, const EqualSizes& facts, const ValueSet& outside, const ValueMap<Scalar>& constants)
+      : region_(region), facts_(facts), outside_(outside), constants_(constants) {}
+
+  OutlinedLoop run(Instruction& loop) {
+    const Block& block = *loop.blocks[0];
+    out_.body.name = region_.name;
+    out_.carried = static_cast<uint32_t>(block.parameters.size() - 1);
+    for (ValueId parameter : block.parameters) add_input(parameter);
+    find_captured(block);
+    for (const bool tensors : {true, false})  // whose sizes are not to come a second time
+      for (ValueId value : captured_)
+        if (tensors == (region_.type(value).kind == ValueKind::Tensor) && !renamed_.count(value)) {
+          add_input(value);
+          loop.operands.push_back(value);
+        }
+    std::vector<Instruction> body = std::move(constant_instructions_);
+    clone_into(block, &body);
+    body.back().code = Code::Exit;
+    out_.body.body.instructions = std::move(body);
+    loop.blocks.clear();
+    return std::move(out_);
+  }
+  // What is assumed of the body's own values is assumed there.
+  void take_assumptions(std::vector<std::pair<ValueId, ValueId>>* assumed, Region* body) const {
+    std::erase_if(*assumed, [&](const auto& pair) {
+      const auto [a, b] = pair;
+      if (!own_.count(a) && !own_.count(b)) return false;
+      if (renamed_.count(a) && renamed_.count(b)) body->assumptions.push_back({renamed_.at(a), renamed_.at(b)});
+      return true;
+    });
+  }
+
+ private:
+  // A tensor from outside brings its sizes, those that it shares with one before it under one name.
+  void add_input(ValueId value) {
+    Type type = region_.type(value);
+    for (ValueId& size : type.sizes) size = input_size(size);
+    const ValueId input = out_.body.add_value(std::move(type));
+    renamed_[value] = input;
+    out_.body.body.parameters.push_back(input);
+  }
+  ValueId input_size(ValueId size) {
+    const ValueId name = facts_.representative(size);
+    const std::optional<int64_t> known = facts_.constant(size);
+    if (!known)
+      if (const auto found = sizes_.find(name); found != sizes_.end()) return renamed_[size] = found->second;
+    const ValueId fresh = out_.body.add_value({ValueKind::Int, {}, {}});
+    if (known) out_.body.assumptions.push_back({fresh, constant(Scalar::of_int(*known))});
+    else renamed_[size] = sizes_[name] = fresh;
+    return fresh;
+  }
+  ValueId constant(Scalar number) {
+    for (const Instruction& known : constant_instructions_)
+      if (known.number.kind == number.kind && known.number.i == number.i) return known.results[0];
+    Instruction& made = constant_instructions_.emplace_back();
+    made.code = Code::Const;
+    made.number = number;
+    const ValueKind kind = number.kind == Scalar::Kind::Int     ? ValueKind::Int
+                           : number.kind == Scalar::Kind::Float ? ValueKind::Float
+                                                                : ValueKind::Bool;
+    made.results.push_back(out_.body.add_value({kind, {}, {}}));
+    return made.results[0];
+  }
+
+  void find_captured(const Block& block) {
+    ValueSet seen;
+    const auto visit = [&](ValueId value) {
+      if (outside_.count(value) && seen.insert(value)) captured_.push_back(value);
+    };
+    const auto see_block = [&](const auto& self, const Block& one) -> void {
+      for (const Instruction& instruction : one.instructions) {
+        for (ValueId operand : instruction.operands) visit(operand);
+        for (ValueId result : instruction.results)
+          for (ValueId size : region_.type(result).sizes) visit(size);
+        for (const auto& inner : instruction.blocks) {
+          for (ValueId parameter : inner->parameters)
+            for (ValueId size : region_.type(parameter).sizes) visit(size);
+          self(self, *inner);
+        }
+      }
+    };
+    see_block(see_block, block);
+    for (ValueId value : captured_) take_constant(value);
+  }
+  void take_constant(ValueId value) {
+    const auto found = constants_.find(value);
+    if (found != constants_.end()) renamed_[value] = constant(found->second);
+    else if (const auto known = facts_.constant(value); known && region_.type(value).kind == ValueKind::Int)
+      renamed_[value] = constant(Scalar::of_int(*known));
+  }
+
+  // What exists outside has a name by now; everything else is the body's own.
+  ValueId name_of(ValueId value) {
+    const auto found = renamed_.find(value);
+    return found != renamed_.end() ? found->second : add_name(value);
+  }
+  ValueId add_name(ValueId value) {
+    Type type = region_.type(value);
+    for (ValueId& size : type.sizes) size = name_of(size);
+    own_.insert(value);
+    return renamed_[value] = out_.body.add_value(std::move(type));
+  }
+  void clone_into(const Block& block, std::vector<Instruction>* out) {
+    for (const Instruction& instruction : block.instructions) {
+      Instruction& copy = out->emplace_back();
+      copy.code = instruction.code;
+      copy.op = instruction.op;
+      copy.scalar_op = instruction.scalar_op;
+      copy.attributes = instruction.attributes;
+      copy.number = instruction.number;
+      copy.id = instruction.id;
+      copy.origin = instruction.origin;
+      for (ValueId operand : instruction.operands) copy.operands.push_back(name_of(operand));
+      for (const auto& inner : instruction.blocks) {
+        auto nested = std::make_unique<Block>();
+        for (ValueId parameter : inner->parameters) nested->parameters.push_back(add_name(parameter));
+        clone_into(*inner, &nested->instructions);
+        copy.blocks.push_back(std::move(nested));
+      }
+      for (ValueId result : instruction.results) copy.results.push_back(add_name(result));
+    }
+  }
+
+  const Region& region_;
+  const EqualSizes& facts_;
+  const ValueSet& outside_;
+  const ValueMap<Scalar>& constants_;
+  OutlinedLoop out_;
+  std::vector<ValueId> captured_;
+  ValueMap<ValueId> renamed_, sizes_;  // sizes_: by the first of those that are equal
+  ValueSet own_;
+  std::vector<Instruction> constant_instructions_;
+};
+
+// Moves what does not change from turn to turn in front of the loop: every loop has a turn.
+void hoist(Instruction& loop, const Raises& raises, const ValueSet& outside, std::vector<Instruction>* before,
+           ValueSet* moved) {
+  std::vector<Instruction>& body = loop.blocks[0]->instructions;
+  const auto is_outside = [&](ValueId value) { return outside.count(value) || moved->count(value); };
+  std::vector<Instruction> stays;
+  for (Instruction& instruction : body) {
+    const bool pure = instruction.code == Code::Op || instruction.code == Code::Const || instruction.code == Code::Scalar;
+    const bool fixed = pure && !raises.may_raise(instruction) && std::all_of(instruction.operands.begin(), instruction.operands.end(), is_outside);
+    if (!fixed) {
+      stays.push_back(std::move(instruction));
+      continue;
+    }
+    for (ValueId result : instruction.results) moved->insert(result);
+    before->push_back(std::move(instruction));
+  }
+  body = std::move(stays);
+}
+
+}  // namespace
+
+std::vector<OutlinedLoop> outline_loops(Region& region) {
+  std::vector<OutlinedLoop> loops;
+  std::vector<Instruction>& code = region.body.instructions;
+  if (std::none_of(code.begin(), code.end(), [](const Instruction& one) { return one.code == Code::Loop; })) return loops;
+  const EqualSizes facts(region);
+  const Raises raises(region, facts);
+  ValueSet outside;
+  ValueMap<Scalar> constants;
+  const auto define = [&](ValueId value) {
+    outside.insert(value);
+    for (ValueId size : region.type(value).sizes) outside.insert(size);
+  };
+  const auto define_results = [&](const Instruction& instruction) {
+    for (ValueId result : instruction.results) define(result);
+    if (instruction.code == Code::Const) constants[instruction.results[0]] = instruction.number;
+  };
+  for (ValueId input : region.body.parameters) define(input);
+  std::vector<Instruction> all;
+  for (Instruction& instruction : code) {
+    if (instruction.code == Code::Loop) {
+      ValueSet moved;
+      const size_t first = all.size();
+      hoist(instruction, raises, outside, &all, &moved);
+      for (size_t i = first; i < all.size(); ++i) define_results(all[i]);
+      instruction.id = static_cast<uint32_t>(loops.size());
+      Outliner outliner(region, facts, outside, constants);
+      loops.push_back(outliner.run(instruction));
+      outliner.take_assumptions(&region.assumptions, &loops.back().body);
+    }
+    define_results(instruction);
+    all.push_back(std::move(instruction));
+  }
+  code = std::move(all);
+  return loops;
+}
+
+}  // namespace tsc::jit

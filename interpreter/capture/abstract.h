@@ -78,7 +78,7 @@ enum class VirtualKind : uint8_t {
   Tensor, Tuple, List, Set, Dict, DictView, Instance, Function, Cell, BoundMethod, Iterator, Range, Slice, Super, Text, Partial, Exception
 };
 
-struct Virtual {
+struct Virtual : std::enable_shared_from_this<Virtual> {
   static constexpr uint32_t kMadeHere = ~0u;
   VirtualKind kind;
   uint32_t number = 0;  // identity within one capture; the running region remembers built objects by it
@@ -251,7 +251,8 @@ struct VPartial : Virtual {
 struct VIterator : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Iterator;
   VIterator() : Virtual(kKind) {}
-  enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator, Outside } form = Form::Items;
+  // Counted: of a loop that may be rolled (program/rolled_loops.h); it stands nowhere but in that loop's register.
+  enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator, Outside, Counted } form = Form::Items;
   std::vector<Av> items;      // Items: the sequence itself; Live: one list, which is read item by item
   size_t position = 0;
   int64_t count = 0;          // Enumerate: the next number; Live in reverse: the next index

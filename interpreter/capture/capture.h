@@ -34,6 +34,7 @@ class Capture : private Room {
   Calls& calls() const { return calls_; }
   Raising& raising() const { return raising_; }
   Loops& loops() const { return loops_; }
+  RolledLoops& rolled() const { return rolled_; }
   RepeatedCalls& repeats() const { return repeats_; }
   Cells& cells() const { return cells_; }
   Inputs& inputs() const { return inputs_; }

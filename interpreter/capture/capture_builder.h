@@ -25,6 +25,7 @@ class CaptureBuilder final : public jit::RegionBuilder {
 
  private:
   uint32_t find_origin() override;
+  [[noreturn]] void value_is_gone() override;
   Capture& capture_;
 };
 

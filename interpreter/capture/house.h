@@ -13,6 +13,7 @@
 #include "interpreter/capture/program/loops.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
@@ -43,6 +44,7 @@ struct House {
   Calls calls;
   Raising raising;
   Loops loops;
+  RolledLoops rolled;
   RepeatedCalls repeats;
   Cells cells;
   Inputs inputs;

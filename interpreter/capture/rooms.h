@@ -6,6 +6,7 @@
 //                   calls       from a callee to a frame, an object or a native's row
 //                   raising     exceptions that the program raises and handles inside the region
 //                   loops       loops that are followed, and whether the call decides how many turns they have
+//                   rolled      loops whose turns are alike: one loop of the region
 //                   repeats     calls that are recorded once and then repeated
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
@@ -52,6 +53,7 @@ class Operators;
 class Overlay;
 class Raising;
 class RepeatedCalls;
+class RolledLoops;
 class Shapes;
 class SizeChecks;
 class Structures;
@@ -98,6 +100,7 @@ struct Rooms {
   Calls& calls_;
   Raising& raising_;
   Loops& loops_;
+  RolledLoops& rolled_;
   RepeatedCalls& repeats_;
   Cells& cells_;
   Inputs& inputs_;

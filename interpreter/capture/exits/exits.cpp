@@ -6,6 +6,7 @@
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/tensors.h"
@@ -226,6 +227,7 @@ void RecipeWriter::fill_partial(const VPartial& partial, ObjectRecipe& recipe) {
 }
 
 void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe) {
+  if (iterator.form == VIterator::Form::Counted) capture_.rolled().follow(iterator);
   if (iterator.made_in) capture_.iterators().refuse_making(iterator);
   recipe.iterator = iterator.form;
   recipe.position = iterator.form == VIterator::Form::Enumerate
@@ -275,6 +277,7 @@ ExitFrame Exits::write_frame(const AFrame& frame, bool innermost, RecipeWriter& 
 }
 
 void Exits::add(ExitPlan& plan, RecipeWriter& writer) {
+  rolled_.leave_out();
   for (const WaitingStore& store : effects_.waiting_stores()) {
     HostAction action = store.action;
     for (const Av& av : store.values) action.values.push_back(writer.write(av));

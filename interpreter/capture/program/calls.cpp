@@ -12,6 +12,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/iterators.h"
@@ -497,7 +498,7 @@ void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination
     frame.host_function = Local<FunctionObject>(function);
     prepare_code(vm_, frame.code);
     const bool returns = !discard_result && !frame.code->code->is_generator;
-    SeenCall* seen = returns ? repeats_.seen_call(function, arguments) : nullptr;
+    SeenCall* seen = returns && !rolled_.is_rolling() ? repeats_.seen_call(function, arguments) : nullptr;
     if (!seen) return push_call(callee, std::move(frame), arguments, destination, discard_result);
     if (repeats_.repeat_call(*seen, function, arguments, destination)) return;
     std::unique_ptr<CallRecorder> recorder = repeats_.recorder_for(*seen, function, arguments);

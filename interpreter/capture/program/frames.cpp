@@ -6,6 +6,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/written/writes.h"
@@ -23,6 +24,9 @@ constexpr size_t kMaxRegionInstructions = 60000;
 constexpr uint32_t kMaxSteps = 2000000;
 
 }  // namespace
+
+// Something that was found in a turn that stood for many is used behind it.
+void CaptureBuilder::value_is_gone() { capture_.rolled().follow_all(); }
 
 uint32_t CaptureBuilder::find_origin() { return capture_.frames().origin_at(capture_.frames().step_pc()); }
 
@@ -99,6 +103,7 @@ void Frames::run_to_the_end() {
 }
 
 void Frames::step() {
+  rolled_.check_place();
   AFrame& frame = stack_.back();
   const lang::Instruction& instruction = frame.code->code->instructions[frame.pc];
   const uint32_t pc = frame.pc;
@@ -197,6 +202,8 @@ void Frames::leave_with_return(const Av& result) {
 
 // An instruction that took items from an iterator cannot be left as if it had not begun.
 void Frames::leave_or_refuse(const BreakHere& reason) {
+  rolled_.leave_out();
+  if (reason.reason == BreakReason::unknown_number) rolled_.number_is_missing();
   if (advanced_) refuse(frame().code.get(), frame().pc, reason);
   leave_with_break(reason);
 }

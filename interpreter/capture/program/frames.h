@@ -80,6 +80,7 @@ class Frames : private Room {
   // The instruction took items from an iterator: it cannot be left as if it had not begun.
   void note_advance() { advanced_ = true; }
   void set_break_everywhere(bool breaks) { break_everywhere_ = breaks; }
+  bool breaks_everywhere() const { return break_everywhere_; }
   // Whether a repeated call of that size still fits into the region.
   bool has_room_for(size_t instructions, uint32_t steps) const;
   void enter_frame(const Frame& frame);

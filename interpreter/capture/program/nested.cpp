@@ -7,6 +7,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/numbers.h"
@@ -56,6 +57,7 @@ bool CaptureMemory::refuse_looks(const std::string& place, const char* detail) {
 }
 
 void Frames::refuse(CodeObject* code, uint32_t pc, const BreakHere& reason) {
+  rolled_.leave_out();
   memory_.refused.push_back({code, pc, reason.reason, reason.detail});
   memory_.keep_alive.push_back(Value(code));
   throw CaptureRestart{};

@@ -6,6 +6,7 @@
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/raising.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/program/steps.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
@@ -46,12 +47,16 @@ class Window {
 };
 
 void step_get_iter(Capture& c, const Instruction& i) {
-  c.frames().write(i.a, c.iterators().iterate(c.frames().read(i.b)));
+  const Av iterable = c.frames().read(i.b);
+  const Av counted = c.rolled().counted(iterable, i);
+  c.frames().write(i.a, counted.is_undefined() ? c.iterators().iterate(iterable) : counted);
 }
 
 void step_for_iter(Capture& c, const Instruction& i) {
   VIterator* iterator = as<VIterator>(c.frames().read(i.b));
   if (!iterator) break_here(BreakReason::unknown_object, "an iterator from outside the region");
+  if (iterator->form == VIterator::Form::Counted)
+    return c.rolled().turn(i, std::static_pointer_cast<VIterator>(c.frames().read(i.b).object));
   if (c.loops().is_open(*iterator)) c.loops().note_open_test();
   Av item;
   if (c.iterators().next(*iterator, &item)) return c.frames().write(i.a, item);

@@ -274,6 +274,7 @@ bool Iterators::next(VIterator& iterator, Av* out) {
     case VIterator::Form::Generator: return frames_.resume(iterator, out);
     case VIterator::Form::Outside: return structures_.next_from_outside(iterator, out);
     case VIterator::Form::Items: return next_item(iterator, out);
+    case VIterator::Form::Counted: break;
     case VIterator::Form::Live: return next_live(iterator, out);
     case VIterator::Form::Enumerate: {
       Av item;

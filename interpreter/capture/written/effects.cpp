@@ -18,6 +18,7 @@ static void write_values(RecipeWriter& writer, HostAction& action, const std::ve
 static bool is_store(const HostAction& action) { return action.is_store || action.form != HostAction::Form::Call; }
 
 void Effects::host_action(HostAction action, std::vector<Av> values) {
+  rolled_.leave_out();
   repeats_.spoil_record();
   action.origin = builder_.known_origin();
   if (!is_store(action)) stores_must_not_wait();
@@ -31,6 +32,7 @@ void Effects::host_action(HostAction action, std::vector<Av> values) {
 }
 
 void Effects::set_gradient(const Av& tensor, const Av& gradient, bool leaving) {
+  rolled_.leave_out();
   repeats_.spoil_record();
   HostAction action;
   action.form = HostAction::Form::SetGradient;
@@ -54,6 +56,7 @@ void Effects::perform(HostAction action, std::vector<Av> values, bool may_wait) 
 }
 
 Av Effects::host_action_with_result(HostAction action, std::vector<Av> values) {
+  rolled_.leave_out();
   repeats_.spoil_record();
   stores_must_not_wait();
   writes_.flush_writes();

@@ -5,6 +5,7 @@
 // breaks; an operation may stay as long as the region has no effect, since the interpreter can then run it all again.
 // Stores of what has a gradient history wait until the region is left, and all stores behind such a one.
 // Defined in effects.cpp, program/recorded.cpp.
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -24,6 +25,7 @@ class Effects : private Room {
   // the interpreter changes it.
   void will_change(const Virtual& object) {
     if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
+    rolled_.note_change(object);
   }
   // In front of what runs in the host, and of an operation that may raise.
   void effect_may_raise();

@@ -8,6 +8,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/shapes.h"
@@ -288,6 +289,7 @@ void Writes::add_written(uint32_t source) {
 }
 
 void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& value) {
+  rolled_.leave_out();
   VTensor* gradient = value.is_none() ? nullptr : tensors_.tensor_of(value);
   if (gradient && (gradient == tensor.get() || !shapes_.assume_same_sizes(*tensor, *gradient)))
     break_here(BreakReason::raises, "RuntimeError: a gradient of another size");
@@ -302,6 +304,7 @@ void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& 
 // Memory and `.grad` of host tensors are brought up to date; what follows may look at them. Where a gradient cannot be set here the
 // region is left, which sets it: until then it is out of date.
 void Writes::write_back_all(bool leaving) {
+  if (!dirty_.empty() || !grad_dirty_.empty()) rolled_.leave_out();
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
     builder_.write_back(tensor->input, tensor->id, tensor->writes - tensor->writes_outside - 1);
     tensor->writes_outside = tensor->writes;

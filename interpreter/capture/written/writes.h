@@ -24,6 +24,10 @@ class Writes : private Room {
   void flush_leaving() { write_back_all(true); }
   // What inputs and their views are after writes, and not what was copied into them: the value, and the input's source.
   std::unordered_map<ValueId, uint32_t> versions_of_inputs() const;
+  // The tensor has the elements that a loop has left.
+  void note_version(const VTensor& root) {
+    if (root.input != kNoValue) versions_of_inputs_[root.id] = root.source;
+  }
   // Whether some `.grad` is out of date.
   bool has_waiting_gradients() const { return !grad_dirty_.empty(); }
 

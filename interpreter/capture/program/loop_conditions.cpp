@@ -1,0 +1,146 @@
+// What a turn that stands for many decides by its number: a relation of numbers that are linear in it holds for all turns if it
+// holds for the first and for the last.
+#include <algorithm>
+
+#include "interpreter/capture/entry/conditions.h"
+#include "interpreter/capture/program/rolled_loop.h"
+
+namespace tsc::interp {
+
+using jit::ScalarKey;
+using jit::ScalarOp;
+
+struct RolledLoops::Decision {
+  bool holds = false;
+  std::vector<ValueId> conditions;  // of the first and the last turn, which exist outside the loop
+};
+
+// The loops that are open in the region are those of which one turn is followed for many.
+const RolledLoops::Loop& RolledLoops::loop_at(size_t level) const {
+  size_t seen = 0;
+  for (const auto& loop : loops_)
+    if (loop->rolling && ++seen == level) return *loop;
+  TSC_CHECK(false, "no such loop is open");
+}
+
+bool RolledLoops::is_linear(ValueId number, size_t level) const {
+  if (builder_.depth_of(number) < level || number == loop_at(level).number) return true;
+  const ScalarKey* made = builder_.made_by(number);
+  if (!made || region_.type(number).kind != jit::ValueKind::Int) return false;
+  const auto [left, right, third] = made->operands;
+  switch (made->op) {
+    case ScalarOp::neg: return is_linear(left, level);
+    case ScalarOp::add:
+    case ScalarOp::sub: return is_linear(left, level) && is_linear(right, level);
+    case ScalarOp::mul: return std::min(builder_.depth_of(left), builder_.depth_of(right)) < level && is_linear(left, level) && is_linear(right, level);
+    default: return false;
+  }
+}
+
+bool RolledLoops::is_linear(ValueId number) const {
+  const size_t level = builder_.depth_of(number);
+  return rolling_ != 0 && level > 0 && level <= builder_.open_loops() && is_linear(number, level);
+}
+
+// Its factor and its constant, where both are known.
+std::optional<std::pair<int64_t, int64_t>> RolledLoops::linear_form(ValueId id, ValueId number) const {
+  using Form = std::pair<int64_t, int64_t>;
+  if (id == number) return Form{1, 0};
+  if (const auto known = builder_.known_int(id)) return Form{0, *known};
+  const ScalarKey* made = builder_.made_by(id);
+  if (!made || made->operands[1] == kNoValue) return std::nullopt;
+  const auto left = linear_form(made->operands[0], number), right = linear_form(made->operands[1], number);
+  if (!left || !right) return std::nullopt;
+  Form out;
+  const auto combine = [&](auto&& each) { return !each(left->first, right->first, &out.first) && !each(left->second, right->second, &out.second); };
+  switch (made->op) {
+    case ScalarOp::add:
+      if (combine([](int64_t a, int64_t b, int64_t* to) { return __builtin_add_overflow(a, b, to); })) return out;
+      return std::nullopt;
+    case ScalarOp::sub:
+      if (combine([](int64_t a, int64_t b, int64_t* to) { return __builtin_sub_overflow(a, b, to); })) return out;
+      return std::nullopt;
+    case ScalarOp::mul: {
+      if (left->first != 0 && right->first != 0) return std::nullopt;
+      const Form& form = left->first != 0 ? *left : *right;
+      const int64_t by = left->first != 0 ? right->second : left->second;
+      if (__builtin_mul_overflow(form.first, by, &out.first) || __builtin_mul_overflow(form.second, by, &out.second)) return std::nullopt;
+      return out;
+    }
+    default: return std::nullopt;
+  }
+}
+
+// A linear number as it is in that turn.
+ValueId RolledLoops::at_turn(ValueId id, size_t level, ValueId turn) {
+  if (builder_.depth_of(id) < level) return id;
+  if (id == loop_at(level).number) return turn;
+  const ScalarKey made = *builder_.made_by(id);
+  std::vector<ValueId> operands;
+  for (ValueId operand : made.operands)
+    if (operand != kNoValue) operands.push_back(at_turn(operand, level, turn));
+  return builder_.scalar(made.op, operands);
+}
+
+std::optional<RolledLoops::Decision> RolledLoops::decide_relation(const ScalarKey& relation, size_t level) {
+  const ValueId a = relation.operands[0], b = relation.operands[1];
+  if (region_.type(a).kind != jit::ValueKind::Int || !is_linear(a, level) || !is_linear(b, level)) return std::nullopt;
+  const ValueId first = builder_.constant(int64_t{0});
+  const ValueId last = conditions_.combined(ScalarOp::sub, loop_at(level).trips, builder_.constant(int64_t{1}));
+  const ValueId left[] = {at_turn(a, level, first), at_turn(a, level, last)};
+  const ValueId right[] = {at_turn(b, level, first), at_turn(b, level, last)};
+  const auto holds_at_both = [&](ScalarOp op, const ValueId* one, const ValueId* other) -> std::optional<Decision> {
+    Decision found{true, {}};
+    for (int end = 0; end < 2; ++end) {
+      const ValueId condition = conditions_.combined(op, one[end], other[end]);
+      const std::optional<Scalar> now = conditions_.find_hint(condition);
+      if (!now || now->i == 0) return std::nullopt;
+      if (!builder_.known(condition)) found.conditions.push_back(condition);
+    }
+    return found;
+  };
+  const auto negated = [](std::optional<Decision> found) {
+    if (found) found->holds = false;
+    return found;
+  };
+  switch (relation.op) {
+    case ScalarOp::lt:
+      if (auto found = holds_at_both(ScalarOp::lt, left, right)) return found;
+      return negated(holds_at_both(ScalarOp::le, right, left));
+    case ScalarOp::le:
+      if (auto found = holds_at_both(ScalarOp::le, left, right)) return found;
+      return negated(holds_at_both(ScalarOp::lt, right, left));
+    case ScalarOp::eq:
+    case ScalarOp::ne: {  // two lines that do not cross
+      auto apart = holds_at_both(ScalarOp::lt, left, right);
+      if (!apart) apart = holds_at_both(ScalarOp::lt, right, left);
+      if (apart) apart->holds = relation.op == ScalarOp::ne;
+      return apart;
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::optional<RolledLoops::Decision> RolledLoops::decide(ValueId condition) {
+  const size_t level = builder_.depth_of(condition);
+  if (rolling_ == 0 || level == 0 || level > builder_.open_loops()) return std::nullopt;
+  const ScalarKey* found = builder_.made_by(condition);
+  if (!found) return std::nullopt;
+  const ScalarKey made = *found;
+  if (made.op != ScalarOp::logical_not) return decide_relation(made, level);
+  auto inner = decide(made.operands[0]);
+  if (inner) inner->holds = !inner->holds;
+  return inner;
+}
+
+std::optional<bool> RolledLoops::decided(ValueId condition) {
+  const auto found = decide(condition);
+  return found ? std::optional(found->holds) : std::nullopt;
+}
+
+bool RolledLoops::assume_always(ValueId condition) {
+  const auto found = decide(condition);
+  return found && found->holds && std::all_of(found->conditions.begin(), found->conditions.end(), [&](ValueId end) { return conditions_.assume_at_entry(end); });
+}
+
+}  // namespace tsc::interp

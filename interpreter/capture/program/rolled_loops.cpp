@@ -1,0 +1,528 @@
+#include "interpreter/capture/program/rolled_loops.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "interpreter/capture/capture.h"
+#include "interpreter/capture/entry/conditions.h"
+#include "interpreter/capture/exits/exits.h"
+#include "interpreter/capture/outside/cells.h"
+#include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loop.h"
+#include "interpreter/capture/values/gradients.h"
+#include "interpreter/capture/values/numbers.h"
+#include "interpreter/capture/values/tensors.h"
+#include "interpreter/capture/written/writes.h"
+
+namespace tsc::interp {
+
+using jit::ScalarOp;
+using jit::ValueKind;
+
+namespace {
+
+// A loop of fewer turns is followed turn by turn: that is the fastest code, and takes little time.
+constexpr int64_t kFewestTurns = 16;
+// Turns that are followed in front of the one that stands for the rest.
+constexpr uint32_t kFirstTurns = 2;
+// After so many loops that could not be rolled no more are tried: each costs a capture.
+constexpr size_t kMostFailures = 8;
+
+bool is_same(const Av& a, const Av& b) {
+  if (a.kind != b.kind) return false;
+  switch (a.kind) {
+    case Av::Kind::Undefined: return true;
+    case Av::Kind::Constant:
+      if (a.value.is_float() && b.value.is_float()) return std::bit_cast<int64_t>(a.value.as_float()) == std::bit_cast<int64_t>(b.value.as_float());
+      return a.value.is(b.value);
+    case Av::Kind::Number:
+    case Av::Kind::Opaque: return a.id == b.id;
+    case Av::Kind::Virtual: return a.object == b.object;
+  }
+  return false;
+}
+
+ValueKind kind_of_number(const Av& av) {
+  if (av.is_number()) return av.scalar_kind;
+  return av.value.is_bool() ? ValueKind::Bool : av.value.is_int() ? ValueKind::Int : ValueKind::Float;
+}
+
+bool is_made_here(const Av& av) { return av.kind == Av::Kind::Virtual && av.object->source == Virtual::kMadeHere; }
+
+bool has_views(const VTensor& tensor) {
+  return std::any_of(tensor.views.begin(), tensor.views.end(), [](const auto& view) { return !view.expired(); });
+}
+
+// The items of what is a new tuple or list in each turn; null: it is something else.
+const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std::vector<Av>** others) {
+  if (!is_made_here(now) || before.kind != Av::Kind::Virtual || before.object->kind != now.object->kind || before.object->unread) return nullptr;
+  if (const VTuple* tuple = as<VTuple>(now)) {
+    if (as<VTuple>(before)->type.get() != tuple->type.get()) return nullptr;
+    *others = &as<VTuple>(before)->items;
+    return &tuple->items;
+  }
+  if (now.object->kind != VirtualKind::List || now.object->unread) return nullptr;
+  *others = &as<VList>(before)->items;
+  return &as<VList>(now)->items;
+}
+
+}  // namespace
+
+
+// ---- which loops ----
+
+Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
+  AFrame& frame = frames_.frame();
+  const lang::Instruction& next = frame.code->code->instructions[frame.pc + 1];
+  const LoopPlace place{frame.code.get(), frame.pc + 1};
+  const bool is_for = next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator;
+  if (!is_for || vm_.sees_ends() || memory_.only_call || frames_.breaks_everywhere() || memory_.followed_loops.size() >= kMostFailures) return Av();
+  if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end()) return Av();
+  forget_left();
+  auto loop = std::make_shared<Loop>();
+  loop->place = place;
+  loop->code = frame.code;
+  loop->depth = frames_.frame_count();
+  if (!take_range(*loop, iterable) && !take_tensor(*loop, iterable)) return Av();
+  const std::optional<Scalar> turns = conditions_.hint(loop->count);
+  if (!turns || turns->i < kFewestTurns) return Av();
+  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1}), loop->count};
+  const ValueId enough = builder_.scalar(ScalarOp::le, fewest);
+  if (!builder_.known(enough) && !conditions_.assume_at_entry(enough)) return Av();
+  repeats_.spoil_record();
+  loop->iterator = make<VIterator>();
+  loop->iterator->form = VIterator::Form::Counted;
+  loops_.push_back(std::move(loop));
+  return Av::of(loops_.back()->iterator);
+}
+
+bool RolledLoops::take_range(Loop& loop, const Av& iterable) {
+  Av stop, step;
+  if (const VRange* range = as<VRange>(iterable)) {
+    loop.start = range->start, stop = range->stop, step = range->step;
+  } else if (iterable.is_constant() && is_kind(iterable.value, Kind::Range)) {
+    const RangeObject& range = *cast<RangeObject>(iterable.value);
+    loop.start = Av::integer(range.start), stop = Av::integer(range.stop), step = Av::integer(range.step);
+  } else {
+    return false;
+  }
+  const auto is_int = [](const Av& av) { return av.holds_number() && kind_of_number(av) == ValueKind::Int; };
+  if (!is_int(loop.start) || !is_int(stop) || !step.is_constant_int() || step.value.is_bool()) return false;
+  loop.step = step.value.as_int();
+  constexpr int64_t kLargestStep = int64_t{1} << 31;
+  if (loop.step == 0 || std::abs(loop.step) > kLargestStep) return false;
+  const ValueId from = numbers_.number_id(loop.start), to = numbers_.number_id(stop);
+  const bool up = loop.step > 0;
+  ValueId distance = conditions_.combined(ScalarOp::sub, up ? to : from, up ? from : to);
+  if (const int64_t by = std::abs(loop.step); by > 1) {
+    distance = conditions_.combined(ScalarOp::add, distance, builder_.constant(by - 1));
+    distance = conditions_.combined(ScalarOp::floor_div, distance, builder_.constant(by));
+  }
+  loop.count = distance;
+  return true;
+}
+
+bool RolledLoops::take_tensor(Loop& loop, const Av& iterable) {
+  VTensor* tensor = is_virtual(iterable, VirtualKind::Tensor) ? as<VTensor>(iterable) : nullptr;
+  if (!tensor || (tensor->requires_grad && modes_.grad_enabled)) return false;
+  const jit::ValueList sizes = region_.type(tensors_.current(*tensor)).sizes;
+  if (sizes.empty()) return false;
+  loop.rows = iterable;
+  loop.count = sizes[0];
+  return true;
+}
+
+// What the turn is given.
+Av RolledLoops::item(const Loop& loop, ValueId number) {
+  if (!loop.rows.is_undefined()) {
+    const ValueId one = builder_.constant(int64_t{1});
+    const ValueId scalars[] = {number, one, one};
+    OpAttributes attributes;
+    attributes.axes = Sizes{0};
+    const jit::ValueList sizes = region_.type(tensors_.current(*tensors_.tensor_of(loop.rows))).sizes;
+    const Av part = tensors_.emit(Op::slice, {&loop.rows, 1}, scalars, attributes);
+    return tensors_.emit(Op::reshape, {&part, 1}, std::span<const ValueId>(sizes).subspan(1), {});
+  }
+  const ValueId by = conditions_.combined(ScalarOp::mul, number, builder_.constant(loop.step));
+  return numbers_.int_av(conditions_.combined(ScalarOp::add, numbers_.number_id(loop.start), by));
+}
+
+// ---- turns ----
+
+void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<VIterator>& iterator) {
+  while (!loops_.empty() && loops_.back()->iterator != iterator) {
+    if (loops_.back()->rolling) abandon();
+    loops_.pop_back();
+  }
+  TSC_CHECK(!loops_.empty(), "the iterator of a rolled loop outlives it");
+  Loop& loop = *loops_.back();
+  clear_dead(for_iter.b);
+  if (loop.rolling) {
+    close(loop);
+    frames_.write(for_iter.b, Av());
+    frames_.frame().pc = lang::jump_target(for_iter, frames_.frame().pc);
+    return;
+  }
+  ValueId number = builder_.constant(int64_t{loop.turns});
+  if (loop.turns == kFirstTurns) {
+    open(loop);
+    number = conditions_.combined(ScalarOp::add, loop.number, number);
+  }
+  ++loop.turns;
+  loop.before = frames_.frame().registers;
+  loop.changed.clear();
+  loop.objects = objects_made_;
+  frames_.write(for_iter.a, item(loop, number));
+}
+
+// A loop that the program has left by break or return, or by an exception.
+void RolledLoops::forget_left() {
+  const auto is_left = [&](const Loop& loop) {
+    if (loop.depth > frames_.frame_count()) return true;
+    const std::vector<Av>& registers = frames_.frame_at(loop.depth - 1).registers;
+    return std::none_of(registers.begin(), registers.end(), [&](const Av& av) { return av.kind == Av::Kind::Virtual && av.object == loop.iterator; });
+  };
+  while (!loops_.empty() && is_left(*loops_.back())) loops_.pop_back();
+}
+
+void RolledLoops::check_inside() {
+  const Loop& loop = **std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; });
+  if (frames_.frame_count() < loop.depth) abandon(loop);
+  if (frames_.frame_count() > loop.depth) return;
+  const AFrame& frame = frames_.frame();
+  const uint32_t end = lang::jump_target(loop.code->code->instructions[loop.place.head], loop.place.head);
+  if (frame.code.get() != loop.place.code || frame.pc < loop.place.head || frame.pc >= end) abandon(loop);
+}
+
+void RolledLoops::abandon() {
+  abandon(**std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; }));
+}
+
+void RolledLoops::abandon(const Loop& loop) {
+  follow({loop.place});
+}
+
+void RolledLoops::follow(const VIterator& iterator) {
+  for (const auto& loop : loops_)
+    if (loop->iterator.get() == &iterator) abandon(*loop);
+  TSC_CHECK(false, "the iterator of a rolled loop outlives it");
+}
+
+void RolledLoops::number_is_missing() {
+  if (!numbered_.empty()) follow(numbered_);
+}
+
+void RolledLoops::follow_all() {
+  leave_out();
+  follow(rolled_places_);
+}
+
+void RolledLoops::follow(const std::vector<LoopPlace>& places) {
+  for (const LoopPlace& place : places) {
+    memory_.followed_loops.push_back(place);
+    memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(place.code)));
+  }
+  throw CaptureRestart{};
+}
+
+// An object that a turn finds and changes.
+void RolledLoops::note(const Virtual& object) {
+  for (const auto& loop : loops_) {
+    if (object.number > loop->objects || &object == loop->iterator.get()) continue;
+    if (object.kind == VirtualKind::Tensor && static_cast<const VTensor&>(object).view) continue;  // its root is told too
+    const VirtualRef changed = const_cast<Virtual&>(object).shared_from_this();
+    if (std::find(loop->changed.begin(), loop->changed.end(), changed) != loop->changed.end()) continue;
+    if (loop->rolling && !loop->is_slot(object)) abandon(*loop);
+    loop->changed.push_back(changed);
+  }
+}
+
+// ---- what goes from turn to turn ----
+
+bool RolledLoops::is_tracked(const AFrame& frame, uint32_t reg) const {
+  const lang::CodeObject& code = *frame.code->code;
+  return lang::live_registers(code, frame.pc).contains(reg) || (shows_variables(code) && reg < code.register_names.size()) ||
+         reg == device_parameter(frame.code.get());
+}
+
+void RolledLoops::clear_dead(uint32_t iterator_register) {
+  AFrame& frame = frames_.frame();
+  for (uint32_t reg = 0; reg < frame.registers.size(); ++reg)
+    if (reg != iterator_register && !is_tracked(frame, reg) && !is_generator_from_outside(frame.registers[reg])) frame.registers[reg] = Av();
+}
+
+void RolledLoops::open(Loop& loop) {
+  AFrame& frame = frames_.frame();
+  for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
+    const Av &before = loop.before[reg], &now = frame.registers[reg];
+    if (is_same(before, now) || (now.kind == Av::Kind::Virtual && now.object == loop.iterator)) continue;
+    loop.registers.push_back(reg);
+    collect(loop, before, now, false);
+  }
+  take_changed(loop);
+  std::vector<jit::Type> types;
+  for (const CarriedValue& value : loop.carried) types.push_back(value.type);
+  const ValueId one = builder_.constant(int64_t{kFirstTurns});
+  loop.trips = conditions_.combined(ScalarOp::sub, loop.count, one);
+  loop.inputs = builder_.begin_loop(types);
+  loop.number = loop.inputs[0];
+  loop.next_input = 1;
+  loop.rolling = true;
+  ++rolling_;
+  conditions_.set_nonnegative(loop.number);
+  for (uint32_t reg : loop.registers) {
+    loop.began.push_back(unknown(loop, loop.before[reg], frame.registers[reg], false));
+    frame.registers[reg] = loop.began.back();
+  }
+  for (const auto& cell : loop.cells) {
+    loop.began.push_back(unknown(loop, cell->content, cell->content, true));
+    cell->content = loop.began.back();
+  }
+  for (const auto& tensor : loop.elements) {
+    tensor->id = loop.inputs[loop.next_input++];
+    ++tensor->version;
+  }
+  loop.modes = modes_;
+  loop.handlers = frame.handlers;
+}
+
+// Objects that the last turn has found and changed: elements of tensors, and closure cells.
+void RolledLoops::take_changed(Loop& loop) {
+  for (const VirtualRef& object : loop.changed) {
+    if (object->source != Virtual::kMadeHere && object->kind != VirtualKind::Tensor) abandon(loop);
+    if (object->kind == VirtualKind::Cell) {
+      loop.cells.push_back(std::static_pointer_cast<VCell>(object));
+      collect(loop, loop.cells.back()->content, loop.cells.back()->content, true);
+    } else if (object->kind == VirtualKind::Tensor) {
+      const auto tensor = std::static_pointer_cast<VTensor>(object);
+      if (tensor->requires_grad || tensor->hooked || tensor->unrecorded || (tensor->input != kNoValue && !tensor->dirty)) abandon(loop);
+      loop.elements.push_back(tensor);
+      loop.carried.push_back({region_.type(tensor->id), tensor->id});
+    } else {
+      abandon(loop);
+    }
+  }
+}
+
+void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool changes) {
+  if (!changes && is_same(before, now)) return;
+  if (before.holds_number() && now.holds_number() && kind_of_number(before) == kind_of_number(now)) {
+    if (step_of(before, now)) return;
+    const ValueKind kind = kind_of_number(now);
+    return loop.carried.push_back({{kind, {}, {}}, numbers_.number_id(now)});
+  }
+  const VTensor* tensor = is_virtual(now, VirtualKind::Tensor) ? as<VTensor>(now) : nullptr;
+  if (tensor && is_virtual(before, VirtualKind::Tensor)) {
+    if (loop.made.emplace(now.object.get(), Av()).second) collect_tensor(loop, *as<VTensor>(before), *as<VTensor>(now));
+    return;
+  }
+  const std::vector<Av>* others = nullptr;
+  const std::vector<Av>* items = items_of_both(before, now, &others);
+  if (!items || others->size() != items->size() || !loop.made.emplace(now.object.get(), Av()).second) abandon(loop);
+  for (size_t i = 0; i < items->size(); ++i) collect(loop, (*others)[i], (*items)[i], changes);
+}
+
+// One that the turn has made, whose memory no other tensor sees.
+void RolledLoops::collect_tensor(Loop& loop, const VTensor& before, VTensor& now) {
+  const bool is_plain = now.source == Virtual::kMadeHere && now.input == kNoValue && !now.requires_grad && !now.hooked && !now.built &&
+                        !now.has_grad_overlay && !now.has_ambiguous() && !now.unrecorded && now.host.is_undefined() &&
+                        now.is_inference == before.is_inference && now.contiguous == before.contiguous && !has_views(now);
+  if (!is_plain || std::any_of(loop.changed.begin(), loop.changed.end(), [&](const VirtualRef& one) { return one.get() == &now; })) abandon(loop);
+  for (const VTensor* view = &now; view->view; view = view->view->parent.get())
+    if (view->view->parent.use_count() > 1) abandon(loop);
+  const ValueId id = tensors_.current(now);
+  const jit::Type &type = region_.type(id), &earlier = region_.type(before.id);
+  if (type.dtype != earlier.dtype || type.sizes.size() != earlier.sizes.size()) abandon(loop);
+  for (size_t i = 0; i < type.sizes.size(); ++i)
+    if (!builder_.known_equal(type.sizes[i], earlier.sizes[i])) abandon(loop);
+  loop.carried.push_back({type, id});
+}
+
+// A counter: how much it grows in each turn.
+std::optional<int64_t> RolledLoops::step_of(const Av& before, const Av& now) const {
+  if (!before.is_constant() || !now.is_constant() || !before.value.is_int() || !now.value.is_int()) return std::nullopt;
+  int64_t step = 0;
+  constexpr int64_t kLarge = int64_t{1} << 31;
+  if (__builtin_sub_overflow(now.value.as_int(), before.value.as_int(), &step) || std::abs(now.value.as_int()) > kLarge) return std::nullopt;
+  return step != 0 && std::abs(step) < kLarge ? std::optional(step) : std::nullopt;
+}
+
+Av RolledLoops::counter(const Av& first, int64_t step, ValueId number) {
+  const ValueId by = conditions_.combined(ScalarOp::mul, number, builder_.constant(step));
+  return numbers_.int_av(conditions_.combined(ScalarOp::add, builder_.constant(first.value.as_int()), by));
+}
+
+Av RolledLoops::unknown(Loop& loop, const Av& before, const Av& now, bool changes) {
+  if (!changes && is_same(before, now)) return now;
+  if (now.holds_number()) {
+    if (const auto step = step_of(before, now)) {
+      const Av made = counter(now, *step, loop.number);
+      loop.counters.push_back({made.id, now, *step});
+      return made;
+    }
+    return Av::number(kind_of_number(now), loop.inputs[loop.next_input++], Value());
+  }
+  Av& known = loop.made.at(now.object.get());
+  if (!known.is_undefined()) return known;
+  if (const VTensor* tensor = as<VTensor>(now)) {
+    auto made = make<VTensor>();
+    made->id = loop.inputs[loop.next_input++];
+    made->contiguous = tensor->contiguous;
+    made->is_inference = tensor->is_inference;
+    return known = Av::of(made);
+  }
+  const std::vector<Av>* others = nullptr;
+  std::vector<Av> items = *items_of_both(before, now, &others);
+  for (size_t i = 0; i < items.size(); ++i) items[i] = unknown(loop, (*others)[i], items[i], changes);
+  return known = with_items(now, std::move(items));
+}
+
+// One like it with other items.
+Av RolledLoops::with_items(const Av& like, std::vector<Av> items) {
+  if (const VTuple* tuple = as<VTuple>(like)) {
+    auto made = make<VTuple>();
+    made->items = std::move(items);
+    made->type = tuple->type;
+    return Av::of(made);
+  }
+  auto made = make<VList>();
+  made->items = std::move(items);
+  return Av::of(made);
+}
+
+// ---- the end of the turn ----
+
+void RolledLoops::close(Loop& loop) {
+  AFrame& frame = frames_.frame();
+  if (frames_.frame_count() != loop.depth || !(modes_ == loop.modes) || frame.handlers != loop.handlers) abandon(loop);
+  std::vector<ValueId> next;
+  loop.ended.clear();
+  for (uint32_t reg = 0; reg < frame.registers.size(); ++reg) {
+    const auto slot = std::find(loop.registers.begin(), loop.registers.end(), reg);
+    if (slot != loop.registers.end()) collect_next(loop, loop.began[static_cast<size_t>(slot - loop.registers.begin())], frame.registers[reg], &next);
+    else if (is_tracked(frame, reg) && !is_same(loop.before[reg], frame.registers[reg])) abandon(loop);
+  }
+  for (size_t i = 0; i < loop.cells.size(); ++i) collect_next(loop, loop.began[loop.registers.size() + i], loop.cells[i]->content, &next);
+  for (size_t i = 0; i < loop.elements.size(); ++i) {
+    const VTensor& tensor = *loop.elements[i];
+    if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty)) abandon(loop);
+    next.push_back(tensor.id);
+  }
+  check_types(loop, next);
+  std::vector<ValueId> initial;
+  for (const CarriedValue& value : loop.carried) initial.push_back(value.initial);
+  builder_.origin = frames_.origin_at(loop.place.head);
+  const std::vector<ValueId> results = builder_.end_loop(loop.trips, initial, next, {});
+  --rolling_;
+  loop.rolling = false;
+  for (ValueId result : results)
+    if (region_.type(result).kind == ValueKind::Tensor) gradients_.end_history(result);
+  leave_behind(loop, results);
+  rolled_places_.push_back(loop.place);
+  loops_.pop_back();
+}
+
+// Carried values keep their types, up to the sizes.
+void RolledLoops::check_types(const Loop& loop, std::span<const ValueId> next) {
+  if (next.size() != loop.carried.size()) abandon(loop);
+  for (size_t i = 0; i < next.size(); ++i) {
+    const jit::Type &began = loop.carried[i].type, &ends = region_.type(next[i]);
+    bool fits = began.kind == ends.kind && began.dtype == ends.dtype && began.sizes.size() == ends.sizes.size();
+    for (size_t k = 0; fits && k < began.sizes.size(); ++k) fits = builder_.known_equal(began.sizes[k], ends.sizes[k]);
+    if (!fits) abandon(loop);
+  }
+}
+
+void RolledLoops::collect_next(Loop& loop, const Av& began, const Av& now, std::vector<ValueId>* next) {
+  if (began.holds_number()) {
+    if (!now.holds_number() || kind_of_number(began) != kind_of_number(now)) abandon(loop);
+    const ValueId id = numbers_.number_id(now);
+    const auto counter = std::find_if(loop.counters.begin(), loop.counters.end(), [&](const Counter& one) { return began.is_number() && one.id == began.id; });
+    if (counter == loop.counters.end()) {
+      if (began.is_number() && loop.is_input(began.id)) next->push_back(id);
+      else if (!is_same(began, now)) abandon(loop);
+      return;
+    }
+    const auto form = linear_form(id, loop.number);
+    if (!form || form->first != counter->step || form->second != counter->first.value.as_int() + counter->step) abandon(loop);
+    return;
+  }
+  if (began.kind != Av::Kind::Virtual || now.kind != Av::Kind::Virtual || began.object->kind != now.object->kind) {
+    if (!is_same(began, now)) abandon(loop);
+    return;
+  }
+  // What was one object at the beginning is one at the end, and what was two is two.
+  const auto [known, fresh] = loop.ended.emplace(began.object.get(), now.object.get());
+  if (known->second != now.object.get()) abandon(loop);
+  if (!fresh) return;
+  for (const auto& [other, its] : loop.ended)
+    if (other != began.object.get() && its == now.object.get()) abandon(loop);
+  if (const VTensor* tensor = as<VTensor>(began)) {
+    if (!loop.is_input(tensor->id)) {
+      if (!is_same(began, now)) abandon(loop);
+      return;
+    }
+    return next->push_back(next_tensor(loop, *tensor, now));
+  }
+  const std::vector<Av>* others = nullptr;
+  const std::vector<Av>* items = items_of_both(began, now, &others);
+  if (!items || items->size() != others->size()) {
+    if (!is_same(began, now)) abandon(loop);
+    return;
+  }
+  for (size_t i = 0; i < items->size(); ++i) collect_next(loop, (*others)[i], (*items)[i], next);
+}
+
+ValueId RolledLoops::next_tensor(Loop& loop, const VTensor& began, const Av& now) {
+  VTensor& tensor = *as<VTensor>(now);
+  const bool is_plain = tensor.source == Virtual::kMadeHere && tensor.input == kNoValue && !tensor.requires_grad && !tensor.hooked &&
+                        !tensor.has_grad_overlay && !tensor.has_ambiguous() && !tensor.unrecorded && tensor.is_inference == began.is_inference &&
+                        tensor.contiguous == began.contiguous && (tensor.id == began.id || !has_views(tensor));
+  if (!is_plain) abandon(loop);
+  for (const VTensor* view = &tensor; view->view; view = view->view->parent.get())
+    if (view->view->parent.use_count() > 1) abandon(loop);
+  return tensors_.current(tensor);
+}
+
+// ---- behind the loop ----
+
+void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
+  AFrame& frame = frames_.frame();
+  loop.made.clear();
+  loop.next_input = 0;
+  for (size_t i = 0; i < loop.registers.size(); ++i) frame.registers[loop.registers[i]] = behind(loop, loop.began[i], results);
+  for (size_t i = 0; i < loop.cells.size(); ++i) loop.cells[i]->content = behind(loop, loop.began[loop.registers.size() + i], results);
+  for (const auto& tensor : loop.elements) {
+    tensor->id = results[loop.next_input++];
+    ++tensor->version;
+    writes_.note_version(*tensor);
+  }
+}
+
+Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> results) {
+  if (began.is_number()) {
+    for (const Counter& one : loop.counters)
+      if (one.id == began.id) return counter(one.first, one.step, loop.trips);
+    if (!loop.is_input(began.id)) return began;
+    if (numbered_.empty() || !(numbered_.back() == loop.place)) numbered_.push_back(loop.place);
+    return Av::number(began.scalar_kind, results[loop.next_input++], Value());
+  }
+  if (began.kind != Av::Kind::Virtual) return began;
+  if (const auto found = loop.made.find(began.object.get()); found != loop.made.end()) return found->second;
+  if (const VTensor* tensor = as<VTensor>(began)) {
+    if (!loop.is_input(tensor->id)) return began;
+    auto made = make<VTensor>();
+    made->id = results[loop.next_input++];
+    made->contiguous = tensor->contiguous;
+    made->is_inference = tensor->is_inference;
+    return loop.made[began.object.get()] = Av::of(made);
+  }
+  if (!loop.ended.count(began.object.get())) return began;
+  const VTuple* tuple = as<VTuple>(began);
+  std::vector<Av> items = tuple ? tuple->items : as<VList>(began)->items;
+  for (Av& item : items) item = behind(loop, item, results);
+  return loop.made[began.object.get()] = with_items(began, std::move(items));
+}
+
+}  // namespace tsc::interp

@@ -1,0 +1,92 @@
+#pragma once
+// Loops that are one loop of the region: a `for` over a range of numbers or over the rows of a tensor, whose turns all do the same.
+// Its first turns are followed as those of any loop, which shows what changes from turn to turn: variables of the frame, elements of
+// tensors, closure cells. Then one turn is followed for all that are left, inside a loop of the region, with the number of the turn and
+// all that changes unknown. What the turn decides by its number must come out the same for the first and for the last of them (it is
+// linear in that number), which is a condition at entry. Behind it everything must be what it was in front of it, but for what is
+// unknown. A turn that does anything else (it leaves the region, acts on the host, changes an object of another kind, needs a number
+// that only the run knows) is found out on the way: capture starts again and follows that loop turn by turn.
+// Owns the open loops and what their turns have changed. Must not know what an instruction means.
+// Defined in rolled_loops.cpp, loop_conditions.cpp.
+#include "interpreter/capture/rooms.h"
+
+namespace tsc::interp {
+
+class RolledLoops : private Room {
+ public:
+  explicit RolledLoops(const Rooms& rooms) : Room(rooms) {}
+  // The iterator of the loop that begins behind the current instruction; Undefined: the loop is followed turn by turn.
+  Av counted(const Av& iterable, const lang::Instruction& get_iter);
+  // At the loop's head: the next turn, or the end of the loop.
+  void turn(const lang::Instruction& for_iter, const std::shared_ptr<VIterator>& iterator);
+  // Whether one turn is followed for many.
+  bool is_rolling() const { return rolling_ != 0; }
+  // What cannot be part of such a turn is about to happen. Does nothing elsewhere.
+  void leave_out() {
+    if (rolling_) abandon();
+  }
+  [[noreturn]] void abandon();  // the innermost loop whose turn is followed for many
+  // The loop of that iterator is followed turn by turn.
+  [[noreturn]] void follow(const VIterator& iterator);
+  // All that were rolled are.
+  [[noreturn]] void follow_all();
+  // In front of every change of a virtual object.
+  void note_change(const Virtual& object) {
+    if (!loops_.empty()) note(object);
+  }
+  // In front of every instruction: it belongs to the loop, or the loop has been left.
+  void check_place() {
+    if (rolling_) check_inside();
+  }
+  // Capture needs a number that only the run knows: that of a rolled loop may be known where it is followed.
+  void number_is_missing();
+  // What the turn decides by its number.
+  std::optional<bool> decided(ValueId condition);
+  bool assume_always(ValueId condition);
+  // Whether the number is linear in the numbers of the turns around it.
+  bool is_linear(ValueId number) const;
+
+ private:
+  struct Loop;
+  struct Decision;
+  void note(const Virtual& object);
+  void check_inside();
+  [[noreturn]] void abandon(const Loop& loop);
+  [[noreturn]] void follow(const std::vector<LoopPlace>& places);
+  void forget_left();
+  bool take_range(Loop& loop, const Av& iterable);
+  bool take_tensor(Loop& loop, const Av& iterable);
+  Av item(const Loop& loop, ValueId number);
+  bool is_tracked(const AFrame& frame, uint32_t reg) const;
+  void clear_dead(uint32_t iterator_register);
+  // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values of the region.
+  void open(Loop& loop);
+  void take_changed(Loop& loop);
+  void collect(Loop& loop, const Av& before, const Av& now, bool changes);
+  void collect_tensor(Loop& loop, const VTensor& before, VTensor& now);
+  Av unknown(Loop& loop, const Av& before, const Av& now, bool changes);
+  std::optional<int64_t> step_of(const Av& before, const Av& now) const;
+  Av counter(const Av& first, int64_t step, ValueId number);
+  Av with_items(const Av& like, std::vector<Av> items);
+  // It ends: what stands in the place of what was unknown.
+  void close(Loop& loop);
+  void collect_next(Loop& loop, const Av& began, const Av& now, std::vector<ValueId>* next);
+  ValueId next_tensor(Loop& loop, const VTensor& began, const Av& now);
+  void check_types(const Loop& loop, std::span<const ValueId> next);
+  void leave_behind(Loop& loop, std::span<const ValueId> results);
+  Av behind(Loop& loop, const Av& began, std::span<const ValueId> results);
+  // loop_conditions.cpp
+  const Loop& loop_at(size_t level) const;
+  bool is_linear(ValueId number, size_t level) const;
+  std::optional<std::pair<int64_t, int64_t>> linear_form(ValueId id, ValueId number) const;
+  ValueId at_turn(ValueId id, size_t level, ValueId turn);
+  std::optional<Decision> decide(ValueId condition);
+  std::optional<Decision> decide_relation(const jit::ScalarKey& relation, size_t level);
+
+  std::vector<std::shared_ptr<Loop>> loops_;  // outermost first
+  size_t rolling_ = 0;                // how many of them have one turn followed for many
+  std::vector<LoopPlace> numbered_;   // loops behind which a number is unknown
+  std::vector<LoopPlace> rolled_places_;  // loops that are loops of the region
+};
+
+}  // namespace tsc::interp

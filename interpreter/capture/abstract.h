@@ -181,6 +181,7 @@ struct VList : Virtual {
   Value host;
   Av length;
   std::vector<Av> tail;
+  Av rows;  // of one made here that a rolled loop has appended to: a tensor whose rows follow `items`; such a list is unread
 };
 
 // Of constants; the order of iteration is the interpreter's.

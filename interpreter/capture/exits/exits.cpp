@@ -153,7 +153,9 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
     case VirtualKind::Tuple:
       recipe.type = static_cast<const VTuple&>(object).type;
       return write_all(static_cast<const VTuple&>(object).items, recipe);
-    case VirtualKind::List: return write_all(static_cast<const VList&>(object).items, recipe);
+    case VirtualKind::List:
+      if (object.unread) capture_.rolled().follow_all();
+      return write_all(static_cast<const VList&>(object).items, recipe);
     case VirtualKind::Set:
       recipe.position = static_cast<const VSet&>(object).frozen;
       return write_all(static_cast<const VSet&>(object).items, recipe);

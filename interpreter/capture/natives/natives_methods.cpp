@@ -39,9 +39,7 @@ Av host_method(Capture& capture, const char* name, Arguments& arguments) {
 Av list_append(Capture& capture, Arguments& arguments) {
   const Av list = at(arguments, 0);
   if (!is_virtual(list, VirtualKind::List)) return host_method(capture, "append", arguments);
-  capture.effects().write_through(list, "append", {at(arguments, 1)});
-  VList& known = static_cast<VList&>(*list.object);
-  (known.unread ? known.tail : known.items).push_back(at(arguments, 1));
+  capture.containers().append(list, at(arguments, 1));
   return Av::none();
 }
 

@@ -5,6 +5,7 @@
 #include "interpreter/capture/capture.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/outside/structures.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/program/call_record.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
@@ -178,6 +179,7 @@ Av Structures::instance_input(const Value& v, uint32_t source) {
 // Of a list whose items nothing reads: a number of the region.
 Av Structures::length_of_unread(VList& list) {
   repeats_.spoil_record();
+  if (list.source == Virtual::kMadeHere) return rolled_.length_of(list);
   if (list.length.is_undefined()) {
     EntrySource source;
     source.form = Form::Length;
@@ -191,6 +193,7 @@ Av Structures::length_of_unread(VList& list) {
 // An item that the region has appended to a list of any length, counted from its end.
 const Av* Structures::appended_item(const Av& container, const Av& key) const {
   if (!is_virtual(container, VirtualKind::List) || !container.object->unread || !key.is_constant_int()) return nullptr;
+  if (container.object->source == Virtual::kMadeHere) return nullptr;
   const std::vector<Av>& tail = static_cast<const VList&>(*container.object).tail;
   const int64_t from_end = -key.value.as_int();
   return from_end >= 1 && from_end <= static_cast<int64_t>(tail.size()) ? &tail[tail.size() - static_cast<size_t>(from_end)] : nullptr;
@@ -227,6 +230,7 @@ void Structures::read_container(const Value& v, uint32_t source, Virtual& object
 // Something needs the items of a container that was taken as it is: capture starts again and reads them. Of an object that
 // was to be handed on it needs more than the class: it is known by identity.
 void Structures::read_from_now_on(const Virtual& object) {
+  if (object.source == Virtual::kMadeHere) rolled_.follow_all();
   const std::string& place = container_places_.at(&object);
   const AFrame& caller = program_frame(frames_);
   memory_.looks.push_back({place, frames_.frame().code.get(), frames_.frame().pc, caller.code.get(), caller.pc});

@@ -32,6 +32,7 @@ struct RolledLoops::Loop {
   std::vector<Av> before;    // the registers at the beginning of the last one
   uint32_t objects = 0;      // numbers of those that existed then are at most this
   std::vector<VirtualRef> changed;  // of those
+  std::map<const Virtual*, std::vector<Av>> had;  // lists among them: their items before
 
   // While one turn is followed for many.
   bool rolling = false;
@@ -44,14 +45,17 @@ struct RolledLoops::Loop {
   std::vector<Av> began;               // what they held, with the unknown in it
   std::vector<std::shared_ptr<VTensor>> elements;  // tensors that are written
   std::vector<Counter> counters;
+  std::vector<std::shared_ptr<VList>> lists;  // that are appended to
   std::map<const Virtual*, Av> made;   // for an object that differs: the one with the unknown in it
   std::map<const Virtual*, const Virtual*> ended;  // and what stands in its place at the end
+  std::vector<const VTensor*> appended;  // the roots of what the lists have got
   Modes modes;
   uint32_t handlers = 0;
 
   bool is_slot(const Virtual& object) const {
     const auto is_one = [&](const auto& one) { return one.get() == &object; };
-    return std::any_of(cells.begin(), cells.end(), is_one) || std::any_of(elements.begin(), elements.end(), is_one);
+    return std::any_of(cells.begin(), cells.end(), is_one) || std::any_of(elements.begin(), elements.end(), is_one) ||
+           std::any_of(lists.begin(), lists.end(), is_one);
   }
   bool is_input(ValueId id) const { return std::find(inputs.begin() + 1, inputs.end(), id) != inputs.end(); }
 };

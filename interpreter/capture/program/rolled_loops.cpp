@@ -10,6 +10,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loop.h"
+#include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/tensors.h"
@@ -172,6 +173,7 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
   ++loop.turns;
   loop.before = frames_.frame().registers;
   loop.changed.clear();
+  loop.had.clear();
   loop.objects = objects_made_;
   frames_.write(for_iter.a, item(loop, number));
 }
@@ -228,12 +230,16 @@ void RolledLoops::follow(const std::vector<LoopPlace>& places) {
 
 // An object that a turn finds and changes.
 void RolledLoops::note(const Virtual& object) {
+  const auto is_changed = [&](const VirtualRef& one) { return one.get() == &object; };
+  if (std::any_of(seen_in_rows_.begin(), seen_in_rows_.end(), is_changed)) follow_all();
+  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined()) follow_all();
   for (const auto& loop : loops_) {
     if (object.number > loop->objects || &object == loop->iterator.get()) continue;
     if (object.kind == VirtualKind::Tensor && static_cast<const VTensor&>(object).view) continue;  // its root is told too
     const VirtualRef changed = const_cast<Virtual&>(object).shared_from_this();
     if (std::find(loop->changed.begin(), loop->changed.end(), changed) != loop->changed.end()) continue;
     if (loop->rolling && !loop->is_slot(object)) abandon(*loop);
+    if (object.kind == VirtualKind::List && !object.unread) loop->had.emplace(&object, static_cast<const VList&>(object).items);
     loop->changed.push_back(changed);
   }
 }
@@ -283,6 +289,7 @@ void RolledLoops::open(Loop& loop) {
     tensor->id = loop.inputs[loop.next_input++];
     ++tensor->version;
   }
+  for (const auto& list : loop.lists) list->unread = true;
   loop.modes = modes_;
   loop.handlers = frame.handlers;
 }
@@ -299,10 +306,20 @@ void RolledLoops::take_changed(Loop& loop) {
       if (tensor->requires_grad || tensor->hooked || tensor->unrecorded || (tensor->input != kNoValue && !tensor->dirty)) abandon(loop);
       loop.elements.push_back(tensor);
       loop.carried.push_back({region_.type(tensor->id), tensor->id});
+    } else if (object->kind == VirtualKind::List) {
+      take_list(loop, std::static_pointer_cast<VList>(object));
     } else {
       abandon(loop);
     }
   }
+}
+
+// What a turn appends to it is read back by torch.stack and torch.cat alone, as rows of one tensor.
+void RolledLoops::take_list(Loop& loop, const std::shared_ptr<VList>& list) {
+  const std::vector<Av>& had = loop.had[list.get()];
+  const bool grows = !list->unread && !list->built && list->items.size() == had.size() + 1 && std::equal(had.begin(), had.end(), list->items.begin(), is_same);
+  if (!grows || !is_virtual(list->items.back(), VirtualKind::Tensor)) abandon(loop);
+  loop.lists.push_back(list);
 }
 
 void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool changes) {
@@ -409,11 +426,13 @@ void RolledLoops::close(Loop& loop) {
     if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty)) abandon(loop);
     next.push_back(tensor.id);
   }
+  std::vector<ValueId> stacked;
+  collect_appended(loop, &stacked);
   check_types(loop, next);
   std::vector<ValueId> initial;
   for (const CarriedValue& value : loop.carried) initial.push_back(value.initial);
   builder_.origin = frames_.origin_at(loop.place.head);
-  const std::vector<ValueId> results = builder_.end_loop(loop.trips, initial, next, {});
+  const std::vector<ValueId> results = builder_.end_loop(loop.trips, initial, next, stacked);
   --rolling_;
   loop.rolling = false;
   for (ValueId result : results)
@@ -493,11 +512,64 @@ void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
   loop.next_input = 0;
   for (size_t i = 0; i < loop.registers.size(); ++i) frame.registers[loop.registers[i]] = behind(loop, loop.began[i], results);
   for (size_t i = 0; i < loop.cells.size(); ++i) loop.cells[i]->content = behind(loop, loop.began[loop.registers.size() + i], results);
+  // One whose memory an item has too is not written any more.
+  for (const auto& [before, now] : loop.made)
+    if (const auto its = loop.ended.find(before); its != loop.ended.end() && is_virtual(now, VirtualKind::Tensor))
+      if (std::find(loop.appended.begin(), loop.appended.end(), root_of(*const_cast<VTensor*>(static_cast<const VTensor*>(its->second)))) != loop.appended.end())
+        seen_in_rows_.push_back(now.object);
   for (const auto& tensor : loop.elements) {
     tensor->id = results[loop.next_input++];
     ++tensor->version;
     writes_.note_version(*tensor);
   }
+  for (const auto& list : loop.lists) {
+    list->tail.clear();
+    list->rows = tensors_.new_tensor(results[loop.next_input++], false);
+  }
+}
+
+// The one tensor that each list has got, which the turn has made, or a view. A write behind the loop to memory that it shares would
+// show in it.
+void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
+  for (const auto& list : loop.lists) {
+    const VTensor* tensor = list->tail.size() == 1 && is_virtual(list->tail[0], VirtualKind::Tensor) ? as<VTensor>(list->tail[0]) : nullptr;
+    if (!tensor || tensor->requires_grad || tensor->has_grad_overlay || tensor->is_inference != modes_.inference) abandon(loop);
+    const std::shared_ptr<VTensor> part = std::static_pointer_cast<VTensor>(list->tail[0].object);
+    const VTensor* root = root_of(*part);
+    const bool is_written = std::any_of(loop.elements.begin(), loop.elements.end(), [&](const auto& one) { return one.get() == root; });
+    if (is_written) abandon(loop);
+    const ValueId id = tensors_.current(*part);
+    const VTensor* last = as<VTensor>(list->items.back());
+    const jit::Type &type = region_.type(id), &before = region_.type(last->id);
+    bool fits = type.dtype == before.dtype && type.sizes.size() == before.sizes.size();
+    for (size_t k = 0; fits && k < type.sizes.size(); ++k)
+      fits = builder_.depth_of(type.sizes[k]) < builder_.open_loops() && builder_.known_equal(type.sizes[k], before.sizes[k]);
+    if (!fits) abandon(loop);
+    stacked->push_back(id);
+    seen_in_rows_.push_back(const_cast<VTensor*>(root)->shared_from_this());
+    loop.appended.push_back(root);
+  }
+}
+
+// ---- lists that have grown ----
+
+Av RolledLoops::length_of(const VList& list) {
+  if (list.rows.is_undefined()) follow_all();
+  const ValueId rows = region_.type(as<VTensor>(list.rows)->id).sizes[0];
+  return numbers_.scalar(ScalarOp::add, {numbers_.int_av(rows), Av::integer(static_cast<int64_t>(list.items.size()))});
+}
+
+std::optional<Av> RolledLoops::joining(const FunctionObject& function, CallArguments* arguments) {
+  if (arguments->positional.empty() || rolled_places_.empty() || !is_virtual(arguments->positional[0], VirtualKind::List)) return std::nullopt;
+  const VList& list = static_cast<const VList&>(*arguments->positional[0].object);
+  const bool joins = function.module && function.module->name == "torch._joining" && (function.name->view() == "stack" || function.name->view() == "cat");
+  if (list.rows.is_undefined() || !joins) return std::nullopt;
+  const Value found = dict_get(vm_, function.module->globals.get(), intern(vm_, function.name->view() == "stack" ? "_stack_with_rows" : "_cat_with_rows").value());
+  if (found.is_undefined()) return std::nullopt;
+  const Av first = containers_.make_list_av(list.items), rows = list.rows;
+  arguments->positional[0] = first;
+  arguments->positional.insert(arguments->positional.begin() + 1, rows);
+  return Av::constant(found);
 }
 
 Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> results) {

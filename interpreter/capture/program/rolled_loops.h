@@ -32,7 +32,7 @@ class RolledLoops : private Room {
   [[noreturn]] void follow_all();
   // In front of every change of a virtual object.
   void note_change(const Virtual& object) {
-    if (!loops_.empty()) note(object);
+    if (!loops_.empty() || !rolled_places_.empty()) note(object);
   }
   // In front of every instruction: it belongs to the loop, or the loop has been left.
   void check_place() {
@@ -40,6 +40,10 @@ class RolledLoops : private Room {
   }
   // Capture needs a number that only the run knows: that of a rolled loop may be known where it is followed.
   void number_is_missing();
+  // Of a list that a rolled loop has appended to.
+  Av length_of(const VList& list);
+  // A call of torch.stack or torch.cat with such a list: the library function that does the same to the rows, and its arguments.
+  std::optional<Av> joining(const FunctionObject& function, CallArguments* arguments);
   // What the turn decides by its number.
   std::optional<bool> decided(ValueId condition);
   bool assume_always(ValueId condition);
@@ -75,6 +79,9 @@ class RolledLoops : private Room {
   void check_types(const Loop& loop, std::span<const ValueId> next);
   void leave_behind(Loop& loop, std::span<const ValueId> results);
   Av behind(Loop& loop, const Av& began, std::span<const ValueId> results);
+  // Lists that grow by one tensor in each turn.
+  void take_list(Loop& loop, const std::shared_ptr<VList>& list);
+  void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
   // loop_conditions.cpp
   const Loop& loop_at(size_t level) const;
   bool is_linear(ValueId number, size_t level) const;
@@ -87,6 +94,7 @@ class RolledLoops : private Room {
   size_t rolling_ = 0;                // how many of them have one turn followed for many
   std::vector<LoopPlace> numbered_;   // loops behind which a number is unknown
   std::vector<LoopPlace> rolled_places_;  // loops that are loops of the region
+  std::vector<VirtualRef> seen_in_rows_;  // tensors whose memory the items of such lists are, if nobody writes it
 };
 
 }  // namespace tsc::interp

@@ -226,9 +226,9 @@ void step_format_value(Capture& c, const Instruction& i) {
 }
 
 void step_list_append(Capture& c, const Instruction& i) {
-  VList& list = growing_list(c, i.a);
-  c.effects().write_through(c.frames().read(i.a), "append", {c.frames().read(i.b)});
-  list.items.push_back(c.frames().read(i.b));
+  const Av list = c.frames().read(i.a);
+  if (!is_virtual(list, VirtualKind::List) || list.object->source != Virtual::kMadeHere) growing_list(c, i.a);
+  c.containers().append(list, c.frames().read(i.b));
 }
 
 void step_list_extend(Capture& c, const Instruction& i) {

@@ -28,6 +28,9 @@ class Containers : private Room {
   Av make_tuple_like(const Av& source, std::vector<Av> items);
   Av make_list_av(std::vector<Av> items);
 
+  // list.append(), of a virtual list.
+  void append(const Av& list, const Av& item);
+
  private:
   std::shared_ptr<VSlice> slice_of(const Av& key);  // null: no slice
   Av slice_items(const Av& container, const VSlice& slice);

@@ -18,6 +18,12 @@ Av Containers::make_list_av(std::vector<Av> items) {
   return Av::of(list);
 }
 
+void Containers::append(const Av& list, const Av& item) {
+  effects_.write_through(list, "append", {item});
+  VList& known = static_cast<VList&>(*list.object);
+  (known.unread ? known.tail : known.items).push_back(item);
+}
+
 Av Containers::make_tuple_like(const Av& source, std::vector<Av> items) {
   const bool is_size = attributes_.type_of_av(source) == tensor_state_.size_type;
   for (const Av& item : items)

@@ -257,7 +257,7 @@ struct VIterator : Virtual {
   std::vector<Av> items;      // Items: the sequence itself; Live: one list, which is read item by item
   size_t position = 0;
   int64_t count = 0;          // Enumerate: the next number; Live in reverse: the next index
-  bool reverse = false;       // Live
+  bool reverse = false;       // Live, and of what is pending
   std::vector<Av> inner;      // Enumerate, Zip, Map, Filter: iterators
   Av function;                // Map, Filter
   std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
@@ -265,6 +265,7 @@ struct VIterator : Virtual {
   Av keyed;                   // Items: of this dict or set, which must keep its keys
   uint64_t keyed_version = 0;
   Av view;                    // Items: the keys of this view, whose values are read one by one
+  Av pending;                 // Items: they are those of this range or tensor, in reverse where that is said; nobody has asked for one yet
   bool open = false;          // how many items there are, the call decides
   Local<CodeObject> begun_in;  // the instruction that began to iterate over it
   uint32_t begun_at = 0;

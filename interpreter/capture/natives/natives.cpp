@@ -119,7 +119,7 @@ Av call_enumerate(Capture& capture, Arguments& arguments) {
     if (name->view() != "start") break_here(BreakReason::raises, "TypeError: enumerate()");
   auto iterator = capture.make<VIterator>();
   iterator->form = VIterator::Form::Enumerate;
-  iterator->inner = {capture.iterators().iterate(at(arguments, 0))};
+  iterator->inner = {capture.iterators().iterate_later(at(arguments, 0))};
   Av start = at(arguments, 1);
   for (auto& [name, value] : arguments.keywords)
     if (name->view() == "start") start = value;
@@ -131,7 +131,7 @@ Av call_zip(Capture& capture, Arguments& arguments) {
   if (!arguments.keywords.empty()) break_here(BreakReason::unknown_call, "zip(strict=)");
   auto iterator = capture.make<VIterator>();
   iterator->form = VIterator::Form::Zip;
-  for (const Av& av : arguments.positional) iterator->inner.push_back(capture.iterators().iterate(av));
+  for (const Av& av : arguments.positional) iterator->inner.push_back(capture.iterators().iterate_later(av));
   return Av::of(iterator);
 }
 
@@ -171,6 +171,7 @@ Av call_reversed(Capture& capture, Arguments& arguments) {
   if (!capture.containers().is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) &&
       !capture.containers().is_dict(av) && !capture.tensors().tensor_of(av))
     break_here(BreakReason::unknown_call, "reversed()");
+  if (as<VRange>(av)) return capture.iterators().iterate_later(av, true);
   std::shared_ptr<VIterator> iterator = capture.iterators().make_lazy(VIterator::Form::Items);
   capture.iterators().begin(*iterator, at(arguments, 0), true);
   return Av::of(iterator);

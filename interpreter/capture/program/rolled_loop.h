@@ -19,14 +19,22 @@ struct CarriedValue {
   ValueId initial = kNoValue;
 };
 
+// What gives the loop's variable a value in each turn: the numbers of a range, or the rows of a tensor.
+struct TurnSource {
+  Av rows;          // Undefined: numbers from `start` on
+  Av start;
+  int64_t step = 1;
+  ValueId count = kNoValue;
+  bool reverse = false;
+};
+
 struct RolledLoops::Loop {
   LoopPlace place;
   Local<CodeObject> code;
   size_t depth = 0;  // of its frame, from 1
   std::shared_ptr<VIterator> iterator;
-  Av rows;           // the tensor that it goes over; Undefined: numbers from `start` on
-  Av start;
-  int64_t step = 1;
+  Av iterable;               // a range, a tensor, or an enumerate or zip of such
+  std::vector<TurnSource> sources;  // of what it goes over, from the left
   ValueId count = kNoValue;  // of its turns
   uint32_t turns = 0;        // that have begun
   std::vector<Av> before;    // the registers at the beginning of the last one

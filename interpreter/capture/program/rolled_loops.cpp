@@ -85,7 +85,8 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   loop->place = place;
   loop->code = frame.code;
   loop->depth = frames_.frame_count();
-  if (!take_range(*loop, iterable) && !take_tensor(*loop, iterable)) return Av();
+  if (!take(*loop, iterable, false)) return Av();
+  loop->iterable = iterable;
   const std::optional<Scalar> turns = conditions_.hint(loop->count);
   if (!turns || turns->i < kFewestTurns) return Av();
   const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1}), loop->count};
@@ -98,55 +99,77 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   return Av::of(loops_.back()->iterator);
 }
 
-bool RolledLoops::take_range(Loop& loop, const Av& iterable) {
+bool RolledLoops::take(Loop& loop, const Av& iterable, bool reverse) {
+  if (const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr) {
+    if (iterator->position != 0 || reverse) return false;
+    if (iterator->form == VIterator::Form::Items) return !iterator->pending.is_undefined() && take(loop, iterator->pending, iterator->reverse);
+    const bool is_joined = iterator->form == VIterator::Form::Enumerate || (iterator->form == VIterator::Form::Zip && !iterator->inner.empty());
+    return is_joined && std::all_of(iterator->inner.begin(), iterator->inner.end(), [&](const Av& inner) { return take(loop, inner, false); });
+  }
+  TurnSource source;
+  source.reverse = reverse;
+  if (VTensor* tensor = is_virtual(iterable, VirtualKind::Tensor) ? as<VTensor>(iterable) : nullptr) {
+    const jit::ValueList sizes = region_.type(tensors_.current(*tensor)).sizes;
+    if (sizes.empty() || (tensor->requires_grad && modes_.grad_enabled)) return false;
+    source.rows = iterable;
+    source.count = sizes[0];
+  } else if (!take_range(source, iterable)) {
+    return false;
+  }
+  loop.count = loop.sources.empty() ? source.count : conditions_.combined(ScalarOp::minimum, loop.count, source.count);
+  loop.sources.push_back(source);
+  return true;
+}
+
+bool RolledLoops::take_range(TurnSource& source, const Av& iterable) {
   Av stop, step;
   if (const VRange* range = as<VRange>(iterable)) {
-    loop.start = range->start, stop = range->stop, step = range->step;
+    source.start = range->start, stop = range->stop, step = range->step;
   } else if (iterable.is_constant() && is_kind(iterable.value, Kind::Range)) {
     const RangeObject& range = *cast<RangeObject>(iterable.value);
-    loop.start = Av::integer(range.start), stop = Av::integer(range.stop), step = Av::integer(range.step);
+    source.start = Av::integer(range.start), stop = Av::integer(range.stop), step = Av::integer(range.step);
   } else {
     return false;
   }
   const auto is_int = [](const Av& av) { return av.holds_number() && kind_of_number(av) == ValueKind::Int; };
-  if (!is_int(loop.start) || !is_int(stop) || !step.is_constant_int() || step.value.is_bool()) return false;
-  loop.step = step.value.as_int();
+  if (!is_int(source.start) || !is_int(stop) || !step.is_constant_int() || step.value.is_bool()) return false;
+  source.step = step.value.as_int();
   constexpr int64_t kLargestStep = int64_t{1} << 31;
-  if (loop.step == 0 || std::abs(loop.step) > kLargestStep) return false;
-  const ValueId from = numbers_.number_id(loop.start), to = numbers_.number_id(stop);
-  const bool up = loop.step > 0;
+  if (source.step == 0 || std::abs(source.step) > kLargestStep) return false;
+  const ValueId from = numbers_.number_id(source.start), to = numbers_.number_id(stop);
+  const bool up = source.step > 0;
   ValueId distance = conditions_.combined(ScalarOp::sub, up ? to : from, up ? from : to);
-  if (const int64_t by = std::abs(loop.step); by > 1) {
+  if (const int64_t by = std::abs(source.step); by > 1) {
     distance = conditions_.combined(ScalarOp::add, distance, builder_.constant(by - 1));
     distance = conditions_.combined(ScalarOp::floor_div, distance, builder_.constant(by));
   }
-  loop.count = distance;
-  return true;
-}
-
-bool RolledLoops::take_tensor(Loop& loop, const Av& iterable) {
-  VTensor* tensor = is_virtual(iterable, VirtualKind::Tensor) ? as<VTensor>(iterable) : nullptr;
-  if (!tensor || (tensor->requires_grad && modes_.grad_enabled)) return false;
-  const jit::ValueList sizes = region_.type(tensors_.current(*tensor)).sizes;
-  if (sizes.empty()) return false;
-  loop.rows = iterable;
-  loop.count = sizes[0];
+  source.count = distance;
   return true;
 }
 
 // What the turn is given.
-Av RolledLoops::item(const Loop& loop, ValueId number) {
-  if (!loop.rows.is_undefined()) {
-    const ValueId one = builder_.constant(int64_t{1});
-    const ValueId scalars[] = {number, one, one};
-    OpAttributes attributes;
-    attributes.axes = Sizes{0};
-    const jit::ValueList sizes = region_.type(tensors_.current(*tensors_.tensor_of(loop.rows))).sizes;
-    const Av part = tensors_.emit(Op::slice, {&loop.rows, 1}, scalars, attributes);
-    return tensors_.emit(Op::reshape, {&part, 1}, std::span<const ValueId>(sizes).subspan(1), {});
+Av RolledLoops::item(const Loop& loop, const Av& iterable, ValueId number, size_t* source) {
+  const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr;
+  if (!iterator || iterator->form == VIterator::Form::Items) return item_of(loop.sources[(*source)++], number);
+  std::vector<Av> items;
+  if (iterator->form == VIterator::Form::Enumerate) items.push_back(numbers_.int_av(conditions_.combined(ScalarOp::add, number, builder_.constant(iterator->count))));
+  for (const Av& inner : iterator->inner) items.push_back(item(loop, inner, number, source));
+  return containers_.make_tuple_av(std::move(items));
+}
+
+Av RolledLoops::item_of(const TurnSource& source, ValueId number) {
+  if (source.reverse) number = conditions_.combined(ScalarOp::sub, conditions_.combined(ScalarOp::sub, source.count, builder_.constant(int64_t{1})), number);
+  if (source.rows.is_undefined()) {
+    const ValueId by = conditions_.combined(ScalarOp::mul, number, builder_.constant(source.step));
+    return numbers_.int_av(conditions_.combined(ScalarOp::add, numbers_.number_id(source.start), by));
   }
-  const ValueId by = conditions_.combined(ScalarOp::mul, number, builder_.constant(loop.step));
-  return numbers_.int_av(conditions_.combined(ScalarOp::add, numbers_.number_id(loop.start), by));
+  const ValueId one = builder_.constant(int64_t{1});
+  const ValueId scalars[] = {number, one, one};
+  OpAttributes attributes;
+  attributes.axes = Sizes{0};
+  const jit::ValueList sizes = region_.type(tensors_.current(*tensors_.tensor_of(source.rows))).sizes;
+  const Av part = tensors_.emit(Op::slice, {&source.rows, 1}, scalars, attributes);
+  return tensors_.emit(Op::reshape, {&part, 1}, std::span<const ValueId>(sizes).subspan(1), {});
 }
 
 // ---- turns ----
@@ -175,7 +198,8 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
   loop.changed.clear();
   loop.had.clear();
   loop.objects = objects_made_;
-  frames_.write(for_iter.a, item(loop, number));
+  size_t source = 0;
+  frames_.write(for_iter.a, item(loop, loop.iterable, number, &source));
 }
 
 // A loop that the program has left by break or return, or by an exception.

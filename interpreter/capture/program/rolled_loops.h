@@ -12,6 +12,8 @@
 
 namespace tsc::interp {
 
+struct TurnSource;
+
 class RolledLoops : private Room {
  public:
   explicit RolledLoops(const Rooms& rooms) : Room(rooms) {}
@@ -58,9 +60,11 @@ class RolledLoops : private Room {
   [[noreturn]] void abandon(const Loop& loop);
   [[noreturn]] void follow(const std::vector<LoopPlace>& places);
   void forget_left();
-  bool take_range(Loop& loop, const Av& iterable);
-  bool take_tensor(Loop& loop, const Av& iterable);
-  Av item(const Loop& loop, ValueId number);
+  // What the loop goes over; false: something else.
+  bool take(Loop& loop, const Av& iterable, bool reverse);
+  bool take_range(TurnSource& source, const Av& iterable);
+  Av item(const Loop& loop, const Av& iterable, ValueId number, size_t* source);
+  Av item_of(const TurnSource& source, ValueId number);
   bool is_tracked(const AFrame& frame, uint32_t reg) const;
   void clear_dead(uint32_t iterator_register);
   // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values of the region.

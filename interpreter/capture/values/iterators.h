@@ -14,6 +14,9 @@ class Iterators : private Room {
   std::vector<Av> items_of(const Av& iterable);
   // iter().
   Av iterate(const Av& iterable);
+  // The same of what another iterator goes over: the numbers of a range and the rows of a tensor are made when the first is asked for,
+  // as a loop over them may be one of the region (program/rolled_loops.h).
+  Av iterate_later(const Av& iterable, bool reverse = false);
   // False: it has ended.
   bool next(VIterator& iterator, Av* out);
   void begin(VIterator& iterator, const Av& av, bool reverse = false);

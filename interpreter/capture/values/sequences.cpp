@@ -200,6 +200,16 @@ Av Iterators::iterate(const Av& av) {
   return Av::of(iterator);
 }
 
+Av Iterators::iterate_later(const Av& av, bool reverse) {
+  const bool is_range = as<VRange>(av) || (av.is_constant() && is_kind(av.value, Kind::Range));
+  if (!is_range && !is_virtual(av, VirtualKind::Tensor)) return iterate(av);
+  std::shared_ptr<VIterator> iterator = make_lazy(VIterator::Form::Items);
+  iterator->pending = av;
+  iterator->reverse = reverse;
+  iterator->open = loops_.has_open_length(av);
+  return Av::of(iterator);
+}
+
 namespace {
 
 std::optional<uint64_t> version_of_keys(const Av& av) {
@@ -255,6 +265,10 @@ bool Iterators::next_live(VIterator& iterator, Av* out) {
 }
 
 bool Iterators::next_item(VIterator& iterator, Av* out) {
+  if (!iterator.pending.is_undefined()) {
+    iterator.items = items_of(std::exchange(iterator.pending, Av()));
+    if (iterator.reverse) std::reverse(iterator.items.begin(), iterator.items.end());
+  }
   const std::optional<uint64_t> version = version_of_keys(iterator.keyed);
   if (version && *version != iterator.keyed_version)
     frames_.refuse(iterator.begun_in.get(), iterator.begun_at,

@@ -14,6 +14,8 @@
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/turn_conditions.h"
+#include "interpreter/capture/program/turn_items.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
@@ -45,6 +47,8 @@ struct House {
   Raising raising;
   Loops loops;
   RolledLoops rolled;
+  TurnItems turn_items;
+  TurnConditions turn_conditions;
   RepeatedCalls repeats;
   Cells cells;
   Inputs inputs;

@@ -7,6 +7,7 @@
 //                   raising     exceptions that the program raises and handles inside the region
 //                   loops       loops that are followed, and whether the call decides how many turns they have
 //                   rolled      loops whose turns are alike: one loop of the region
+//                   turn_items, turn_conditions   what such a turn is given, and what it decides by its number
 //                   repeats     calls that are recorded once and then repeated
 //   outside         cells       what is read from outside and becomes a watched fact
 //                   inputs      what a call brings: entry sources and inputs of the region
@@ -59,6 +60,8 @@ class SizeChecks;
 class Structures;
 class Tensors;
 class Texts;
+class TurnConditions;
+class TurnItems;
 class Writes;
 
 // Ends the region in front of the current instruction.
@@ -101,6 +104,8 @@ struct Rooms {
   Raising& raising_;
   Loops& loops_;
   RolledLoops& rolled_;
+  TurnItems& turn_items_;
+  TurnConditions& turn_conditions_;
   RepeatedCalls& repeats_;
   Cells& cells_;
   Inputs& inputs_;

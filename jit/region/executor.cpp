@@ -4,35 +4,14 @@
 #include <new>
 #include <utility>
 
+#include "jit/region/run_memory.h"
 #include "jit/region/scalar_eval.h"
-#include "jit/region/steps.h"
+#include "jit/region/stores.h"
+#include "jit/region/turns.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::jit {
 namespace {
-
-// What a run works with, kept for the next one.
-struct RunMemory {
-  RunMemory(const Region& region, const RegionSteps& steps)
-      : registers(region, steps.held_values()), is_stale(region.body.parameters.size()) {}
-  void mark_stale(uint32_t input) {
-    if (is_stale[input]) return;
-    is_stale[input] = true;
-    stale.push_back(input);
-  }
-
-  Registers registers;
-  // Held inputs that are to be bound anew.
-  std::vector<uint32_t> stale;
-  std::vector<bool> is_stale;
-  // Of the held inputs as they are bound: sizes that share a name are equal; no settled scalar raises; the
-  // settled guard that fails.
-  bool agree = true, settles = true;
-  const Instruction* fails = nullptr;
-  std::span<const RunInput> inputs;  // of the run that is going on
-  // What held inputs were before the embedder changed them in the middle of it.
-  std::vector<std::pair<uint32_t, Tensor>> kept;
-};
 
 class RegionExecutor final : public Executable {
  public:
@@ -439,14 +418,10 @@ class Run {
                           target.storage() == input_tensor(executor_.input_number(step.into)).storage();
     if (!target.is_contiguous() || (!is_alone && !is_input)) return false;
     if (context_.host) context_.host->poll();
-    const size_t rank = type(instruction.operands[1]).sizes.size();
-    Sizes map[2];  // sizes and strides
-    for (size_t i = 0; i < 2 * rank; ++i)
-      map[i / std::max<size_t>(rank, 1)].push_back(registers_.scalars[instruction.operands[3 + i]].i);
+    scalars_.clear();
+    for (size_t i = 2; i < instruction.operands.size(); ++i) scalars_.push_back(registers_.scalars[instruction.operands[i]]);
     const Tensor whole = target;
-    whole.storage()->prepare_write();
-    const int64_t offset = whole.offset() + registers_.scalars[instruction.operands[2]].i;
-    copy_into(view_as_strided(whole, map[0], map[1], offset), registers_.tensor(instruction.operands[1]));
+    store_in_place(whole, registers_.tensor(instruction.operands[1]), scalars_);
     bind_result(instruction, 0, whole);
     return true;
   }
@@ -539,7 +514,7 @@ class Run {
     const Block& body = *instruction.blocks[0];
     const std::span<const ValueId> parameters = body.parameters;
     const size_t carried = parameters.size() - 1;
-    std::vector<Tensor> stacks = make_stacks(instruction, carried);
+    Stacks stacks = make_stacks(instruction, carried);
     yielded_.clear();
     for (size_t i = 1; i < instruction.operands.size(); ++i)
       yielded_.push_back(value_of(instruction.operands[i]));
@@ -549,55 +524,41 @@ class Run {
       registers_.scalars[parameters[0]] = Scalar::of_int(trip);
       run_block(body);
       if (left_) return;
-      stack(&stacks, trip, std::span(yielded_).subspan(carried));
+      stacks.put(trip, std::span(yielded_).subspan(carried));
       yielded_.resize(carried);
     }
     const std::span<const ValueId> results = instruction.results;
     take_yielded(results.first(carried));
-    for (size_t i = 0; i < stacks.size(); ++i) bind_tensor(results[carried + i], std::move(stacks[i]));
+    take_stacks(results.subspan(carried), stacks);
   }
 
-  // Each turn is a run of the loop's own region. It is given the carried tensors, whose memory it may write.
   void run_outlined(const Instruction& instruction) {
     const LoopTurn& loop = executor_.loop(instruction.id);
-    const int64_t trips = registers_.scalars[instruction.operands[0]].i;
     const std::span<const ValueId> operands = instruction.operands, results = instruction.results;
-    std::vector<Tensor> stacks = make_stacks(instruction, loop.carried);
-    RunExit turn;
-    for (ValueId operand : operands.subspan(1, loop.carried)) turn.live.push_back(value_of(operand));
     std::vector<RunInput> inputs(operands.size());
-    for (size_t i = 1 + loop.carried; i < operands.size(); ++i)
-      inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]], nullptr};
-    std::vector<RunValue> now;
-    for (int64_t trip = 0; trip < trips; ++trip) {
-      now = std::move(turn.live);
-      inputs[0].scalar = Scalar::of_int(trip);
-      for (size_t i = 0; i < loop.carried; ++i) inputs[1 + i] = {nullptr, now[i].scalar, now[i].object, &now[i].tensor};
-      turn = loop.body->run(inputs, context_);
-      stack(&stacks, trip, std::span(turn.live).subspan(loop.carried));
-      turn.live.resize(loop.carried);
+    std::vector<RunValue> carried;
+    for (size_t i = 1; i < operands.size(); ++i) {
+      if (i <= loop.carried) carried.push_back(value_of(operands[i]));
+      else inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]], nullptr};
     }
-    for (size_t i = 0; i < loop.carried; ++i) set_value(results[i], std::move(turn.live[i]));
-    for (size_t i = 0; i < stacks.size(); ++i) bind_tensor(results[loop.carried + i], std::move(stacks[i]));
+    Stacks stacks = make_stacks(instruction, loop.carried);
+    carried = run_turns(loop, registers_.scalars[operands[0]].i, std::move(carried), std::move(inputs), stacks, context_);
+    for (size_t i = 0; i < carried.size(); ++i) set_value(results[i], std::move(carried[i]));
+    take_stacks(results.subspan(loop.carried), stacks);
   }
 
-  // The tensors of which each turn gives one part.
-  std::vector<Tensor> make_stacks(const Instruction& loop, size_t carried) {
-    std::vector<Tensor> stacks;
+  Stacks make_stacks(const Instruction& loop, size_t carried) {
+    Stacks stacks;
     const std::span<const ValueId> results = loop.results;
     for (ValueId result : results.subspan(carried)) {
       Sizes sizes;
       for (ValueId size : type(result).sizes) sizes.push_back(registers_.scalars[size].i);
-      stacks.push_back(Tensor::empty(type(result).dtype, sizes));
+      stacks.add(type(result).dtype, sizes);
     }
     return stacks;
   }
-  static void stack(std::vector<Tensor>* stacks, int64_t trip, std::span<const RunValue> parts) {
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const Tensor row = view_slice((*stacks)[i], 0, trip, 1, 1);
-      const Sizes& sizes = row.sizes();
-      copy_into(try_view_reshape(row, Sizes(sizes.begin() + 1, sizes.end())), parts[i].tensor);
-    }
+  void take_stacks(std::span<const ValueId> results, Stacks& stacks) {
+    for (size_t i = 0; i < results.size(); ++i) bind_tensor(results[i], stacks.take(i));
   }
 
   RegionExecutor& executor_;
@@ -621,21 +582,6 @@ RunExit RegionExecutor::run(std::span<const RunInput> inputs, RunContext& contex
 }
 
 }  // namespace
-
-Scalar read_scalar(const Tensor& tensor, ValueKind kind) {
-  if (tensor.numel() != 1) {
-    throw Error(ErrorKind::RuntimeError, "a Tensor with " + std::to_string(tensor.numel()) +
-                                             " elements cannot be converted to Scalar");
-  }
-  OpAttributes to;
-  to.dtype = kind == ValueKind::Float  ? DType::F64
-             : kind == ValueKind::Bool ? DType::Bool
-                                       : DType::I64;
-  const Tensor item = run_op(Op::cast, {&tensor, 1}, {}, to).first;
-  if (kind == ValueKind::Float) return Scalar::of_float(*item.data_as<double>());
-  if (kind == ValueKind::Bool) return Scalar::of_bool(*item.data_as<uint8_t>() != 0);
-  return Scalar::of_int(*item.data_as<int64_t>());
-}
 
 std::unique_ptr<Executable> make_region_executor(Region region,
                                                  std::unique_ptr<KernelRunner> kernels,

@@ -5,6 +5,7 @@
 
 #include "jit/executable.h"
 #include "jit/region/registers.h"
+#include "jit/region/turns.h"
 
 namespace tsc::jit {
 
@@ -17,12 +18,6 @@ class KernelRunner {
   // In front of every run until it has said true, which is that it needs no more of them: `bound` holds the
   // run's inputs.
   virtual bool foresee(const Region& /*region*/, const Registers& /*bound*/) { return true; }
-};
-
-// What one turn of an outlined loop runs (jit/passes/outline.h).
-struct LoopTurn {
-  std::unique_ptr<Executable> body;
-  uint32_t carried = 0;
 };
 
 // Tensors are released at their last use. Errors of instructions leave as RunError with their origin. The region is

@@ -4,6 +4,7 @@
 
 #include "jit/region/liveness.h"
 #include "jit/region/raises.h"
+#include "runtime/kernels/run_op.h"
 
 namespace tsc::jit {
 namespace {
@@ -89,5 +90,16 @@ class StoreFinder {
 }  // namespace
 
 StoresIntoInputs find_stores_into_inputs(const Region& region) { return StoreFinder(region).run(); }
+
+void store_in_place(const Tensor& x, const Tensor& y, std::span<const Scalar> scalars) {
+  const size_t rank = y.sizes().size();
+  Sizes sizes, strides;
+  for (size_t i = 0; i < rank; ++i) {
+    sizes.push_back(scalars[1 + i].i);
+    strides.push_back(scalars[1 + rank + i].i);
+  }
+  x.storage()->prepare_write();
+  copy_into(view_as_strided(x, sizes, strides, x.offset() + scalars[0].i), y);
+}
 
 }  // namespace tsc::jit

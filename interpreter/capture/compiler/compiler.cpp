@@ -259,10 +259,10 @@ void EntryChecks::take_apart(const Frame& frame, Site& site) const {
 }
 
 std::optional<CaptureResult> Compiler::capture_region(const Frame& frame, CaptureMemory& memory) {
+  memory.breaks_everywhere = options_.break_everywhere;
   for (int attempt = 0; attempt < 64; ++attempt) {
     try {
       Capture capture(vm_, frame, memory);
-      capture.frames().set_break_everywhere(options_.break_everywhere);
       CaptureResult result = capture.run();
       if (options_.strict && result.plan.repeats) sharing_.check_repeats(frame, memory, result);
       return result;

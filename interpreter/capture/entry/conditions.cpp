@@ -1,6 +1,6 @@
 #include "interpreter/capture/entry/conditions.h"
 
-#include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/turn_conditions.h"
 
 #include "jit/region/equal_sizes.h"
 #include "jit/region/scalar_eval.h"
@@ -35,13 +35,13 @@ std::optional<Scalar> Conditions::find_hint(ValueId id) {
   }
   const auto found = hints_.find(id);
   if (found != hints_.end()) return found->second;
-  if (!rolled_.is_rolling() || region_.type(id).kind != jit::ValueKind::Bool) return std::nullopt;
-  const std::optional<bool> always = rolled_.decided(id);
+  if (!turn_conditions_.is_open() || region_.type(id).kind != jit::ValueKind::Bool) return std::nullopt;
+  const std::optional<bool> always = turn_conditions_.decided(id);
   return always ? std::optional(Scalar::of_bool(*always)) : std::nullopt;
 }
 
 bool Conditions::condition_holds(ValueId condition) {
-  if (builder_.depth_of(condition) > 0) return rolled_.assume_always(condition);
+  if (builder_.depth_of(condition) > 0) return turn_conditions_.assume_always(condition);
   std::optional<Scalar> now = hint(condition);
   if (!now || now->i == 0) return false;
   if (!builder_.known(condition)) holding_.insert(condition);
@@ -79,7 +79,7 @@ bool Conditions::stays_nonnegative(const jit::Instruction& scalar) const {
 // False: only running can tell.
 bool Conditions::is_nonnegative_at_entry(ValueId size) {
   if (builder_.known_int(size)) return true;  // the builder looks at what is known
-  if (!hint(size) && !rolled_.is_linear(size)) return false;
+  if (!hint(size) && !turn_conditions_.is_linear(size)) return false;
   if (nonnegative_.count(size)) return true;
   if (!assume_at_entry(combined(ScalarOp::le, builder_.constant(int64_t{0}), size))) return false;
   nonnegative_.insert(size);
@@ -97,7 +97,7 @@ bool Conditions::assume_below(ValueId low, ValueId high) {
 bool Conditions::assume_within(ValueId number, int64_t most) {
   if (const std::optional<int64_t> known = builder_.known_int(number)) return *known >= -most && *known <= most;
   const std::optional<Scalar> now = hint(number);
-  if (now ? now->i > most || now->i < -most : !rolled_.is_linear(number)) return false;
+  if (now ? now->i > most || now->i < -most : !turn_conditions_.is_linear(number)) return false;
   return (nonnegative_.count(number) || assume_below(builder_.constant(-most), number)) &&
          assume_below(number, builder_.constant(most));
 }

@@ -111,7 +111,7 @@ void Frames::step() {
   builder_.origin = jit::RegionBuilder::kAskOrigin;  // most instructions append nothing
   if (++steps_ > kMaxSteps || region_.body.instructions.size() > kMaxRegionInstructions)
     break_here(BreakReason::too_large);
-  if (break_everywhere_ && plan_.instructions && stack_.size() == 1 && begins_statement(frame))
+  if (memory_.breaks_everywhere && plan_.instructions && stack_.size() == 1 && begins_statement(frame))
     break_here(BreakReason::instruction, "every statement breaks");
   if (memory_.only_call && plan_.instructions && stack_.size() == 1)
     break_here(BreakReason::asked, "torch.compiler.disable(recursive=False)");

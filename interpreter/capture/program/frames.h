@@ -79,8 +79,6 @@ class Frames : private Room {
   }
   // The instruction took items from an iterator: it cannot be left as if it had not begun.
   void note_advance() { advanced_ = true; }
-  void set_break_everywhere(bool breaks) { break_everywhere_ = breaks; }
-  bool breaks_everywhere() const { return break_everywhere_; }
   // Whether a repeated call of that size still fits into the region.
   bool has_room_for(size_t instructions, uint32_t steps) const;
   void enter_frame(const Frame& frame);
@@ -109,7 +107,6 @@ class Frames : private Room {
   void leave_or_refuse(const BreakHere& reason);
   void run_above(size_t base, const std::function<void()>& start);
 
-  bool break_everywhere_ = false;  // every statement leaves its region (a test world)
   std::vector<AFrame> stack_;
   // Registers of the entered frame with objects that may die with them; empty: the program does not see that.
   std::vector<bool> held_at_entry_;

@@ -1,8 +1,9 @@
 #pragma once
-// One loop that is rolled or may be. Private to rolled_loops.cpp and loop_conditions.cpp.
+// One loop that is rolled or may be. Private to rolled_loops.cpp and rolled_lists.cpp.
 #include <map>
 
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/program/turn_items.h"
 
 namespace tsc::interp {
 
@@ -19,23 +20,14 @@ struct CarriedValue {
   ValueId initial = kNoValue;
 };
 
-// What gives the loop's variable a value in each turn: the numbers of a range, or the rows of a tensor.
-struct TurnSource {
-  Av rows;          // Undefined: numbers from `start` on
-  Av start;
-  int64_t step = 1;
-  ValueId count = kNoValue;
-  bool reverse = false;
-};
+bool is_same(const Av& a, const Av& b);
 
 struct RolledLoops::Loop {
   LoopPlace place;
   Local<CodeObject> code;
   size_t depth = 0;  // of its frame, from 1
   std::shared_ptr<VIterator> iterator;
-  Av iterable;               // a range, a tensor, or an enumerate or zip of such
-  std::vector<TurnSource> sources;  // of what it goes over, from the left
-  ValueId count = kNoValue;  // of its turns
+  TurnSources sources;       // what it goes over
   uint32_t turns = 0;        // that have begun
   std::vector<Av> before;    // the registers at the beginning of the last one
   uint32_t objects = 0;      // numbers of those that existed then are at most this

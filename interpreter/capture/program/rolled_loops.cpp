@@ -10,6 +10,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loop.h"
+#include "interpreter/capture/program/turn_conditions.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
@@ -30,6 +31,8 @@ constexpr uint32_t kFirstTurns = 2;
 // After so many loops that could not be rolled no more are tried: each costs a capture.
 constexpr size_t kMostFailures = 8;
 
+}  // namespace
+
 bool is_same(const Av& a, const Av& b) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
@@ -43,6 +46,8 @@ bool is_same(const Av& a, const Av& b) {
   }
   return false;
 }
+
+namespace {
 
 ValueKind kind_of_number(const Av& av) {
   if (av.is_number()) return av.scalar_kind;
@@ -78,18 +83,17 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const lang::Instruction& next = frame.code->code->instructions[frame.pc + 1];
   const LoopPlace place{frame.code.get(), frame.pc + 1};
   const bool is_for = next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator;
-  if (!is_for || vm_.sees_ends() || memory_.only_call || frames_.breaks_everywhere() || memory_.followed_loops.size() >= kMostFailures) return Av();
+  if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.followed_loops.size() >= kMostFailures) return Av();
   if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end()) return Av();
   forget_left();
   auto loop = std::make_shared<Loop>();
   loop->place = place;
   loop->code = frame.code;
   loop->depth = frames_.frame_count();
-  if (!take(*loop, iterable, false)) return Av();
-  loop->iterable = iterable;
-  const std::optional<Scalar> turns = conditions_.hint(loop->count);
+  if (!turn_items_.take(loop->sources, iterable)) return Av();
+  const std::optional<Scalar> turns = conditions_.hint(loop->sources.count);
   if (!turns || turns->i < kFewestTurns) return Av();
-  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1}), loop->count};
+  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1}), loop->sources.count};
   const ValueId enough = builder_.scalar(ScalarOp::le, fewest);
   if (!builder_.known(enough) && !conditions_.assume_at_entry(enough)) return Av();
   repeats_.spoil_record();
@@ -97,79 +101,6 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   loop->iterator->form = VIterator::Form::Counted;
   loops_.push_back(std::move(loop));
   return Av::of(loops_.back()->iterator);
-}
-
-bool RolledLoops::take(Loop& loop, const Av& iterable, bool reverse) {
-  if (const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr) {
-    if (iterator->position != 0 || reverse) return false;
-    if (iterator->form == VIterator::Form::Items) return !iterator->pending.is_undefined() && take(loop, iterator->pending, iterator->reverse);
-    const bool is_joined = iterator->form == VIterator::Form::Enumerate || (iterator->form == VIterator::Form::Zip && !iterator->inner.empty());
-    return is_joined && std::all_of(iterator->inner.begin(), iterator->inner.end(), [&](const Av& inner) { return take(loop, inner, false); });
-  }
-  TurnSource source;
-  source.reverse = reverse;
-  if (VTensor* tensor = is_virtual(iterable, VirtualKind::Tensor) ? as<VTensor>(iterable) : nullptr) {
-    const jit::ValueList sizes = region_.type(tensors_.current(*tensor)).sizes;
-    if (sizes.empty() || (tensor->requires_grad && modes_.grad_enabled)) return false;
-    source.rows = iterable;
-    source.count = sizes[0];
-  } else if (!take_range(source, iterable)) {
-    return false;
-  }
-  loop.count = loop.sources.empty() ? source.count : conditions_.combined(ScalarOp::minimum, loop.count, source.count);
-  loop.sources.push_back(source);
-  return true;
-}
-
-bool RolledLoops::take_range(TurnSource& source, const Av& iterable) {
-  Av stop, step;
-  if (const VRange* range = as<VRange>(iterable)) {
-    source.start = range->start, stop = range->stop, step = range->step;
-  } else if (iterable.is_constant() && is_kind(iterable.value, Kind::Range)) {
-    const RangeObject& range = *cast<RangeObject>(iterable.value);
-    source.start = Av::integer(range.start), stop = Av::integer(range.stop), step = Av::integer(range.step);
-  } else {
-    return false;
-  }
-  const auto is_int = [](const Av& av) { return av.holds_number() && kind_of_number(av) == ValueKind::Int; };
-  if (!is_int(source.start) || !is_int(stop) || !step.is_constant_int() || step.value.is_bool()) return false;
-  source.step = step.value.as_int();
-  constexpr int64_t kLargestStep = int64_t{1} << 31;
-  if (source.step == 0 || std::abs(source.step) > kLargestStep) return false;
-  const ValueId from = numbers_.number_id(source.start), to = numbers_.number_id(stop);
-  const bool up = source.step > 0;
-  ValueId distance = conditions_.combined(ScalarOp::sub, up ? to : from, up ? from : to);
-  if (const int64_t by = std::abs(source.step); by > 1) {
-    distance = conditions_.combined(ScalarOp::add, distance, builder_.constant(by - 1));
-    distance = conditions_.combined(ScalarOp::floor_div, distance, builder_.constant(by));
-  }
-  source.count = distance;
-  return true;
-}
-
-// What the turn is given.
-Av RolledLoops::item(const Loop& loop, const Av& iterable, ValueId number, size_t* source) {
-  const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr;
-  if (!iterator || iterator->form == VIterator::Form::Items) return item_of(loop.sources[(*source)++], number);
-  std::vector<Av> items;
-  if (iterator->form == VIterator::Form::Enumerate) items.push_back(numbers_.int_av(conditions_.combined(ScalarOp::add, number, builder_.constant(iterator->count))));
-  for (const Av& inner : iterator->inner) items.push_back(item(loop, inner, number, source));
-  return containers_.make_tuple_av(std::move(items));
-}
-
-Av RolledLoops::item_of(const TurnSource& source, ValueId number) {
-  if (source.reverse) number = conditions_.combined(ScalarOp::sub, conditions_.combined(ScalarOp::sub, source.count, builder_.constant(int64_t{1})), number);
-  if (source.rows.is_undefined()) {
-    const ValueId by = conditions_.combined(ScalarOp::mul, number, builder_.constant(source.step));
-    return numbers_.int_av(conditions_.combined(ScalarOp::add, numbers_.number_id(source.start), by));
-  }
-  const ValueId one = builder_.constant(int64_t{1});
-  const ValueId scalars[] = {number, one, one};
-  OpAttributes attributes;
-  attributes.axes = Sizes{0};
-  const jit::ValueList sizes = region_.type(tensors_.current(*tensors_.tensor_of(source.rows))).sizes;
-  const Av part = tensors_.emit(Op::slice, {&source.rows, 1}, scalars, attributes);
-  return tensors_.emit(Op::reshape, {&part, 1}, std::span<const ValueId>(sizes).subspan(1), {});
 }
 
 // ---- turns ----
@@ -198,8 +129,7 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
   loop.changed.clear();
   loop.had.clear();
   loop.objects = objects_made_;
-  size_t source = 0;
-  frames_.write(for_iter.a, item(loop, loop.iterable, number, &source));
+  frames_.write(for_iter.a, turn_items_.item(loop.sources, number));
 }
 
 // A loop that the program has left by break or return, or by an exception.
@@ -294,12 +224,13 @@ void RolledLoops::open(Loop& loop) {
   std::vector<jit::Type> types;
   for (const CarriedValue& value : loop.carried) types.push_back(value.type);
   const ValueId one = builder_.constant(int64_t{kFirstTurns});
-  loop.trips = conditions_.combined(ScalarOp::sub, loop.count, one);
+  loop.trips = conditions_.combined(ScalarOp::sub, loop.sources.count, one);
   loop.inputs = builder_.begin_loop(types);
   loop.number = loop.inputs[0];
   loop.next_input = 1;
   loop.rolling = true;
   ++rolling_;
+  turn_conditions_.open(loop.number, loop.trips);
   conditions_.set_nonnegative(loop.number);
   for (uint32_t reg : loop.registers) {
     loop.began.push_back(unknown(loop, loop.before[reg], frame.registers[reg], false));
@@ -336,14 +267,6 @@ void RolledLoops::take_changed(Loop& loop) {
       abandon(loop);
     }
   }
-}
-
-// What a turn appends to it is read back by torch.stack and torch.cat alone, as rows of one tensor.
-void RolledLoops::take_list(Loop& loop, const std::shared_ptr<VList>& list) {
-  const std::vector<Av>& had = loop.had[list.get()];
-  const bool grows = !list->unread && !list->built && list->items.size() == had.size() + 1 && std::equal(had.begin(), had.end(), list->items.begin(), is_same);
-  if (!grows || !is_virtual(list->items.back(), VirtualKind::Tensor)) abandon(loop);
-  loop.lists.push_back(list);
 }
 
 void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool changes) {
@@ -458,6 +381,7 @@ void RolledLoops::close(Loop& loop) {
   builder_.origin = frames_.origin_at(loop.place.head);
   const std::vector<ValueId> results = builder_.end_loop(loop.trips, initial, next, stacked);
   --rolling_;
+  turn_conditions_.close();
   loop.rolling = false;
   for (ValueId result : results)
     if (region_.type(result).kind == ValueKind::Tensor) gradients_.end_history(result);
@@ -487,7 +411,7 @@ void RolledLoops::collect_next(Loop& loop, const Av& began, const Av& now, std::
       else if (!is_same(began, now)) abandon(loop);
       return;
     }
-    const auto form = linear_form(id, loop.number);
+    const auto form = turn_conditions_.linear_form(id, loop.number);
     if (!form || form->first != counter->step || form->second != counter->first.value.as_int() + counter->step) abandon(loop);
     return;
   }
@@ -550,50 +474,6 @@ void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
     list->tail.clear();
     list->rows = tensors_.new_tensor(results[loop.next_input++], false);
   }
-}
-
-// The one tensor that each list has got, which the turn has made, or a view. A write behind the loop to memory that it shares would
-// show in it.
-void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
-  for (const auto& list : loop.lists) {
-    const VTensor* tensor = list->tail.size() == 1 && is_virtual(list->tail[0], VirtualKind::Tensor) ? as<VTensor>(list->tail[0]) : nullptr;
-    if (!tensor || tensor->requires_grad || tensor->has_grad_overlay || tensor->is_inference != modes_.inference) abandon(loop);
-    const std::shared_ptr<VTensor> part = std::static_pointer_cast<VTensor>(list->tail[0].object);
-    const VTensor* root = root_of(*part);
-    const bool is_written = std::any_of(loop.elements.begin(), loop.elements.end(), [&](const auto& one) { return one.get() == root; });
-    if (is_written) abandon(loop);
-    const ValueId id = tensors_.current(*part);
-    const VTensor* last = as<VTensor>(list->items.back());
-    const jit::Type &type = region_.type(id), &before = region_.type(last->id);
-    bool fits = type.dtype == before.dtype && type.sizes.size() == before.sizes.size();
-    for (size_t k = 0; fits && k < type.sizes.size(); ++k)
-      fits = builder_.depth_of(type.sizes[k]) < builder_.open_loops() && builder_.known_equal(type.sizes[k], before.sizes[k]);
-    if (!fits) abandon(loop);
-    stacked->push_back(id);
-    seen_in_rows_.push_back(const_cast<VTensor*>(root)->shared_from_this());
-    loop.appended.push_back(root);
-  }
-}
-
-// ---- lists that have grown ----
-
-Av RolledLoops::length_of(const VList& list) {
-  if (list.rows.is_undefined()) follow_all();
-  const ValueId rows = region_.type(as<VTensor>(list.rows)->id).sizes[0];
-  return numbers_.scalar(ScalarOp::add, {numbers_.int_av(rows), Av::integer(static_cast<int64_t>(list.items.size()))});
-}
-
-std::optional<Av> RolledLoops::joining(const FunctionObject& function, CallArguments* arguments) {
-  if (arguments->positional.empty() || rolled_places_.empty() || !is_virtual(arguments->positional[0], VirtualKind::List)) return std::nullopt;
-  const VList& list = static_cast<const VList&>(*arguments->positional[0].object);
-  const bool joins = function.module && function.module->name == "torch._joining" && (function.name->view() == "stack" || function.name->view() == "cat");
-  if (list.rows.is_undefined() || !joins) return std::nullopt;
-  const Value found = dict_get(vm_, function.module->globals.get(), intern(vm_, function.name->view() == "stack" ? "_stack_with_rows" : "_cat_with_rows").value());
-  if (found.is_undefined()) return std::nullopt;
-  const Av first = containers_.make_list_av(list.items), rows = list.rows;
-  arguments->positional[0] = first;
-  arguments->positional.insert(arguments->positional.begin() + 1, rows);
-  return Av::constant(found);
 }
 
 Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> results) {

@@ -7,12 +7,10 @@
 // unknown. A turn that does anything else (it leaves the region, acts on the host, changes an object of another kind, needs a number
 // that only the run knows) is found out on the way: capture starts again and follows that loop turn by turn.
 // Owns the open loops and what their turns have changed. Must not know what an instruction means.
-// Defined in rolled_loops.cpp, loop_conditions.cpp.
+// Defined in rolled_loops.cpp, rolled_lists.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
-
-struct TurnSource;
 
 class RolledLoops : private Room {
  public:
@@ -46,25 +44,14 @@ class RolledLoops : private Room {
   Av length_of(const VList& list);
   // A call of torch.stack or torch.cat with such a list: the library function that does the same to the rows, and its arguments.
   std::optional<Av> joining(const FunctionObject& function, CallArguments* arguments);
-  // What the turn decides by its number.
-  std::optional<bool> decided(ValueId condition);
-  bool assume_always(ValueId condition);
-  // Whether the number is linear in the numbers of the turns around it.
-  bool is_linear(ValueId number) const;
 
  private:
   struct Loop;
-  struct Decision;
   void note(const Virtual& object);
   void check_inside();
   [[noreturn]] void abandon(const Loop& loop);
   [[noreturn]] void follow(const std::vector<LoopPlace>& places);
   void forget_left();
-  // What the loop goes over; false: something else.
-  bool take(Loop& loop, const Av& iterable, bool reverse);
-  bool take_range(TurnSource& source, const Av& iterable);
-  Av item(const Loop& loop, const Av& iterable, ValueId number, size_t* source);
-  Av item_of(const TurnSource& source, ValueId number);
   bool is_tracked(const AFrame& frame, uint32_t reg) const;
   void clear_dead(uint32_t iterator_register);
   // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values of the region.
@@ -86,13 +73,6 @@ class RolledLoops : private Room {
   // Lists that grow by one tensor in each turn.
   void take_list(Loop& loop, const std::shared_ptr<VList>& list);
   void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
-  // loop_conditions.cpp
-  const Loop& loop_at(size_t level) const;
-  bool is_linear(ValueId number, size_t level) const;
-  std::optional<std::pair<int64_t, int64_t>> linear_form(ValueId id, ValueId number) const;
-  ValueId at_turn(ValueId id, size_t level, ValueId turn);
-  std::optional<Decision> decide(ValueId condition);
-  std::optional<Decision> decide_relation(const jit::ScalarKey& relation, size_t level);
 
   std::vector<std::shared_ptr<Loop>> loops_;  // outermost first
   size_t rolling_ = 0;                // how many of them have one turn followed for many

@@ -1,6 +1,6 @@
 #pragma once
 // Texts that are made of values: f-strings, str() and repr(), whose parts may only be known when the region runs.
-// Defined in sequences.cpp.
+// Defined in texts.cpp.
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {

@@ -1,30 +1,18 @@
 // What a turn that stands for many decides by its number: a relation of numbers that are linear in it holds for all turns if it
 // holds for the first and for the last.
+#include "interpreter/capture/program/turn_conditions.h"
+
 #include <algorithm>
 
 #include "interpreter/capture/entry/conditions.h"
-#include "interpreter/capture/program/rolled_loop.h"
 
 namespace tsc::interp {
 
 using jit::ScalarKey;
 using jit::ScalarOp;
 
-struct RolledLoops::Decision {
-  bool holds = false;
-  std::vector<ValueId> conditions;  // of the first and the last turn, which exist outside the loop
-};
-
-// The loops that are open in the region are those of which one turn is followed for many.
-const RolledLoops::Loop& RolledLoops::loop_at(size_t level) const {
-  size_t seen = 0;
-  for (const auto& loop : loops_)
-    if (loop->rolling && ++seen == level) return *loop;
-  TSC_CHECK(false, "no such loop is open");
-}
-
-bool RolledLoops::is_linear(ValueId number, size_t level) const {
-  if (builder_.depth_of(number) < level || number == loop_at(level).number) return true;
+bool TurnConditions::is_linear(ValueId number, size_t level) const {
+  if (builder_.depth_of(number) < level || number == open_[level - 1].number) return true;
   const ScalarKey* made = builder_.made_by(number);
   if (!made || region_.type(number).kind != jit::ValueKind::Int) return false;
   const auto [left, right, third] = made->operands;
@@ -37,13 +25,13 @@ bool RolledLoops::is_linear(ValueId number, size_t level) const {
   }
 }
 
-bool RolledLoops::is_linear(ValueId number) const {
+bool TurnConditions::is_linear(ValueId number) const {
   const size_t level = builder_.depth_of(number);
-  return rolling_ != 0 && level > 0 && level <= builder_.open_loops() && is_linear(number, level);
+  return level > 0 && level <= open_.size() && is_linear(number, level);
 }
 
 // Its factor and its constant, where both are known.
-std::optional<std::pair<int64_t, int64_t>> RolledLoops::linear_form(ValueId id, ValueId number) const {
+std::optional<std::pair<int64_t, int64_t>> TurnConditions::linear_form(ValueId id, ValueId number) const {
   using Form = std::pair<int64_t, int64_t>;
   if (id == number) return Form{1, 0};
   if (const auto known = builder_.known_int(id)) return Form{0, *known};
@@ -72,9 +60,9 @@ std::optional<std::pair<int64_t, int64_t>> RolledLoops::linear_form(ValueId id, 
 }
 
 // A linear number as it is in that turn.
-ValueId RolledLoops::at_turn(ValueId id, size_t level, ValueId turn) {
+ValueId TurnConditions::at_turn(ValueId id, size_t level, ValueId turn) {
   if (builder_.depth_of(id) < level) return id;
-  if (id == loop_at(level).number) return turn;
+  if (id == open_[level - 1].number) return turn;
   const ScalarKey made = *builder_.made_by(id);
   std::vector<ValueId> operands;
   for (ValueId operand : made.operands)
@@ -82,11 +70,11 @@ ValueId RolledLoops::at_turn(ValueId id, size_t level, ValueId turn) {
   return builder_.scalar(made.op, operands);
 }
 
-std::optional<RolledLoops::Decision> RolledLoops::decide_relation(const ScalarKey& relation, size_t level) {
+std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const ScalarKey& relation, size_t level) {
   const ValueId a = relation.operands[0], b = relation.operands[1];
   if (region_.type(a).kind != jit::ValueKind::Int || !is_linear(a, level) || !is_linear(b, level)) return std::nullopt;
   const ValueId first = builder_.constant(int64_t{0});
-  const ValueId last = conditions_.combined(ScalarOp::sub, loop_at(level).trips, builder_.constant(int64_t{1}));
+  const ValueId last = conditions_.combined(ScalarOp::sub, open_[level - 1].trips, builder_.constant(int64_t{1}));
   const ValueId left[] = {at_turn(a, level, first), at_turn(a, level, last)};
   const ValueId right[] = {at_turn(b, level, first), at_turn(b, level, last)};
   const auto holds_at_both = [&](ScalarOp op, const ValueId* one, const ValueId* other) -> std::optional<Decision> {
@@ -121,9 +109,9 @@ std::optional<RolledLoops::Decision> RolledLoops::decide_relation(const ScalarKe
   }
 }
 
-std::optional<RolledLoops::Decision> RolledLoops::decide(ValueId condition) {
+std::optional<TurnConditions::Decision> TurnConditions::decide(ValueId condition) {
   const size_t level = builder_.depth_of(condition);
-  if (rolling_ == 0 || level == 0 || level > builder_.open_loops()) return std::nullopt;
+  if (level == 0 || level > open_.size()) return std::nullopt;
   const ScalarKey* found = builder_.made_by(condition);
   if (!found) return std::nullopt;
   const ScalarKey made = *found;
@@ -133,12 +121,12 @@ std::optional<RolledLoops::Decision> RolledLoops::decide(ValueId condition) {
   return inner;
 }
 
-std::optional<bool> RolledLoops::decided(ValueId condition) {
+std::optional<bool> TurnConditions::decided(ValueId condition) {
   const auto found = decide(condition);
   return found ? std::optional(found->holds) : std::nullopt;
 }
 
-bool RolledLoops::assume_always(ValueId condition) {
+bool TurnConditions::assume_always(ValueId condition) {
   const auto found = decide(condition);
   return found && found->holds && std::all_of(found->conditions.begin(), found->conditions.end(), [&](ValueId end) { return conditions_.assume_at_entry(end); });
 }

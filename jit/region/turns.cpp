@@ -1,0 +1,31 @@
+#include "jit/region/turns.h"
+
+#include "runtime/kernels/run_op.h"
+
+namespace tsc::jit {
+
+void Stacks::put(int64_t trip, std::span<const RunValue> rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Tensor& whole = wholes_[i];
+    const Sizes sizes(whole.sizes().begin() + 1, whole.sizes().end()), strides(whole.strides().begin() + 1, whole.strides().end());
+    copy_into(Tensor(whole.storage(), whole.dtype(), sizes, strides, whole.offset() + trip * whole.stride(0)), rows[i].tensor);
+  }
+}
+
+std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, std::vector<RunValue> carried, std::vector<RunInput> inputs,
+                                Stacks& stacks, RunContext& context) {
+  RunExit turn;
+  turn.live = std::move(carried);
+  for (int64_t trip = 0; trip < trips; ++trip) {
+    std::vector<RunValue> before = std::move(turn.live);
+    inputs[0].scalar = Scalar::of_int(trip);
+    for (size_t i = 0; i < loop.carried; ++i)
+      inputs[1 + i] = {nullptr, before[i].scalar, before[i].object, &before[i].tensor};
+    turn = loop.body->run(inputs, context);
+    stacks.put(trip, std::span(turn.live).subspan(loop.carried));
+    turn.live.resize(loop.carried);
+  }
+  return std::move(turn.live);
+}
+
+}  // namespace tsc::jit

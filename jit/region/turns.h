@@ -1,0 +1,29 @@
+#pragma once
+// The turns of a loop that is outlined (jit/passes/outline.h): runs of its own region, one after the other. Each is given the carried
+// tensors, whose memory it may write; of each, parts are stacked.
+// Knows executables; must not know regions.
+#include "jit/executable.h"
+
+namespace tsc::jit {
+
+struct LoopTurn {
+  std::unique_ptr<Executable> body;
+  uint32_t carried = 0;  // its first inputs behind the number of the turn, and the first values that it leaves with
+};
+
+// Tensors of which each turn gives a row.
+class Stacks {
+ public:
+  void add(DType dtype, const Sizes& sizes) { wholes_.push_back(Tensor::empty(dtype, sizes)); }
+  void put(int64_t trip, std::span<const RunValue> rows);
+  Tensor take(size_t number) { return std::move(wholes_[number]); }
+
+ private:
+  std::vector<Tensor> wholes_;
+};
+
+// The carried values behind the last turn. `inputs` of a turn are filled from behind the carried values on.
+std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, std::vector<RunValue> carried, std::vector<RunInput> inputs,
+                                Stacks& stacks, RunContext& context);
+
+}  // namespace tsc::jit

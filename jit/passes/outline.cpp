@@ -25,7 +25,7 @@ class Outliner {
     find_captured(block);
     for (const bool tensors : {true, false})  // whose sizes are not to come a second time
       for (ValueId value : captured_)
-        if (tensors == (region_.type(value).kind == ValueKind::Tensor) && !renamed_.count(value)) {
+        if (tensors == (region_.type(value).kind == ValueKind::Tensor) && !renamed_.count(value) && !is_known_size(value)) {
           add_input(value);
           loop.operands.push_back(value);
         }
@@ -51,9 +51,19 @@ class Outliner {
   void add_input(ValueId value) {
     Type type = region_.type(value);
     for (ValueId& size : type.sizes) size = input_size(size);
+    const bool is_number = type.kind == ValueKind::Int;
     const ValueId input = out_.body.add_value(std::move(type));
     renamed_[value] = input;
+    if (is_number && outside_.count(value)) sizes_.emplace(facts_.representative(value), input);
     out_.body.body.parameters.push_back(input);
+  }
+  // A number that is equal to one which the body has.
+  bool is_known_size(ValueId value) {
+    if (region_.type(value).kind != ValueKind::Int) return false;
+    const ValueId name = facts_.representative(value);
+    const auto found = sizes_.find(name);
+    if (found != sizes_.end()) renamed_[value] = found->second;
+    return found != sizes_.end();
   }
   ValueId input_size(ValueId size) {
     const ValueId name = facts_.representative(size);

@@ -159,3 +159,25 @@ TEST_CASE("the plan of a loop is the same after it was stored, and what does not
     }
   }
 }
+
+// What is assumed of numbers outside holds inside: here that two sizes of the body are one.
+TEST_CASE("a loop's body knows what is assumed outside") {
+  const Region region = parse_region(R"(
+region a(%0: f32[%1], %2: int, %3: f32[%4]) {
+  %5 = const int 1
+  %6 = const float 0.0
+  %7 = scalar add %2, %5 : int
+  assume %7 == %4
+  %8 = loop %2, %3 : f32[%4] { (%20: int, %21: f32[%4])
+    %22 = full %6, %7 : f32[%7]
+    %23 = add %21, %22 : f32[%4]
+    yield %23
+  }
+  exit #0(%8)
+})");
+  Report report;
+  const auto compiled = compile(region.clone(), options_of(make_kernel_cache()), report);
+  const Tensor x = floats({2}, {1, 2}), h = floats({4}, {1, 2, 3, 4});
+  const RunExit exit = run(*compiled, {{&x, {}, nullptr}, number(int64_t{3}), {&h, {}, nullptr}});
+  CHECK(list_of<float>(exit.live[0].tensor) == std::vector<float>{1, 2, 3, 4});
+}

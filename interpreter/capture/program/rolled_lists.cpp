@@ -37,7 +37,8 @@ void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
     if (!fits) abandon(loop);
     stacked->push_back(id);
     seen_in_rows_.push_back(const_cast<VTensor*>(root)->shared_from_this());
-    loop.appended.push_back(root);
+    for (const auto& [began, now] : loop.ended)
+      if (now->kind == VirtualKind::Tensor && root_of(*const_cast<VTensor*>(static_cast<const VTensor*>(now))) == root) loop.shown.push_back(began);
   }
 }
 
@@ -46,7 +47,14 @@ void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
 Av RolledLoops::length_of(const VList& list) {
   if (list.rows.is_undefined()) follow_all();
   const ValueId rows = region_.type(as<VTensor>(list.rows)->id).sizes[0];
-  return numbers_.scalar(ScalarOp::add, {numbers_.int_av(rows), Av::integer(static_cast<int64_t>(list.items.size()))});
+  return numbers_.scalar(ScalarOp::add, {numbers_.int_av(rows), Av::integer(static_cast<int64_t>(list.items.size() + list.tail.size()))});
+}
+
+void RolledLoops::append(VList& list, const Av& item) {
+  appending_ = true;
+  note_change(list);
+  appending_ = false;
+  list.tail.push_back(item);
 }
 
 std::optional<Av> RolledLoops::joining(const FunctionObject& function, CallArguments* arguments) {
@@ -56,9 +64,9 @@ std::optional<Av> RolledLoops::joining(const FunctionObject& function, CallArgum
   if (list.rows.is_undefined() || !joins) return std::nullopt;
   const Value found = dict_get(vm_, function.module->globals.get(), intern(vm_, function.name->view() == "stack" ? "_stack_with_rows" : "_cat_with_rows").value());
   if (found.is_undefined()) return std::nullopt;
-  const Av first = containers_.make_list_av(list.items), rows = list.rows;
+  const Av first = containers_.make_list_av(list.items), rows = list.rows, last = containers_.make_list_av(list.tail);
   arguments->positional[0] = first;
-  arguments->positional.insert(arguments->positional.begin() + 1, rows);
+  arguments->positional.insert(arguments->positional.begin() + 1, {rows, last});
   return Av::constant(found);
 }
 

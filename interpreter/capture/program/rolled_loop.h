@@ -29,6 +29,8 @@ struct RolledLoops::Loop {
   std::shared_ptr<VIterator> iterator;
   TurnSources sources;       // what it goes over
   uint32_t turns = 0;        // that have begun
+  bool is_behind = false;    // the turn that stands for many is over
+  uint32_t last_turns = 0;   // that are followed behind it
   std::vector<Av> before;    // the registers at the beginning of the last one
   uint32_t objects = 0;      // numbers of those that existed then are at most this
   std::vector<VirtualRef> changed;  // of those
@@ -48,7 +50,7 @@ struct RolledLoops::Loop {
   std::vector<std::shared_ptr<VList>> lists;  // that are appended to
   std::map<const Virtual*, Av> made;   // for an object that differs: the one with the unknown in it
   std::map<const Virtual*, const Virtual*> ended;  // and what stands in its place at the end
-  std::vector<const VTensor*> appended;  // the roots of what the lists have got
+  std::vector<const Virtual*> shown;   // of those in `began`: at the end they have memory that the lists have got
   Modes modes;
   uint32_t handlers = 0;
 

@@ -93,7 +93,8 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   if (!turn_items_.take(loop->sources, iterable)) return Av();
   const std::optional<Scalar> turns = conditions_.hint(loop->sources.count);
   if (!turns || turns->i < kFewestTurns) return Av();
-  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1}), loop->sources.count};
+  loop->last_turns = std::find(memory_.different_ends.begin(), memory_.different_ends.end(), place) != memory_.different_ends.end();
+  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1 + loop->last_turns}), loop->sources.count};
   const ValueId enough = builder_.scalar(ScalarOp::le, fewest);
   if (!builder_.known(enough) && !conditions_.assume_at_entry(enough)) return Av();
   repeats_.spoil_record();
@@ -113,12 +114,8 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
   TSC_CHECK(!loops_.empty(), "the iterator of a rolled loop outlives it");
   Loop& loop = *loops_.back();
   clear_dead(for_iter.b);
-  if (loop.rolling) {
-    close(loop);
-    frames_.write(for_iter.b, Av());
-    frames_.frame().pc = lang::jump_target(for_iter, frames_.frame().pc);
-    return;
-  }
+  if (loop.rolling) close(loop);
+  if (loop.is_behind) return turn_behind(for_iter, loop);
   ValueId number = builder_.constant(int64_t{loop.turns});
   if (loop.turns == kFirstTurns) {
     open(loop);
@@ -130,6 +127,18 @@ void RolledLoops::turn(const lang::Instruction& for_iter, const std::shared_ptr<
   loop.had.clear();
   loop.objects = objects_made_;
   frames_.write(for_iter.a, turn_items_.item(loop.sources, number));
+}
+
+// A last turn, or the end of the loop.
+void RolledLoops::turn_behind(const lang::Instruction& for_iter, Loop& loop) {
+  if (loop.last_turns > 0) {
+    const ValueId left = builder_.constant(int64_t{loop.last_turns--});
+    frames_.write(for_iter.a, turn_items_.item(loop.sources, conditions_.combined(ScalarOp::sub, loop.sources.count, left)));
+    return;
+  }
+  loops_.pop_back();
+  frames_.write(for_iter.b, Av());
+  frames_.frame().pc = lang::jump_target(for_iter, frames_.frame().pc);
 }
 
 // A loop that the program has left by break or return, or by an exception.
@@ -155,7 +164,18 @@ void RolledLoops::abandon() {
   abandon(**std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; }));
 }
 
+// Where only the last turn decides something else, it is followed behind the others.
 void RolledLoops::abandon(const Loop& loop) {
+  size_t level = 0;
+  for (const auto& one : loops_) {
+    level += one->rolling;
+    if (one.get() == &loop) break;
+  }
+  if (loop.rolling && loop.last_turns == 0 && turn_conditions_.ends_differ(level)) {
+    memory_.different_ends.push_back(loop.place);
+    memory_.keep_alive.push_back(Value(const_cast<CodeObject*>(loop.place.code)));
+    throw CaptureRestart{};
+  }
   follow({loop.place});
 }
 
@@ -186,7 +206,7 @@ void RolledLoops::follow(const std::vector<LoopPlace>& places) {
 void RolledLoops::note(const Virtual& object) {
   const auto is_changed = [&](const VirtualRef& one) { return one.get() == &object; };
   if (std::any_of(seen_in_rows_.begin(), seen_in_rows_.end(), is_changed)) follow_all();
-  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined()) follow_all();
+  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined() && !appending_) follow_all();
   for (const auto& loop : loops_) {
     if (object.number > loop->objects || &object == loop->iterator.get()) continue;
     if (object.kind == VirtualKind::Tensor && static_cast<const VTensor&>(object).view) continue;  // its root is told too
@@ -223,8 +243,8 @@ void RolledLoops::open(Loop& loop) {
   take_changed(loop);
   std::vector<jit::Type> types;
   for (const CarriedValue& value : loop.carried) types.push_back(value.type);
-  const ValueId one = builder_.constant(int64_t{kFirstTurns});
-  loop.trips = conditions_.combined(ScalarOp::sub, loop.sources.count, one);
+  const ValueId apart = builder_.constant(int64_t{kFirstTurns + loop.last_turns});
+  loop.trips = conditions_.combined(ScalarOp::sub, loop.sources.count, apart);
   loop.inputs = builder_.begin_loop(types);
   loop.number = loop.inputs[0];
   loop.next_input = 1;
@@ -387,7 +407,7 @@ void RolledLoops::close(Loop& loop) {
     if (region_.type(result).kind == ValueKind::Tensor) gradients_.end_history(result);
   leave_behind(loop, results);
   rolled_places_.push_back(loop.place);
-  loops_.pop_back();
+  loop.is_behind = true;
 }
 
 // Carried values keep their types, up to the sizes.
@@ -461,10 +481,8 @@ void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
   for (size_t i = 0; i < loop.registers.size(); ++i) frame.registers[loop.registers[i]] = behind(loop, loop.began[i], results);
   for (size_t i = 0; i < loop.cells.size(); ++i) loop.cells[i]->content = behind(loop, loop.began[loop.registers.size() + i], results);
   // One whose memory an item has too is not written any more.
-  for (const auto& [before, now] : loop.made)
-    if (const auto its = loop.ended.find(before); its != loop.ended.end() && is_virtual(now, VirtualKind::Tensor))
-      if (std::find(loop.appended.begin(), loop.appended.end(), root_of(*const_cast<VTensor*>(static_cast<const VTensor*>(its->second)))) != loop.appended.end())
-        seen_in_rows_.push_back(now.object);
+  for (const Virtual* began : loop.shown)
+    if (const auto now = loop.made.find(began); now != loop.made.end()) seen_in_rows_.push_back(now->second.object);
   for (const auto& tensor : loop.elements) {
     tensor->id = results[loop.next_input++];
     ++tensor->version;

@@ -40,8 +40,9 @@ class RolledLoops : private Room {
   }
   // Capture needs a number that only the run knows: that of a rolled loop may be known where it is followed.
   void number_is_missing();
-  // Of a list that a rolled loop has appended to.
+  // Of a list that a rolled loop has appended to; what is appended behind it stays known.
   Av length_of(const VList& list);
+  void append(VList& list, const Av& item);
   // A call of torch.stack or torch.cat with such a list: the library function that does the same to the rows, and its arguments.
   std::optional<Av> joining(const FunctionObject& function, CallArguments* arguments);
 
@@ -51,6 +52,7 @@ class RolledLoops : private Room {
   void check_inside();
   [[noreturn]] void abandon(const Loop& loop);
   [[noreturn]] void follow(const std::vector<LoopPlace>& places);
+  void turn_behind(const lang::Instruction& for_iter, Loop& loop);
   void forget_left();
   bool is_tracked(const AFrame& frame, uint32_t reg) const;
   void clear_dead(uint32_t iterator_register);
@@ -75,6 +77,7 @@ class RolledLoops : private Room {
   void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
 
   std::vector<std::shared_ptr<Loop>> loops_;  // outermost first
+  bool appending_ = false;
   size_t rolling_ = 0;                // how many of them have one turn followed for many
   std::vector<LoopPlace> numbered_;   // loops behind which a number is unknown
   std::vector<LoopPlace> rolled_places_;  // loops that are loops of the region

@@ -70,6 +70,12 @@ ValueId TurnConditions::at_turn(ValueId id, size_t level, ValueId turn) {
   return builder_.scalar(made.op, operands);
 }
 
+void TurnConditions::note_ends(ScalarOp op, const ValueId* left, const ValueId* right, size_t level) {
+  std::optional<Scalar> ends[2];
+  for (int end = 0; end < 2; ++end) ends[end] = conditions_.find_hint(conditions_.combined(op, left[end], right[end]));
+  if (ends[0] && ends[1] && ends[0]->i != ends[1]->i) open_[level - 1].ends_differ = true;
+}
+
 std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const ScalarKey& relation, size_t level) {
   const ValueId a = relation.operands[0], b = relation.operands[1];
   if (region_.type(a).kind != jit::ValueKind::Int || !is_linear(a, level) || !is_linear(b, level)) return std::nullopt;
@@ -91,6 +97,7 @@ std::optional<TurnConditions::Decision> TurnConditions::decide_relation(const Sc
     if (found) found->holds = false;
     return found;
   };
+  note_ends(relation.op, left, right, level);
   switch (relation.op) {
     case ScalarOp::lt:
       if (auto found = holds_at_both(ScalarOp::lt, left, right)) return found;

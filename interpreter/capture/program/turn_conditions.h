@@ -11,9 +11,11 @@ class TurnConditions : private Room {
  public:
   explicit TurnConditions(const Rooms& rooms) : Room(rooms) {}
   // One turn is followed for `trips` of them, inside those that are open.
-  void open(ValueId number, ValueId trips) { open_.push_back({number, trips}); }
+  void open(ValueId number, ValueId trips) { open_.push_back({number, trips, false}); }
   void close() { open_.pop_back(); }
   bool is_open() const { return !open_.empty(); }
+  // Of the turn that is open `level` loops deep: it was asked what comes out differently for the last turn than for the first.
+  bool ends_differ(size_t level) const { return level > 0 && level <= open_.size() && open_[level - 1].ends_differ; }
   // How the condition comes out in all turns.
   std::optional<bool> decided(ValueId condition);
   // It is a condition at entry that it holds in all turns; false: it does not, or not for sure.
@@ -26,6 +28,7 @@ class TurnConditions : private Room {
  private:
   struct Turn {
     ValueId number, trips;
+    bool ends_differ = false;
   };
   struct Decision {
     bool holds = false;
@@ -34,6 +37,7 @@ class TurnConditions : private Room {
   bool is_linear(ValueId number, size_t level) const;
   ValueId at_turn(ValueId id, size_t level, ValueId turn);
   std::optional<Decision> decide(ValueId condition);
+  void note_ends(jit::ScalarOp op, const ValueId* left, const ValueId* right, size_t level);
   std::optional<Decision> decide_relation(const jit::ScalarKey& relation, size_t level);
 
   std::vector<Turn> open_;  // outermost first

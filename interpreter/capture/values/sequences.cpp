@@ -18,8 +18,9 @@ Av Containers::make_list_av(std::vector<Av> items) {
 }
 
 void Containers::append(const Av& list, const Av& item) {
-  effects_.write_through(list, "append", {item});
   VList& known = static_cast<VList&>(*list.object);
+  if (!known.rows.is_undefined()) return rolled_.append(known, item);
+  effects_.write_through(list, "append", {item});
   (known.unread ? known.tail : known.items).push_back(item);
 }
 

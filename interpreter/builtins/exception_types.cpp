@@ -13,6 +13,7 @@ ExceptionObject* exception_of(const Value& v) { return cast<ExceptionObject>(v);
 void exception_traverse(Object* o, Visitor& visit) {
   auto* e = static_cast<ExceptionObject*>(o);
   visit(e->args.get());
+  visit(e->group.get());
   visit(e->cause);
   visit(e->context);
   visit(e->name);
@@ -263,7 +264,6 @@ Value traceback_frame(Vm& vm, const Value& v) {
 }
 
 void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
-  (void)vm;
   if (name == "StopIteration") b.getter("value", get_result, set_result);
   if (name == "SystemExit") b.getter("code", get_result, set_result);
   if (name == "AttributeError") b.getter("name", get_name).getter("obj", get_subject);
@@ -271,6 +271,8 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "ImportError")
     b.getter("name", get_name).getter("path", get_subject).getter("msg", get_value);
   if (name == "SyntaxError") add_syntax_error_members(b);
+  if (name == "BaseExceptionGroup") add_group_members(b);
+  if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
   if (name == "OSError")
     b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject);
   if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")

@@ -12,7 +12,6 @@
 #include "interpreter/builtins/file_object.h"
 #include "interpreter/builtins/patient_stream.h"
 #include "interpreter/builtins/streams.h"
-#include "interpreter/vm/class_builder.h"
 
 namespace tsc::interp {
 namespace {
@@ -360,12 +359,8 @@ Type* make_file_type(Vm& vm, const char* name, bool text) {
 Type* make_unsupported_operation(Vm& vm) {
   TypeBuilder b(vm, "UnsupportedOperation", Kind::Exception, vm.exceptions().OSError);
   b.module("io").allow_subclasses(offset_of(&ExceptionObject::state));
-  Type *type = b.type(), *second = vm.exceptions().ValueError;
-  type->type_flags |= kExceptionType;
-  type->bases.push_back(second);
-  ++second->reference_count;
-  second->subclasses.push_back(type);
-  type->mro = linearize(vm, type);
+  b.type()->type_flags |= kExceptionType;
+  b.also_base(vm.exceptions().ValueError);
   return b.finish();
 }
 

@@ -397,9 +397,6 @@ constexpr Refused kRefused[] = {
     {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},
     {"aiter", "there is no async and await; use iter"},
     {"anext", "there is no async and await; use next"},
-    {"ExceptionGroup", "exception groups are left out; raise one exception, or keep a list of them"},
-    {"BaseExceptionGroup",
-     "exception groups are left out; raise one exception, or keep a list of them"},
 };
 Value refuse(Vm& vm, Args& a) {
   for (const Refused& row : kRefused)

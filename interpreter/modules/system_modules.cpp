@@ -180,7 +180,7 @@ Value format_exception(Vm& vm, Args& a) {
 }
 Value format_exception_only(Vm& vm, Args& a) {
   Local<ListObject> lines = make_list(vm);
-  for (const std::string& line : exception_only(vm, exception_argument(vm, a), false))
+  for (const std::string& line : exception_only(vm, exception_argument(vm, a)))
     lines->items.push_back(str_value(vm, line));
   return lines.take();
 }

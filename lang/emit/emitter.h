@@ -233,6 +233,9 @@ class Emitter {
   void emit_handler(const ExceptHandler& handler, Reg exception, Reg previous, int range,
                     JumpLabel end);
   void emit_handler_body(const ExceptHandler& handler);
+  void emit_star_handlers(const Try& node, Reg exception, JumpLabel end);
+  void emit_star_handler(const ExceptHandler& handler, Reg rest, Reg raised);
+  void emit_star_body(const ExceptHandler& handler, Reg raised);
   void forget_handler_name(const ExceptHandler& handler);
   void emit_finally(const Try& node);
   // Restores what was handled before and goes on unwinding; the end of a handler that did not

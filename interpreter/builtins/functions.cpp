@@ -7,6 +7,7 @@
 #include <algorithm>
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
@@ -89,8 +90,12 @@ class Printer {
         own_(file_ && !file_.is_none() && !is_kind(file_, Kind::File)) {}
   void add(const std::string& piece) {
     if (own_ && !write_) write_ = get_attribute(vm_, file_, "write");
-    if (own_) call(vm_, write_, {str_value(vm_, piece)});
-    else text_ += piece;
+    if (own_) return void(call(vm_, write_, {str_value(vm_, piece)}));
+    if (find_surrogate(piece) == piece.npos) return void(text_ += piece);
+    // What stands in front of it is written, and then its error comes.
+    finish(false);
+    text_.clear();
+    call_method(vm_, output(), "write", {str_value(vm_, piece)});
   }
   void finish(bool flush) {
     const bool standard = !file_ || is_standard_stream(file_, Stream::Out);
@@ -102,6 +107,7 @@ class Printer {
   }
 
  private:
+  Value output() { return file_ ? file_ : make_standard_stream(vm_, Stream::Out); }
   Vm& vm_;
   Value file_, write_;
   bool own_;
@@ -348,8 +354,6 @@ Value chr(Vm& vm, Args& a) {
   if (is_big(whole)) raise_too_large(vm, "C int");
   int64_t c = whole.as_int();
   if (c < 0 || c >= 0x110000) return return_error(vm, vm.exceptions().ValueError, "chr() arg not in range(0x110000)");
-  if (c >= 0xD800 && c < 0xE000)
-    raise_value_error(vm, "chr() of a surrogate half is not supported: text is UTF-8");
   std::string text;
   append_utf8(text, static_cast<uint32_t>(c));
   return str_value(vm, text);

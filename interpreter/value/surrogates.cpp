@@ -1,5 +1,6 @@
 #include "interpreter/value/surrogates.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -7,7 +8,16 @@
 
 namespace tsc::interp {
 
+namespace {
+
+std::atomic<bool> noted{false};
+
+}  // namespace
+
+void note_surrogate() { noted.store(true, std::memory_order_relaxed); }
+
 size_t find_surrogate(std::string_view text) {
+  if (!noted.load(std::memory_order_relaxed)) return std::string_view::npos;
   // Their first byte is 0xED; that of what else begins so is followed by less than 0xA0.
   for (size_t at = 0; at + 2 < text.size(); ++at) {
     const void* found = std::memchr(text.data() + at, 0xED, text.size() - at - 2);
@@ -17,23 +27,6 @@ size_t find_surrogate(std::string_view text) {
   }
   return std::string_view::npos;
 }
-
-namespace {
-
-// Calls f(half) for each half and g(piece) for the text between them.
-template <class Half, class Piece>
-void each_half(std::string_view text, const Half& half, const Piece& piece) {
-  for (;;) {
-    size_t at = find_surrogate(text);
-    piece(text.substr(0, at));
-    if (at == text.npos) return;
-    const uint32_t c = decode_utf8(text, at);
-    half(c);
-    text.remove_prefix(at);
-  }
-}
-
-}  // namespace
 
 std::string with_surrogates_escaped(std::string_view text) {
   std::string out;

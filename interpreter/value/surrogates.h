@@ -12,8 +12,22 @@ namespace tsc::interp {
 inline bool is_surrogate(uint32_t code_point) { return code_point >= 0xD800 && code_point < 0xE000; }
 // Of a byte that is no UTF-8.
 inline bool is_escaped_byte(uint32_t code_point) { return code_point >= 0xDC80 && code_point < 0xDD00; }
+// Whoever makes a half says so: before the first one no text is looked through.
+void note_surrogate();
 // Where the first half stands; npos: there is none, and the text is UTF-8. `text` is that of a str.
 size_t find_surrogate(std::string_view text);
+// Calls half(code_point) for each half and piece(text) for the text between them, which is UTF-8.
+template <class Half, class Piece>
+void each_half(std::string_view text, const Half& half, const Piece& piece) {
+  for (;;) {
+    size_t at = find_surrogate(text);
+    piece(text.substr(0, at));
+    if (at == text.npos) return;
+    const uint32_t code_point = decode_utf8(text, at);
+    half(code_point);
+    text.remove_prefix(at);
+  }
+}
 // Halves as \udXXX: for reports, which do not fail.
 std::string with_surrogates_escaped(std::string_view text);
 // UnicodeEncodeError if the text has a half.

@@ -285,7 +285,9 @@ Value divmod(Vm& vm, Args& a) {
   const auto may_divide = [](const Value& v) {
     return v.is_object() && !is_kind(v, Kind::Str) && !is_kind(v, Kind::Complex);
   };
-  const bool divisible = numbers || may_divide(a[0]) || may_divide(a[1]);
+  const auto has_method = [&](const Value& v, const char* name) { return lookup_in_type(type_of(vm, v), intern(vm, name)); };
+  const bool refused = !numbers && (has_method(a[0], "__divmod__") || has_method(a[1], "__rdivmod__"));
+  const bool divisible = numbers || (!refused && (may_divide(a[0]) || may_divide(a[1])));
   if (!divisible)
     raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) +
                              "' and '" + type_name(vm, a[1]) + "'");

@@ -109,8 +109,48 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   throw ScriptException(attribute_error(vm, v, name));
 }
 
+namespace {
+
+// What JSON and other languages call True, False and None.
+std::string_view constant_of_others(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
+      {"true", "True"}, {"false", "False"}, {"null", "None"},     {"none", "None"},
+      {"nil", "None"},  {"NULL", "None"},   {"undefined", "None"}};
+  for (const auto& [other, ours] : kConstants)
+    if (name == other) return ours;
+  return {};
+}
+
+bool is_library_module(Vm& vm, std::string_view name) {
+  const std::string file = std::string(name) + ".tsc", package = std::string(name) + "/__init__.tsc";
+  for (size_t i = 0; i < vm.config().embedded_count; ++i)
+    if (vm.config().embedded[i].name == file || vm.config().embedded[i].name == package) return true;
+  return vm.importer().is_native(std::string(name));
+}
+
+// What stands near an unknown name, in the module (`subject`), the builtins and the function where it was read.
+std::string name_hint(Vm& vm, const ExceptionObject* e, std::string_view name) {
+  std::vector<std::string_view> names;
+  auto add = [&](const DictObject* dict) {
+    for (uint32_t i = 0; i < dict->table.used(); ++i)
+      if (auto* s = try_cast<StrObject>(dict->table.entry(i).key)) names.push_back(s->view());
+  };
+  add(cast<DictObject>(e->subject));
+  add(vm.builtins()->globals);
+  if (!e->traceback.empty())
+    for (const std::string& local : e->traceback.front().code->register_names) names.push_back(local);
+  if (is_library_module(vm, name)) return "Did you forget to import '" + std::string(name) + "'?";
+  std::string_view near = constant_of_others(name);
+  if (near.empty()) near = lang::nearest_word(name, names);
+  return near.empty() || near == name ? "" : "Did you mean: '" + std::string(near) + "'?";
+}
+
+}  // namespace
+
 std::string hint_of(Vm& vm, const ExceptionObject* e) {
   const StrObject* name = try_cast<StrObject>(e->name);
+  if (name && e->hint.empty() && e->type->is_subtype_of(vm.exceptions().NameError) && is_kind(e->subject, Kind::Dict))
+    return name_hint(vm, e, name->view());
   if (!e->hint.empty() || !e->type->is_subtype_of(vm.exceptions().AttributeError)) return e->hint;
   if (!name || e->subject.is_undefined() || !absence_of(e->subject, std::string(name->view())).empty()) return "";
   // A module that is being read has few of its names yet.

@@ -173,30 +173,35 @@ Value get_reason(Vm&, const Value& v) { return argument(v, 4); }
 
 // --- tracebacks -----------------------------------------------------------------------------------------
 
+// Places that the exception passes later are in front of the outermost one, and not of this traceback.
 struct TracebackObject : Object {
   static constexpr Kind kKind = Kind::Traceback;
   Value exception;
   size_t depth = 0;  // entries below the outermost one
+  size_t count = 0;  // entries that there were
   TracebackObject() : Object(Kind::Traceback) {}
   const TracebackEntry* entry() const {
     const auto& list = cast<ExceptionObject>(exception)->traceback;
-    return depth < list.size() ? &list[list.size() - 1 - depth] : nullptr;
+    return depth < count && count <= list.size() ? &list[count - 1 - depth] : nullptr;
   }
 };
-Value make_traceback(Vm& vm, const Value& exception, size_t depth) {
-  if (depth >= exception_of(exception)->traceback.size()) return Value::none();
+Value make_traceback(Vm& vm, const Value& exception, size_t depth, size_t count) {
+  if (depth >= count) return Value::none();
   Local<TracebackObject> t = vm.heap().make<TracebackObject>(vm.types().traceback);
   t->exception = exception;
   t->depth = depth;
+  t->count = count;
   return t.take();
 }
-Value get_traceback(Vm& vm, const Value& v) { return make_traceback(vm, v, 0); }
+Value get_traceback(Vm& vm, const Value& v) { return make_traceback(vm, v, 0, exception_of(v)->traceback.size()); }
 void set_traceback(Vm& vm, const Value& v, const Value& traceback) {
   ExceptionObject* e = exception_of(v);
   if (traceback.is_none()) {
     e->traceback.clear();
   } else if (auto* t = try_cast<TracebackObject>(traceback)) {
-    e->traceback = exception_of(t->exception)->traceback;
+    const auto& from = exception_of(t->exception)->traceback;
+    const auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(t->count - t->depth, from.size()));
+    e->traceback = decltype(e->traceback)(from.begin(), end);
   } else {
     raise_type_error(vm, "__traceback__ must be a traceback or None");
   }
@@ -219,7 +224,7 @@ Value add_note(Vm& vm, Args& a) {
 }
 Value traceback_next(Vm& vm, const Value& v) {
   auto* t = cast<TracebackObject>(v);
-  return make_traceback(vm, t->exception, t->depth + 1);
+  return make_traceback(vm, t->exception, t->depth + 1, t->count);
 }
 Value traceback_line(Vm&, const Value& v) {
   const TracebackEntry* e = cast<TracebackObject>(v)->entry();

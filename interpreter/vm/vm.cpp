@@ -250,6 +250,14 @@ void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang
   Local<ExceptionObject> e =
       make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at.line,
                         at.column, source.line_text(at.line));
+  const ExceptionTypes& types = vm.exceptions();
+  switch (first ? first->code : lang::Code::InvalidSyntax) {
+    case lang::Code::UnexpectedIndent:
+    case lang::Code::InconsistentDedent:
+    case lang::Code::ExpectedBlock: e->type = types.IndentationError; break;
+    case lang::Code::MixedIndentation: e->type = types.TabError; break;
+    default: break;
+  }
   set_own_attribute(vm, e, intern(vm, "report"), str_value(vm, text));
   throw ScriptException(std::move(e));
 }

@@ -75,6 +75,8 @@ class Emitter {
   InstructionSpan at(const Expr* expr) const { return {expr->span, {}}; }
   InstructionSpan at(Span span) const { return {span, {}}; }
   InstructionSpan at(Span whole, Span anchor) const { return {whole, anchor}; }
+  // Of operators and items a part is pointed at, as CPython 3.11 does.
+  InstructionSpan at_item(const Subscript& node) const { return at(node.span, {node.value->span.end, node.span.end}); }
 
   // ---- registers
   Reg local_register(uint32_t slot) const { return slot; }

@@ -145,6 +145,7 @@ struct WithItem {
 
 struct ExceptHandler {
   Expr* type = nullptr;  // null: everything
+  Span star;             // of except*; empty: none
   Identifier name;       // empty: none
   List<Stmt*> body;
   Span span;
@@ -438,6 +439,7 @@ struct Try : Stmt {
   static constexpr StmtKind kKind = StmtKind::Try;
   List<Stmt*> body;
   List<ExceptHandler*> handlers;
+  bool is_star = false;  // handlers are except*
   List<Stmt*> orelse;
   List<Stmt*> finalbody;
 };

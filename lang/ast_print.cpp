@@ -504,7 +504,7 @@ Text Printer::block(const Stmt* s) {
   list(f, "handlers", x->handlers, &Printer::handler);
   stmts(f, "orelse", x->orelse);
   stmts(f, "finalbody", x->finalbody);
-  return node("Try", f);
+  return node(x->is_star ? "TryStar" : "Try", f);
 }
 
 Text Printer::stmt(const Stmt* s) {

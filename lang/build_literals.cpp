@@ -159,7 +159,7 @@ class Decoder {
             "");
       value = value * 16 + static_cast<uint32_t>(digit);
     }
-    if (count > 2 && (value > 0x10FFFF || (value >= 0xD800 && value < 0xE000)))
+    if (count > 2 && value > 0x10FFFF)
       return refuse(begin, "the escape sequence is not a Unicode character", "");
     put(value);
   }

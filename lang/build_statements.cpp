@@ -267,6 +267,12 @@ Stmt* AstBuilder::try_stmt(Chain<Stmt*>* tried, Chain<ExceptHandler*>* handlers,
     deepen(*s, h->type);
     for (Stmt* child : h->body) deepen(*s, child);
     s->span.end = h->span.end;
+    const bool star = h->star.begin != h->star.end;
+    if (h == s->handlers.front()) s->is_star = star;
+    if (star != s->is_star)
+      error(Code::InvalidTry, {h->span.begin, star ? h->star.end : h->span.begin + 6},
+            "cannot have both 'except' and 'except*' on the same 'try'")
+          .help("write two try statements, one inside the other");
   }
   s->orelse = body(*s, orelse);
   s->finalbody = body(*s, finalbody);
@@ -288,9 +294,9 @@ ExceptHandler* AstBuilder::handler(Expr* type, const Token* name, Chain<Stmt*>* 
 
 ExceptHandler* AstBuilder::handler_star(Expr* type, const Token* name, Chain<Stmt*>* statements,
                                         Span star, Span span) {
-  error(Code::ExceptStarRefused, star, "exception groups (except*) are not supported")
-      .help("write `except` and handle one exception at a time");
-  return handler(type, name, statements, span);
+  ExceptHandler* h = handler(type, name, statements, span);
+  h->star = star;
+  return h;
 }
 
 WithItem* AstBuilder::with_item(Expr* context, Expr* target) {

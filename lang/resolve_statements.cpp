@@ -38,10 +38,12 @@ void Walker::stmts(List<Stmt*> list) {
 }
 
 void Walker::loop_body(List<Stmt*> body) {
-  bool before = at_.in_loop;
+  const Context before = at_;
   at_.in_loop = true;
+  at_.leaves_except_star = false;
   stmts(body);
-  at_.in_loop = before;
+  at_.in_loop = before.in_loop;
+  at_.leaves_except_star = before.leaves_except_star;
 }
 
 // ---- Definitions and declarations
@@ -143,7 +145,11 @@ void Walker::try_stmt(Try* t) {
       mangle(h->name);
       bind(h->name, h->name_span, &h->binding);
     }
+    const Context before = at_;
+    if (t->is_star) at_.in_except_star = at_.leaves_except_star = true;
     stmts(h->body);
+    at_.in_except_star = before.in_except_star;
+    at_.leaves_except_star = before.leaves_except_star;
   }
   stmts(t->orelse);
   stmts(t->finalbody);
@@ -246,18 +252,32 @@ void Walker::pattern(Pattern* p) {
 
 // ---- The walk
 
+void Walker::leaves_except_star(const Stmt* s) {
+  diagnostics_
+      .error(Code::LeavesExceptStar, s->span,
+             "'break', 'continue' and 'return' cannot appear in an except* block")
+      .help("set a variable here, and leave behind the try statement");
+}
+
 void Walker::simple(Stmt* s) {
   switch (s->kind) {
     case StmtKind::Return:
-      if (!at_.scope->is_function())
+      if (at_.in_except_star)
+        leaves_except_star(s);
+      else if (!at_.scope->is_function())
         diagnostics_.error(Code::ReturnOutsideFunction, s->span, "return outside a function");
       if (as<Return>(s)->value) expr(as<Return>(s)->value);
       return;
     case StmtKind::Break:
-      if (!at_.in_loop) diagnostics_.error(Code::BreakOutsideLoop, s->span, "break outside a loop");
+      if (at_.leaves_except_star)
+        leaves_except_star(s);
+      else if (!at_.in_loop)
+        diagnostics_.error(Code::BreakOutsideLoop, s->span, "break outside a loop");
       return;
     case StmtKind::Continue:
-      if (!at_.in_loop)
+      if (at_.leaves_except_star)
+        leaves_except_star(s);
+      else if (!at_.in_loop)
         diagnostics_.error(Code::ContinueOutsideLoop, s->span, "continue outside a loop");
       return;
     case StmtKind::Raise:

@@ -26,6 +26,8 @@ class Walker {
     ScopeTable* scope = nullptr;
     bool in_loop = false;
     bool in_annotation = false;
+    bool in_except_star = false;     // no `return` leaves it
+    bool leaves_except_star = false;  // and no `break` or `continue`, which here is not about a loop inside it
     bool in_iterable = false;  // of a comprehension: ':=' is refused there
   };
   class Enter;
@@ -46,6 +48,7 @@ class Walker {
   void stmts(List<Stmt*> list);
   void simple(Stmt* s);
   void loop_body(List<Stmt*> body);
+  void leaves_except_star(const Stmt* s);
   void function(FunctionDef* f);
   void class_def(ClassDef* c);
   void declaration(Stmt* s, List<Identifier> names, bool global);
@@ -91,7 +94,8 @@ class Walker {
 class Walker::Enter {
  public:
   Enter(Walker& walker, ScopeTable* scope) : walker_(walker), saved_(walker.at_) {
-    walker.at_ = {scope, false, false, false};
+    walker.at_ = {};
+    walker.at_.scope = scope;
   }
   ~Enter() { walker_.at_ = saved_; }
 

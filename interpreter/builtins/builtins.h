@@ -29,6 +29,7 @@ void init_iterators(Vm& vm);
 void init_index_iterator(Vm& vm);
 void init_generator_type(Vm& vm);
 void init_exception_types(Vm& vm);
+void add_group_members(TypeBuilder& type);  // of BaseExceptionGroup
 void init_file_type(Vm& vm);
 void init_alias_types(Vm& vm);
 void init_builtin_functions(Vm& vm);

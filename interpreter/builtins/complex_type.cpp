@@ -68,7 +68,7 @@ Value complex_binary(Vm& vm, BinaryOp op, const Value& left, const Value& right,
 Value complex_unary(Vm& vm, UnaryOp op, const Value& self) {
   const ComplexNumber z = self_of(self);
   if (op == UnaryOp::Negative) return make_complex(vm, {-z.re, -z.im});
-  if (op == UnaryOp::Positive) return self;
+  if (op == UnaryOp::Positive) return self.object()->type == vm.types().complex ? self : make_complex(vm, z);
   if (op != UnaryOp::Absolute) return vm.not_implemented();
   const double magnitude = std::hypot(z.re, z.im);
   if (std::isinf(magnitude) && std::isfinite(z.re) && std::isfinite(z.im))
@@ -165,7 +165,19 @@ ComplexNumber argument(Vm& vm, const Value& v, const char* which, const char* ki
                            type_name(vm, v) + "'");
 }
 
-Value complex_construct(Vm& vm, Type*, Args& args) {
+// Of a script class.
+struct ComplexInstance : ComplexObject {
+  InstanceState state;
+};
+
+Value complex_construct(Vm& vm, Type* type, Args& args) {
+  if (type->type_flags & kScriptClass) {
+    const Value plain = complex_construct(vm, vm.types().complex, args);
+    Local<ComplexInstance> made = vm.heap().make<ComplexInstance>(type);
+    made->number = cast<ComplexObject>(plain)->number;
+    made->state.shape = type->root();
+    return made.take();
+  }
   static const Signature kSignature("real=0, imag=?");
   std::vector<Value> v;
   kSignature.bind(vm, "complex", args, v);
@@ -175,7 +187,7 @@ Value complex_construct(Vm& vm, Type*, Args& args) {
     return parse_complex(vm, v[0]);
   }
   if (both && is_kind(v[1], Kind::Str)) raise_type_error(vm, "complex() second arg can't be a string");
-  if (!both && is_kind(v[0], Kind::Complex)) return v[0];
+  if (!both && is_kind(v[0], Kind::Complex) && v[0].object()->type == vm.types().complex) return v[0];
   const ComplexNumber a = argument(vm, v[0], "first", "string or a number");
   if (!both) return make_complex(vm, a);
   const ComplexNumber b = argument(vm, v[1], "second", "number");
@@ -259,7 +271,7 @@ Value complex_conjugate(Vm& vm, Args& args) {
   const ComplexNumber z = self_of(args[0]);
   return make_complex(vm, {z.re, -z.im});
 }
-Value complex_itself(Vm&, Args& args) { return args[0]; }
+Value complex_itself(Vm& vm, Args& args) { return complex_unary(vm, UnaryOp::Positive, args[0]); }
 Value complex_new_arguments(Vm& vm, Args& args) {
   const ComplexNumber z = self_of(args[0]);
   return make_tuple(vm, std::vector<Value>{Value::real(z.re), Value::real(z.im)}).take();
@@ -282,8 +294,9 @@ std::optional<ComplexNumber> as_complex(const Value& v) {
 }
 
 std::optional<ComplexNumber> to_complex(Vm& vm, const Value& v) {
-  if (const std::optional<ComplexNumber> z = as_complex(v)) return z;
   Type* type = type_of(vm, v);
+  const bool is_own = is_kind(v, Kind::Complex) && type->type_flags & kScriptClass;  // which may have a __complex__
+  if (const std::optional<ComplexNumber> z = is_own ? std::nullopt : as_complex(v)) return z;
   if (const Value* method = lookup_in_type(type, intern(vm, "__complex__"))) {
     const Value made = call(vm, bind_attribute(vm, *method, v, type));
     if (const auto* z = try_cast<ComplexObject>(made)) return z->number;
@@ -337,7 +350,11 @@ void init_complex_type(Vm& vm) {
   TypeBuilder type(vm, "complex", Kind::Complex);
   TypeSlots& slots = type.slots();
   slots.construct = complex_construct;
-  slots.destroy = destroy_as<ComplexObject>;
+  slots.destroy = [](Vm& vm, Object* o) {
+    o->type->type_flags & kScriptClass ? destroy_as<ComplexInstance>(vm, o) : destroy_as<ComplexObject>(vm, o);
+  };
+  slots.traverse = traverse_instance;
+  slots.clear = clear_instance;
   slots.binary = complex_binary;
   slots.unary = complex_unary;
   slots.compare = complex_compare;
@@ -345,6 +362,7 @@ void init_complex_type(Vm& vm) {
   slots.truth = [](Vm&, const Value& v) { return self_of(v).re != 0 || self_of(v).im != 0; };
   slots.repr = [](Vm& v, const Value& z) { return str_value(v, complex_repr(self_of(z))); };
   slots.format = complex_format;
+  type.allow_subclasses(offset_of(&ComplexInstance::state));
   type.method("conjugate", "self", complex_conjugate)
       .method("__complex__", "self", complex_itself)
       .method("__getnewargs__", "self", complex_new_arguments)

@@ -181,13 +181,20 @@ Value wrapped_function(Vm&, const Value& v) { return wrapped_of(v)->function; }
 
 // --- super -------------------------------------------------------------------------------------------------
 
+// Of a script class.
+struct SuperInstance : SuperObject {
+  InstanceState state;
+};
+
 void super_traverse(Object* o, Visitor& visit) {
   auto* s = static_cast<SuperObject*>(o);
   visit(s->start.get());
   visit(s->self);
+  traverse_instance(o, visit);
 }
 Value super_get(Vm& vm, const Value& v, StrObject* name) {
   auto* s = cast<SuperObject>(v);
+  if (!s->self_type) return generic_get_attribute(vm, v, name);  // super(type), of no object yet
   if (name == vm.names().class_.get()) return Value(s->type);
   const std::vector<Type*>& mro = s->self_type->mro;
   size_t i = 0;
@@ -201,12 +208,22 @@ Value super_get(Vm& vm, const Value& v, StrObject* name) {
   }
   return generic_get_attribute(vm, v, name);
 }
-Value super_start(Vm&, const Value& v) { return cast<SuperObject>(v)->start.value(); }
-Value super_self(Vm&, const Value& v) { return cast<SuperObject>(v)->self; }
-Value super_self_class(Vm&, const Value& v) { return Value(cast<SuperObject>(v)->self_type); }
-Value make_super(Vm& vm, Type* start, const Value& self) {
-  Local<SuperObject> s = vm.heap().make<SuperObject>(vm.types().super);
+Value super_start(Vm&, const Value& v) {
+  const auto* s = cast<SuperObject>(v);
+  return s->start ? s->start.value() : Value::none();
+}
+Value super_self(Vm&, const Value& v) {
+  const auto* s = cast<SuperObject>(v);
+  return s->self_type ? s->self : Value::none();
+}
+Value super_self_class(Vm&, const Value& v) {
+  const auto* s = cast<SuperObject>(v);
+  return s->self_type ? Value(s->self_type) : Value::none();
+}
+// `self` Undefined: of no object.
+void set_super(Vm& vm, SuperObject* s, Type* start, const Value& self) {
   s->start = Local<Type>(start);
+  if (self.is_undefined()) return;
   s->self = self;
   Type* own = type_of(vm, self);
   if (own->is_subtype_of(start)) s->self_type = own;
@@ -214,7 +231,6 @@ Value make_super(Vm& vm, Type* start, const Value& self) {
     s->self_type = cast<Type>(self);
   else
     raise_type_error(vm, "super(type, obj): obj must be an instance or subtype of type");
-  return s.take();
 }
 
 // The first parameter of the running function; it may have moved into a cell.
@@ -230,30 +246,55 @@ Value first_argument(Frame* frame) {
   return v;
 }
 
-Value super_construct(Vm& vm, Type*, Args& args) {
-  if (args.count == 2) {
-    if (!is_kind(args[0], Kind::Type))
-      raise_type_error(vm, "super() argument 1 must be a type, not " + type_name(vm, args[0]));
-    return make_super(vm, cast<Type>(args[0]), args[1]);
-  }
-  if (args.count != 0) raise_type_error(vm, "super() takes no or two arguments");
+void super_of_frame(Vm& vm, SuperObject* s) {
   Frame* frame = vm.current_frame();
-  if (frame) {
-    const std::vector<std::string>& names = frame->code->code->free_names;
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] != "__class__") continue;
-      const Value& klass = frame->function->closure[i]->content;
-      Value self = first_argument(frame);
-      if (!is_kind(klass, Kind::Type)) raise(vm, vm.exceptions().RuntimeError, "super(): empty __class__ cell");
-      if (!self) raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
-      return make_super(vm, cast<Type>(klass), self);
-    }
+  const std::vector<std::string>* names = frame ? &frame->code->code->free_names : nullptr;
+  for (size_t i = 0; names && i < names->size(); ++i) {
+    if ((*names)[i] != "__class__") continue;
+    const Value& klass = frame->function->closure[i]->content;
+    Value self = first_argument(frame);
+    if (!is_kind(klass, Kind::Type)) raise(vm, vm.exceptions().RuntimeError, "super(): empty __class__ cell");
+    if (!self) raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
+    return set_super(vm, s, cast<Type>(klass), self);
   }
   raise(vm, vm.exceptions().RuntimeError, "super(): no arguments");
 }
+
+void super_initialize(Vm& vm, const Value& self, Args& args) {
+  auto* s = cast<SuperObject>(self);
+  if (s->start && self.object()->type == vm.types().super) return;  // the constructor has done it
+  if (args.keyword_count) raise_type_error(vm, "super() takes no keyword arguments");
+  if (args.count > 2) raise_type_error(vm, "super() expected at most 2 arguments, got " + std::to_string(args.count));
+  if (args.count == 0) return super_of_frame(vm, s);
+  if (!is_kind(args[0], Kind::Type))
+    raise_type_error(vm, "super() argument 1 must be a type, not " + type_name(vm, args[0]));
+  const bool bound = args.count == 2 && !args[1].is_none();
+  set_super(vm, s, cast<Type>(args[0]), bound ? args[1] : Value());
+}
+
+Value super_construct(Vm& vm, Type* type, Args& args) {
+  if (type->type_flags & kScriptClass) {
+    Local<SuperInstance> made = vm.heap().make<SuperInstance>(type);
+    made->state.shape = type->root();
+    return made.take();
+  }
+  Local<SuperObject> made = vm.heap().make<SuperObject>(type);
+  super_initialize(vm, made.value(), args);
+  return made.take();
+}
+// One of no object, found in a class, becomes one of the object.
+Value super_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
+  auto* s = cast<SuperObject>(self);
+  if (instance.is_undefined() || instance.is_none() || s->self_type || !s->start) return self;
+  if (self.object()->type != vm.types().super) return call(vm, Value(self.object()->type), {s->start.value(), instance});
+  Local<SuperObject> made = vm.heap().make<SuperObject>(vm.types().super);
+  set_super(vm, made.get(), s->start.get(), instance);
+  return made.take();
+}
 Value super_repr(Vm& vm, const Value& v) {
   auto* s = cast<SuperObject>(v);
-  return str_value(vm, "<super: <class '" + s->start->name + "'>, <" + s->self_type->name + " object>>");
+  const std::string start = s->start ? "<class '" + s->start->name + "'>" : "NULL";
+  return str_value(vm, "<super: " + start + (s->self_type ? ", <" + s->self_type->name + " object>>" : ", NULL>"));
 }
 
 }  // namespace
@@ -266,10 +307,16 @@ Value make_member(Vm& vm, std::string_view name) {
 
 static void init_super_type(Vm& vm) {
   TypeBuilder s(vm, "super", Kind::Super);
-  s.slots().destroy = destroy_as<SuperObject>;
+  s.slots().destroy = [](Vm& vm, Object* o) {
+    o->type->type_flags & kScriptClass ? destroy_as<SuperInstance>(vm, o) : destroy_as<SuperObject>(vm, o);
+  };
   s.slots().traverse = super_traverse;
   s.slots().get_attribute = super_get;
   s.slots().construct = super_construct;
+  s.slots().initialize = super_initialize;
+  s.slots().bind = super_bind;
+  s.slots().clear = clear_instance;
+  s.allow_subclasses(offset_of(&SuperInstance::state));
   s.slots().repr = super_repr;
   s.getter("__thisclass__", super_start)
       .getter("__self__", super_self)

@@ -13,6 +13,7 @@ ExceptionObject* exception_of(const Value& v) { return cast<ExceptionObject>(v);
 void exception_traverse(Object* o, Visitor& visit) {
   auto* e = static_cast<ExceptionObject*>(o);
   visit(e->args.get());
+  visit(e->group.get());
   visit(e->cause);
   visit(e->context);
   visit(e->name);
@@ -172,30 +173,35 @@ Value get_reason(Vm&, const Value& v) { return argument(v, 4); }
 
 // --- tracebacks -----------------------------------------------------------------------------------------
 
+// Places that the exception passes later are in front of the outermost one, and not of this traceback.
 struct TracebackObject : Object {
   static constexpr Kind kKind = Kind::Traceback;
   Value exception;
   size_t depth = 0;  // entries below the outermost one
+  size_t count = 0;  // entries that there were
   TracebackObject() : Object(Kind::Traceback) {}
   const TracebackEntry* entry() const {
     const auto& list = cast<ExceptionObject>(exception)->traceback;
-    return depth < list.size() ? &list[list.size() - 1 - depth] : nullptr;
+    return depth < count && count <= list.size() ? &list[count - 1 - depth] : nullptr;
   }
 };
-Value make_traceback(Vm& vm, const Value& exception, size_t depth) {
-  if (depth >= exception_of(exception)->traceback.size()) return Value::none();
+Value make_traceback(Vm& vm, const Value& exception, size_t depth, size_t count) {
+  if (depth >= count) return Value::none();
   Local<TracebackObject> t = vm.heap().make<TracebackObject>(vm.types().traceback);
   t->exception = exception;
   t->depth = depth;
+  t->count = count;
   return t.take();
 }
-Value get_traceback(Vm& vm, const Value& v) { return make_traceback(vm, v, 0); }
+Value get_traceback(Vm& vm, const Value& v) { return make_traceback(vm, v, 0, exception_of(v)->traceback.size()); }
 void set_traceback(Vm& vm, const Value& v, const Value& traceback) {
   ExceptionObject* e = exception_of(v);
   if (traceback.is_none()) {
     e->traceback.clear();
   } else if (auto* t = try_cast<TracebackObject>(traceback)) {
-    e->traceback = exception_of(t->exception)->traceback;
+    const auto& from = exception_of(t->exception)->traceback;
+    const auto end = from.begin() + static_cast<std::ptrdiff_t>(std::min(t->count - t->depth, from.size()));
+    e->traceback = decltype(e->traceback)(from.begin(), end);
   } else {
     raise_type_error(vm, "__traceback__ must be a traceback or None");
   }
@@ -218,7 +224,7 @@ Value add_note(Vm& vm, Args& a) {
 }
 Value traceback_next(Vm& vm, const Value& v) {
   auto* t = cast<TracebackObject>(v);
-  return make_traceback(vm, t->exception, t->depth + 1);
+  return make_traceback(vm, t->exception, t->depth + 1, t->count);
 }
 Value traceback_line(Vm&, const Value& v) {
   const TracebackEntry* e = cast<TracebackObject>(v)->entry();
@@ -263,7 +269,6 @@ Value traceback_frame(Vm& vm, const Value& v) {
 }
 
 void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
-  (void)vm;
   if (name == "StopIteration") b.getter("value", get_result, set_result);
   if (name == "SystemExit") b.getter("code", get_result, set_result);
   if (name == "AttributeError") b.getter("name", get_name).getter("obj", get_subject);
@@ -271,6 +276,8 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "ImportError")
     b.getter("name", get_name).getter("path", get_subject).getter("msg", get_value);
   if (name == "SyntaxError") add_syntax_error_members(b);
+  if (name == "BaseExceptionGroup") add_group_members(b);
+  if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
   if (name == "OSError")
     b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject);
   if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")

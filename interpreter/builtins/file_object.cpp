@@ -6,6 +6,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/streams.h"
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
@@ -136,6 +137,7 @@ void write_to_file(Vm& vm, FileObject* f, std::string_view data) {
     encoded = f->text.encode(vm, data, std::ftell(f->file) <= 0);
     data = encoded;
   }
+  if (f->standard == StandardStream::Out) check_whole(vm, data);
   if (f->standard != StandardStream::None)
     vm.write(f->standard == StandardStream::Out ? Stream::Out : Stream::Error, data);
   else

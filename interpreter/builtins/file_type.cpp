@@ -12,7 +12,7 @@
 #include "interpreter/builtins/file_object.h"
 #include "interpreter/builtins/patient_stream.h"
 #include "interpreter/builtins/streams.h"
-#include "interpreter/vm/class_builder.h"
+#include "interpreter/value/surrogates.h"
 
 namespace tsc::interp {
 namespace {
@@ -96,7 +96,7 @@ std::string path_of(Vm& vm, const Value& given) {
       raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, path));
     path = call(vm, method);
   }
-  if (is_kind(path, Kind::Bytes)) return cast<BytesObject>(path)->data;
+  if (is_kind(path, Kind::Bytes)) return from_system(cast<BytesObject>(path)->data);
   return std::string(text_of(vm, path, "path"));
 }
 
@@ -124,7 +124,7 @@ Value open(Vm& vm, Args& a) {
   f->name = path;
   f->mode = f->binary && has('+') ? (has('r') || has('w') ? "rb+" : has('x') ? "xb+" : "ab+") : mode;
   set_text_options(vm, a, f);
-  const int descriptor = open_patiently(vm, path, how.flags);
+  const int descriptor = open_patiently(vm, to_system(vm, path), how.flags);
   struct stat about {};
   const bool folder = descriptor >= 0 && ::fstat(descriptor, &about) == 0 && S_ISDIR(about.st_mode);
   if (folder) {
@@ -360,12 +360,8 @@ Type* make_file_type(Vm& vm, const char* name, bool text) {
 Type* make_unsupported_operation(Vm& vm) {
   TypeBuilder b(vm, "UnsupportedOperation", Kind::Exception, vm.exceptions().OSError);
   b.module("io").allow_subclasses(offset_of(&ExceptionObject::state));
-  Type *type = b.type(), *second = vm.exceptions().ValueError;
-  type->type_flags |= kExceptionType;
-  type->bases.push_back(second);
-  ++second->reference_count;
-  second->subclasses.push_back(type);
-  type->mro = linearize(vm, type);
+  b.type()->type_flags |= kExceptionType;
+  b.also_base(vm.exceptions().ValueError);
   return b.finish();
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
@@ -89,8 +90,12 @@ class Printer {
         own_(file_ && !file_.is_none() && !is_kind(file_, Kind::File)) {}
   void add(const std::string& piece) {
     if (own_ && !write_) write_ = get_attribute(vm_, file_, "write");
-    if (own_) call(vm_, write_, {str_value(vm_, piece)});
-    else text_ += piece;
+    if (own_) return void(call(vm_, write_, {str_value(vm_, piece)}));
+    if (find_surrogate(piece) == piece.npos) return void(text_ += piece);
+    // What stands in front of it is written, and then its error comes.
+    finish(false);
+    text_.clear();
+    call_method(vm_, output(), "write", {str_value(vm_, piece)});
   }
   void finish(bool flush) {
     const bool standard = !file_ || is_standard_stream(file_, Stream::Out);
@@ -102,6 +107,7 @@ class Printer {
   }
 
  private:
+  Value output() { return file_ ? file_ : make_standard_stream(vm_, Stream::Out); }
   Vm& vm_;
   Value file_, write_;
   bool own_;
@@ -279,7 +285,9 @@ Value divmod(Vm& vm, Args& a) {
   const auto may_divide = [](const Value& v) {
     return v.is_object() && !is_kind(v, Kind::Str) && !is_kind(v, Kind::Complex);
   };
-  const bool divisible = numbers || may_divide(a[0]) || may_divide(a[1]);
+  const auto has_method = [&](const Value& v, const char* name) { return lookup_in_type(type_of(vm, v), intern(vm, name)); };
+  const bool refused = !numbers && (has_method(a[0], "__divmod__") || has_method(a[1], "__rdivmod__"));
+  const bool divisible = numbers || (!refused && (may_divide(a[0]) || may_divide(a[1])));
   if (!divisible)
     raise_type_error(vm, "unsupported operand type(s) for divmod(): '" + type_name(vm, a[0]) +
                              "' and '" + type_name(vm, a[1]) + "'");
@@ -348,8 +356,6 @@ Value chr(Vm& vm, Args& a) {
   if (is_big(whole)) raise_too_large(vm, "C int");
   int64_t c = whole.as_int();
   if (c < 0 || c >= 0x110000) return return_error(vm, vm.exceptions().ValueError, "chr() arg not in range(0x110000)");
-  if (c >= 0xD800 && c < 0xE000)
-    raise_value_error(vm, "chr() of a surrogate half is not supported: text is UTF-8");
   std::string text;
   append_utf8(text, static_cast<uint32_t>(c));
   return str_value(vm, text);
@@ -397,9 +403,6 @@ constexpr Refused kRefused[] = {
     {"breakpoint", "there is no debugger yet; use print, or run with -i to inspect names afterwards"},
     {"aiter", "there is no async and await; use iter"},
     {"anext", "there is no async and await; use next"},
-    {"ExceptionGroup", "exception groups are left out; raise one exception, or keep a list of them"},
-    {"BaseExceptionGroup",
-     "exception groups are left out; raise one exception, or keep a list of them"},
 };
 Value refuse(Vm& vm, Args& a) {
   for (const Refused& row : kRefused)

@@ -46,14 +46,6 @@ Value copy_inner(Vm& vm, const Value& inner) {
   return inner.object()->reference_count == 1 ? copy_iterator(vm, inner) : Value();
 }
 
-// One of `type`, which may be a script class.
-template <class T>
-Local<T> make_iterator(Vm& vm, Type* type) {
-  Local<T> made = vm.heap().make<T>(type);
-  if (type->type_flags & kScriptClass) made->state.shape = type->root();
-  return made;
-}
-
 struct Zip final : NativeIterator {
   InstanceState state;  // of script classes
   std::vector<Value> iterators;

@@ -3,6 +3,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/value/buffer.h"
 #include "interpreter/builtins/syntax_error.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/grants.h"
@@ -22,6 +23,7 @@ std::optional<std::string> source_text(Vm& vm, const Value& v) {
   if (auto* s = try_cast<StrObject>(v)) text = std::string(s->view());
   else if (Buffer::is_bytes_like(v)) text = decode_bytes(vm, as_bytes(vm, v), "utf-8", "strict");
   else return std::nullopt;
+  check_whole(vm, text);
   if (text.find('\0') != std::string::npos) raise_value_error(vm, "source code string cannot contain null bytes");
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/value/text_builder.h"
 
 namespace tsc::interp {
@@ -148,23 +149,29 @@ Value lower(Vm& vm, Args& a) {
   });
 }
 // Each character folds by itself, so a long text is folded piece by piece.
-Value casefold(Vm& vm, Args& a) {
-  if (is_ascii(a)) return map_ascii<to_lower>(vm, self_text(a));
+void fold(Vm& vm, TextBuilder& out, std::string_view text) {
   constexpr size_t kPiece = 32 << 10;
-  TextBuilder out(vm);
-  for (std::string_view text = self_text(a); !text.empty();) {
+  while (!text.empty()) {
     size_t end = std::min(kPiece, text.size());
     while (end < text.size() && (static_cast<uint8_t>(text[end]) & 0xC0) == 0x80) ++end;
     utf8proc_uint8_t* folded = nullptr;
     const utf8proc_ssize_t size =
         utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                      static_cast<utf8proc_ssize_t>(end), &folded, UTF8PROC_CASEFOLD);
-    if (size < 0) return a[0];
+    if (size < 0) raise_value_error(vm, utf8proc_errmsg(size));
     const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(folded, std::free);
     out += std::string_view(reinterpret_cast<char*>(folded), static_cast<size_t>(size));
     text.remove_prefix(end);
     vm.hear_stop();
   }
+}
+Value casefold(Vm& vm, Args& a) {
+  if (is_ascii(a)) return map_ascii<to_lower>(vm, self_text(a));
+  TextBuilder out(vm);
+  std::string half;
+  each_half(
+      self_text(a), [&](uint32_t c) { half.clear(), append_utf8(half, c), out += half; },
+      [&](std::string_view piece) { fold(vm, out, piece); });
   return out.str();
 }
 Value swapcase(Vm& vm, Args& a) {

@@ -14,6 +14,7 @@
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/tensor/shape_check.h"
+#include "interpreter/value/surrogates.h"
 #include "jit/compile.h"
 #include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
@@ -266,7 +267,7 @@ bool read_text(const std::string& path, std::string& text) {
 }
 
 void set_main_file(tsc_engine& engine, const std::string& path) {
-  dict_set(*engine.vm, engine.main->globals, "__file__", str_value(*engine.vm, path));
+  dict_set(*engine.vm, engine.main->globals, "__file__", system_text(*engine.vm, path));
   engine.main->file = path;
 }
 

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "interpreter/embed/arguments.h"
+#include "interpreter/value/surrogates.h"
 #include "lang/bytecode/bytecode.h"
 #include "lang/library_file.h"
 
@@ -223,7 +224,7 @@ std::unique_ptr<tsc_status> cause_of(Vm& vm, ExceptionObject* exception, int lef
   if (left == 0 || !is_kind(next, Kind::Exception)) return nullptr;
   ExceptionObject* cause = cast<ExceptionObject>(next);
   std::unique_ptr<tsc_status> status(make_status(TSC_SCRIPT_ERROR, cause->type->name, ""));
-  status->message = exception_line(vm, cause);
+  status->message = with_surrogates_escaped(exception_line(vm, cause));
   status->plain = status->colored = status->message + "\n";
   add_frames(cause, *status);
   status->cause = cause_of(vm, cause, left - 1);
@@ -238,8 +239,8 @@ tsc_status* exception_status(tsc_engine& engine, ExceptionObject* exception) {
   auto status = std::make_unique<tsc_status>();
   status->code = TSC_SCRIPT_ERROR;
   status->type = exception->type->name;
-  status->message = exception_line(vm, exception);
-  status->plain = render_traceback(vm, exception);
+  status->message = with_surrogates_escaped(exception_line(vm, exception));
+  status->plain = with_surrogates_escaped(render_traceback(vm, exception));
   if (!status->plain.empty() && status->plain.back() != '\n') status->plain += '\n';
   add_frames(exception, *status);
   status->fixes = fixes_of(vm, exception);

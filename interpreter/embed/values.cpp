@@ -2,6 +2,7 @@
 #include "interpreter/embed/arguments.h"
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/tensor/tensor_object.h"
+#include "interpreter/value/surrogates.h"
 
 namespace tsc::embed {
 namespace {
@@ -141,6 +142,9 @@ tsc_status* as_str(const tsc_value* value, const char** text, size_t* size) {
   return without_engine([&]() -> tsc_status* {
     if (kind(required(value, "value")) != TSC_STR) return wrong_kind(value, "str");
     const auto* string = cast<StrObject>(value->value);
+    if (const size_t half = find_surrogate(string->view()); half != std::string_view::npos)
+      throw Misuse{"the str has half of a surrogate pair, which is no UTF-8, at byte " + std::to_string(half) +
+                   "; let the script encode it"};
     *required(text, "text") = string->text;
     *required(size, "size") = string->size;
     return nullptr;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <unordered_map>
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/heap/patience.h"
@@ -9,6 +10,7 @@
 #include "interpreter/vm/big_numbers.h"
 #include "interpreter/modules/digests.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/vm/iteration.h"
 #include "runtime/io/crc32.h"
 
 namespace tsc::interp {
@@ -27,14 +29,16 @@ struct Item {
 struct Layout {
   bool big = false, native = true;
   std::vector<Item> items;
+  size_t size = 0, values = 0;  // bytes of all, and how many values they are
 };
+using LayoutPointer = std::shared_ptr<const Layout>;
 [[noreturn]] void struct_error(Vm& vm, const std::string& message) {
   Value type = get_attribute(vm, dict_get(vm, vm.modules(), "struct"), "error");
   Value made = call(vm, type, {str_value(vm, message)});
   throw ScriptException(Local<ExceptionObject>(cast<ExceptionObject>(made)));
 }
-Layout parse_layout(Vm& vm, const Value& v) {
-  std::string_view text = is_kind(v, Kind::Bytes) ? byte_string(v) : text_of(vm, v, "Struct() argument 1");
+size_t aligned(size_t at, size_t align) { return (at + align - 1) / align * align; }
+Layout parse_layout(Vm& vm, std::string_view text) {
   Layout layout;
   bool align = true;
   if (!text.empty() && std::string_view("@=<>!").find(text[0]) != std::string_view::npos) {
@@ -55,21 +59,34 @@ Layout parse_layout(Vm& vm, const Value& v) {
     const ItemFormat* format = find_item_format(text[i], kInStruct);
     const size_t size = !format ? 0 : layout.native ? format->size : format->standard_size;
     if (!size) struct_error(vm, "bad char in struct format");
-    layout.items.push_back({text[i], format->kind, count, size, align ? size : 1});
+    const Item item{text[i], format->kind, count, size, align ? size : 1};
+    layout.items.push_back(item);
+    layout.size = aligned(layout.size, item.align) + item.size * static_cast<size_t>(count);
+    layout.values += item.kind == ItemKind::Pad ? 0 : item.is_text() ? 1 : static_cast<size_t>(count);
   }
   return layout;
 }
-size_t aligned(size_t at, size_t align) { return (at + align - 1) / align * align; }
-size_t layout_size(const Layout& layout) {
-  size_t at = 0;
-  for (const Item& item : layout.items) at = aligned(at, item.align) + item.size * static_cast<size_t>(item.count);
-  return at;
-}
-size_t value_count(const Layout& layout) {
-  size_t n = 0;
-  for (const Item& item : layout.items)
-    n += item.kind == ItemKind::Pad ? 0 : item.is_text() ? 1 : static_cast<size_t>(item.count);
-  return n;
+
+// The formats that were read last.
+struct KnownLayouts {
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  static constexpr size_t kMost = 100;
+  std::unordered_map<std::string, LayoutPointer, Hash, std::equal_to<>> by_text;
+};
+const char kKnownLayouts = 0;
+
+LayoutPointer layout_of(Vm& vm, const Value& v) {
+  const std::string_view text = is_kind(v, Kind::Bytes) ? byte_string(v) : text_of(vm, v, "Struct() argument 1");
+  std::shared_ptr<void>& kept = vm.extension(&kKnownLayouts);
+  if (!kept) kept = std::make_shared<KnownLayouts>();
+  auto& known = static_cast<KnownLayouts*>(kept.get())->by_text;
+  if (const auto found = known.find(text); found != known.end()) return found->second;
+  auto made = std::make_shared<const Layout>(parse_layout(vm, text));
+  if (known.size() >= KnownLayouts::kMost) known.clear();
+  known.emplace(text, made);
+  return made;
 }
 // What an integer that does not fit is told.
 [[noreturn]] void integer_error(Vm& vm, const Item& item, const Value& whole) {
@@ -116,12 +133,12 @@ void pack_one(Vm& vm, const Item& item, const Value& v, bool big, char* to) {
 }
 // The values as bytes; `name` is the function that was called.
 std::string packed(Vm& vm, const Layout& layout, std::span<const Value> values, const char* name) {
-  const size_t wanted = value_count(layout);
+  const size_t wanted = layout.values;
   if (values.size() != wanted)
     struct_error(vm, std::string(name) + " expected " + std::to_string(wanted) + " items for packing (got " +
                          std::to_string(values.size()) + ")");
-  check_text_room(layout_size(layout));
-  std::string out(layout_size(layout), '\0');
+  check_text_room(layout.size);
+  std::string out(layout.size, '\0');
   size_t next = 0, at = 0;
   for (const Item& item : layout.items) {
     at = aligned(at, item.align);
@@ -133,7 +150,7 @@ std::string packed(Vm& vm, const Layout& layout, std::span<const Value> values, 
   return out;
 }
 Value struct_pack(Vm& vm, Args& a) {
-  return make_bytes(vm, packed(vm, parse_layout(vm, a[0]), cast<TupleObject>(a[1])->span(), "pack")).take();
+  return make_bytes(vm, packed(vm, *layout_of(vm, a[0]), cast<TupleObject>(a[1])->span(), "pack")).take();
 }
 
 // Where in a buffer of `room` bytes the items begin; struct.error where they have no room. The words are the function's.
@@ -156,8 +173,7 @@ size_t place_in(Vm& vm, size_t size, size_t room, int64_t offset, const PlaceWor
   return static_cast<size_t>(offset);
 }
 // pack_into(format, buffer, offset, *values)
-Value struct_pack_into(Vm& vm, Args& a) {
-  const Layout layout = parse_layout(vm, a[0]);
+Value pack_into(Vm& vm, const Layout& layout, Args& a) {
   const Buffer buffer = writable_buffer(vm, a[1]);
   const std::string data = packed(vm, layout, cast<TupleObject>(a[3])->span(), "pack_into");
   const int64_t offset = size_argument(vm, a[2]);
@@ -166,6 +182,7 @@ Value struct_pack_into(Vm& vm, Args& a) {
   copy_bytes(buffer.data() + at, data.data(), data.size());
   return Value::none();
 }
+Value struct_pack_into(Vm& vm, Args& a) { return pack_into(vm, *layout_of(vm, a[0]), a); }
 
 Value unpack_text(Vm& vm, const Item& item, const char* p) {
   const size_t size = static_cast<size_t>(item.count);
@@ -174,37 +191,112 @@ Value unpack_text(Vm& vm, const Item& item, const char* p) {
   return make_bytes(vm, std::string(p + (size ? 1 : 0), n)).take();
 }
 Value unpacked(Vm& vm, const Layout& layout, const char* data) {
-  std::vector<Value> values;
-  size_t at = 0;
+  Local<TupleObject> values = make_tuple(vm, layout.values);
+  size_t at = 0, next = 0;
   for (const Item& item : layout.items) {
     at = aligned(at, item.align);
-    if (item.is_text()) values.push_back(unpack_text(vm, item, data + at));
+    if (item.is_text()) values->items[next++] = unpack_text(vm, item, data + at);
     else
       for (int64_t i = 0; item.kind != ItemKind::Pad && i < item.count; ++i)
-        values.push_back(unpack_item(vm, item.kind, item.size, layout.big, data + at + static_cast<size_t>(i) * item.size));
+        values->items[next++] =
+            unpack_item(vm, item.kind, item.size, layout.big, data + at + static_cast<size_t>(i) * item.size);
     at += item.size * static_cast<size_t>(item.count);
   }
-  return make_tuple(vm, values).take();
+  return values.take();
 }
 // unpack(format, buffer): of a buffer of exactly the size.
-Value struct_unpack(Vm& vm, Args& a) {
-  const Layout layout = parse_layout(vm, a[0]);
+Value unpack(Vm& vm, const Layout& layout, Args& a) {
   const Buffer buffer(vm, a[1]);
-  const size_t size = layout_size(layout);
-  if (buffer.bytes().size() != size) struct_error(vm, "unpack requires a buffer of " + std::to_string(size) + " bytes");
+  if (buffer.bytes().size() != layout.size)
+    struct_error(vm, "unpack requires a buffer of " + std::to_string(layout.size) + " bytes");
   return unpacked(vm, layout, buffer.data());
 }
+Value struct_unpack(Vm& vm, Args& a) { return unpack(vm, *layout_of(vm, a[0]), a); }
 // unpack_from(format, buffer, offset): the values at that offset.
-Value struct_unpack_from(Vm& vm, Args& a) {
-  const Layout layout = parse_layout(vm, a[0]);
+Value unpack_from(Vm& vm, const Layout& layout, Args& a) {
   const int64_t offset = size_argument(vm, a[2]);
   const Buffer buffer(vm, a[1]);
-  const size_t at = place_in(vm, layout_size(layout), buffer.bytes().size(), offset,
+  const size_t at = place_in(vm, layout.size, buffer.bytes().size(), offset,
                              {"unpack_from", "not enough data to unpack", "unpacking"});
   return unpacked(vm, layout, buffer.data() + at);
 }
-Value struct_size(Vm& vm, Args& a) {
-  return Value::integer(static_cast<int64_t>(layout_size(parse_layout(vm, a[0]))));
+Value struct_unpack_from(Vm& vm, Args& a) { return unpack_from(vm, *layout_of(vm, a[0]), a); }
+Value struct_size(Vm& vm, Args& a) { return Value::integer(static_cast<int64_t>(layout_of(vm, a[0])->size)); }
+
+// iter_unpack(format, buffer): the values of one format after another.
+struct UnpackIterator final : NativeIterator {
+  LayoutPointer layout;
+  Value view;  // which keeps a buffer at its size
+  size_t at = 0;
+  bool next(Vm& vm, Value& out) override {
+    const Buffer buffer(vm, view);
+    if (at + layout->size > buffer.bytes().size()) return false;
+    out = unpacked(vm, *layout, buffer.data() + at);
+    at += layout->size;
+    return true;
+  }
+  void traverse(Visitor& visit) override { visit(view); }
+};
+const char kUnpackIterator = 0;
+
+Value iter_unpack(Vm& vm, LayoutPointer layout, const Value& given) {
+  if (layout->size == 0) struct_error(vm, "cannot iteratively unpack with a struct of length 0");
+  const bool is_bytes = is_kind(given, Kind::Bytes);
+  const Value view = is_bytes ? given : call(vm, Value(vm.types().memory_view), {given});
+  if (Buffer(vm, view).bytes().size() % layout->size)
+    struct_error(vm, "iterative unpacking requires a buffer of a multiple of " + std::to_string(layout->size) + " bytes");
+  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kUnpackIterator));
+  Local<UnpackIterator> made = vm.heap().make<UnpackIterator>(type);
+  made->layout = std::move(layout);
+  made->view = view;
+  return made.take();
+}
+Value struct_iter_unpack(Vm& vm, Args& a) { return iter_unpack(vm, layout_of(vm, a[0]), a[1]); }
+
+// What struct.Struct inherits: a format that was read.
+struct FormatObject : Instance {
+  Value format;
+  LayoutPointer layout;
+  FormatObject() : Instance(Kind::Native) {}
+};
+FormatObject* format_of(const Value& v) { return static_cast<FormatObject*>(v.object()); }
+
+Value construct_format(Vm& vm, Type* type, Args&) {
+  Local<FormatObject> made = vm.heap().make<FormatObject>(type);
+  made->state.shape = type->root();
+  made->format = str_value(vm, "");
+  made->layout = std::make_shared<const Layout>();
+  return made.take();
+}
+void initialize_format(Vm& vm, const Value& self, Args& args) {
+  static const Signature kSignature("format");
+  std::vector<Value> given;
+  kSignature.bind(vm, "Struct", args, given);
+  format_of(self)->layout = layout_of(vm, given[0]);
+  format_of(self)->format = is_kind(given[0], Kind::Bytes) ? str_value(vm, byte_string(given[0])) : given[0];
+}
+Type* make_format_type(Vm& vm) {
+  TypeBuilder b(vm, "_Format", Kind::Native);
+  TypeSlots& s = b.slots();
+  s.destroy = destroy_as<FormatObject>;
+  s.traverse = [](Object* o, Visitor& visit) {
+    visit(static_cast<FormatObject*>(o)->format);
+    traverse_instance(o, visit);
+  };
+  s.clear = clear_instance;
+  s.construct = construct_format;
+  s.initialize = initialize_format;
+  b.with_attributes(offset_of(&FormatObject::state)).allow_subclasses();
+  b.getter("format", [](Vm&, const Value& v) { return format_of(v)->format; })
+      .getter("size", [](Vm&, const Value& v) { return Value::integer(static_cast<int64_t>(format_of(v)->layout->size)); })
+      .method("pack", "self, *values", [](Vm& vm, Args& a) {
+        return make_bytes(vm, packed(vm, *format_of(a[0])->layout, cast<TupleObject>(a[1])->span(), "pack")).take();
+      })
+      .method("pack_into", "self, buffer, offset, /, *values", [](Vm& vm, Args& a) { return pack_into(vm, *format_of(a[0])->layout, a); })
+      .method("unpack", "self, buffer, /", [](Vm& vm, Args& a) { return unpack(vm, *format_of(a[0])->layout, a); })
+      .method("unpack_from", "self, buffer, offset=0", [](Vm& vm, Args& a) { return unpack_from(vm, *format_of(a[0])->layout, a); })
+      .method("iter_unpack", "self, buffer, /", [](Vm& vm, Args& a) { return iter_unpack(vm, format_of(a[0])->layout, a[1]); });
+  return b.finish();
 }
 // byte_count(buffer): how many bytes a bytes-like object has.
 Value byte_count(Vm& vm, Args& a) {
@@ -328,10 +420,13 @@ Value crc32(Vm& vm, Args& a) {
 
 Local<ModuleObject> make_binary_module(Vm& vm) {
   ModuleBuilder m(vm, "_binary");
+  vm.extension(&kUnpackIterator) = std::make_shared<Type*>(make_iterator_type<UnpackIterator>(vm, "unpack_iterator"));
   m.function("pack", "format, /, *values", struct_pack)
       .function("pack_into", "format, buffer, offset, /, *values", struct_pack_into)
       .function("unpack", "format, buffer, /", struct_unpack)
       .function("unpack_from", "format, buffer, offset, /", struct_unpack_from)
+      .function("iter_unpack", "format, buffer, /", struct_iter_unpack)
+      .value("Format", Value(make_format_type(vm)))
       .function("byte_count", "buffer, /", byte_count)
       .function("as_bytes", "buffer, /", as_bytes_)
       .function("calcsize", "format, /", struct_size)

@@ -16,6 +16,7 @@
 #include "stdlib/embedded.h"
 #include "interpreter/vm/stops.h"
 #include "interpreter/vm/threads.h"
+#include "interpreter/value/surrogates.h"
 
 namespace tsc::interp {
 
@@ -232,7 +233,7 @@ Value Importer::load(const std::string& name, ModuleObject* parent) {
   module->is_package = found.is_package;
   if (found.is_package) module->path.push_back(found.folder);
   module->initializing = true;
-  dict_set(vm_, module->globals, "__file__", str_value(vm_, found.file));
+  dict_set(vm_, module->globals, "__file__", system_text(vm_, found.file));
   dict_set(vm_, module->globals, "__doc__", doc_of(vm_, code));
   size_t dot = name.rfind('.');
   std::string package = found.is_package ? name : dot == std::string::npos ? "" : name.substr(0, dot);
@@ -270,7 +271,7 @@ void Importer::reload(ModuleObject& module) {
   const Local<ModuleObject> held(&module);
   const Local<CodeObject> code = code_of(found);
   module.file = found.file;
-  dict_set(vm_, module.globals, "__file__", str_value(vm_, found.file));
+  dict_set(vm_, module.globals, "__file__", system_text(vm_, found.file));
   dict_set(vm_, module.globals, "__doc__", doc_of(vm_, code.get()));
   vm_.run_code(code, held);
 }

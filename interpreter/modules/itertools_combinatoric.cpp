@@ -9,6 +9,7 @@ namespace tsc::interp {
 namespace {
 
 struct Product final : NativeIterator {
+  InstanceState state;  // of script classes
   std::vector<Value> pools;  // tuples
   std::vector<size_t, Counted<size_t>> indices;
   bool started = false, done = false;
@@ -48,7 +49,7 @@ Value product_construct(Vm& vm, Type* type, Args& args) {
     repeat = to_index(vm, args.keyword_values[i]);
   }
   if (repeat < 0) raise_value_error(vm, "repeat argument cannot be negative");
-  Local<Product> it = vm.heap().make<Product>(type);
+  Local<Product> it = make_iterator<Product>(vm, type);
   for (const Value& v : args.span()) it->pools.push_back(to_tuple(vm, v).take());
   size_t once = it->pools.size();
   if (once) vm.heap().check_room(once * static_cast<size_t>(std::min(repeat, int64_t{1} << 40)) * sizeof(Value));
@@ -64,6 +65,7 @@ enum class Selection { Permutations, Combinations, WithReplacement };
 
 template <Selection selection>
 struct Selector final : NativeIterator {
+  InstanceState state;  // of script classes
   Values pool;
   std::vector<size_t, Counted<size_t>> indices, cycles;
   size_t chosen = 0;
@@ -129,7 +131,7 @@ Value selector_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kRequired("iterable, r");
   constexpr bool optional = selection == Selection::Permutations;
   std::vector<Value> v = bind_arguments(vm, optional ? kOptional : kRequired, type->name, args);
-  auto it = vm.heap().make<Selector<selection>>(type);
+  auto it = make_iterator<Selector<selection>>(vm, type);
   it->pool = std::move(to_list(vm, v[0])->items);
   int64_t r = v[1].is_none() && optional ? static_cast<int64_t>(it->pool.size()) : to_index(vm, v[1]);
   if (r < 0) raise_value_error(vm, "r must be non-negative");

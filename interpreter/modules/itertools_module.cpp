@@ -6,6 +6,7 @@ namespace tsc::interp {
 namespace {
 
 struct Count final : NativeIterator {
+  InstanceState state;  // of script classes
   Value value, step;
   bool next(Vm& vm, Value& out) override {
     out = value;
@@ -20,7 +21,7 @@ Value count_construct(Vm& vm, Type* type, Args& args) {
   for (const Value& number : v)
     if (is_kind(number, Kind::Str) || !type_of(vm, number)->slots.binary)
       raise_type_error(vm, "a number is required");
-  Local<Count> it = vm.heap().make<Count>(type);
+  Local<Count> it = make_iterator<Count>(vm, type);
   it->value = v[0];
   it->step = v[1];
   return it.take();
@@ -28,10 +29,11 @@ Value count_construct(Vm& vm, Type* type, Args& args) {
 Value count_repr(Vm& vm, const Value& self) {
   auto* it = static_cast<Count*>(self.object());
   bool unit = it->step.is_int() && it->step.as_int() == 1;
-  return str_value(vm, "count(" + repr(vm, it->value) + (unit ? "" : ", " + repr(vm, it->step)) + ")");
+  return str_value(vm, self.object()->type->name + "(" + repr(vm, it->value) + (unit ? "" : ", " + repr(vm, it->step)) + ")");
 }
 
 struct Cycle final : NativeIterator {
+  InstanceState state;  // of script classes
   Value source;
   std::vector<Value> saved;
   size_t index = 0;
@@ -52,6 +54,7 @@ struct Cycle final : NativeIterator {
 };
 
 struct Repeat final : NativeIterator {
+  InstanceState state;  // of script classes
   Value value;
   int64_t left = -1;  // negative: for ever
   bool next(Vm&, Value& out) override {
@@ -65,18 +68,19 @@ struct Repeat final : NativeIterator {
 Value repeat_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("object, times=?");
   std::vector<Value> v = bind_arguments(vm, kSignature, "repeat", args);
-  Local<Repeat> it = vm.heap().make<Repeat>(type);
+  Local<Repeat> it = make_iterator<Repeat>(vm, type);
   it->value = v[0];
   if (v[1]) it->left = std::max<int64_t>(0, to_index(vm, v[1]));
   return it.take();
 }
 Value repeat_repr(Vm& vm, const Value& self) {
   auto* it = static_cast<Repeat*>(self.object());
-  return str_value(vm, "repeat(" + repr(vm, it->value) +
+  return str_value(vm, self.object()->type->name + "(" + repr(vm, it->value) +
                            (it->left < 0 ? "" : ", " + std::to_string(it->left)) + ")");
 }
 
 struct Chain final : NativeIterator {
+  InstanceState state;  // of script classes
   Value sources, current;  // an iterator over iterables, and over the one at hand
   bool next(Vm& vm, Value& out) override {
     while (sources) {
@@ -95,17 +99,18 @@ struct Chain final : NativeIterator {
 };
 Value chain_construct(Vm& vm, Type* type, Args& args) {
   no_keywords(vm, "chain", args);
-  Local<Chain> it = vm.heap().make<Chain>(type);
+  Local<Chain> it = make_iterator<Chain>(vm, type);
   it->sources = iterate(vm, make_tuple(vm, args.span()).take());
   return it.take();
 }
 Value chain_from_iterable(Vm& vm, Args& a) {
-  Local<Chain> it = vm.heap().make<Chain>(cast<Type>(a[0]));
+  Local<Chain> it = make_iterator<Chain>(vm, cast<Type>(a[0]));
   it->sources = iterate(vm, a[1]);
   return it.take();
 }
 
 struct Slice final : NativeIterator {
+  InstanceState state;  // of script classes
   Value source;
   int64_t position = 0, wanted = 0, stop = -1, step = 1;  // stop negative: none
   bool next(Vm& vm, Value& out) override {
@@ -138,7 +143,7 @@ Value islice_construct(Vm& vm, Type* type, Args& args) {
       "Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
   const char* both_message =
       "Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.";
-  Local<Slice> it = vm.heap().make<Slice>(type);
+  Local<Slice> it = make_iterator<Slice>(vm, type);
   if (args.count == 2) {
     it->stop = slice_argument(vm, args[1], -1, stop_message);
   } else {
@@ -160,6 +165,7 @@ enum class Rule { TakeWhile, DropWhile, FilterFalse, StarMap };
 
 template <Rule rule>
 struct Ruled final : NativeIterator {
+  InstanceState state;  // of script classes
   Value function, source;
   bool decided = false;  // dropwhile: the prefix is over; takewhile: the end was seen
   bool holds(Vm& vm, const Value& v) {
@@ -190,13 +196,14 @@ template <Rule rule>
 Value ruled_construct(Vm& vm, Type* type, Args& args) {
   no_keywords(vm, type->name, args);
   expect_count(vm, type->name, args, 2);
-  auto it = vm.heap().make<Ruled<rule>>(type);
+  auto it = make_iterator<Ruled<rule>>(vm, type);
   it->function = args[0];
   it->source = iterate(vm, args[1]);
   return it.take();
 }
 
 struct Compress final : NativeIterator {
+  InstanceState state;  // of script classes
   Value data, selectors;
   bool next(Vm& vm, Value& out) override {
     Value selected;
@@ -209,13 +216,14 @@ struct Compress final : NativeIterator {
 Value compress_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("data, selectors");
   std::vector<Value> v = bind_arguments(vm, kSignature, "compress", args);
-  Local<Compress> it = vm.heap().make<Compress>(type);
+  Local<Compress> it = make_iterator<Compress>(vm, type);
   it->data = iterate(vm, v[0]);
   it->selectors = iterate(vm, v[1]);
   return it.take();
 }
 
 struct Accumulate final : NativeIterator {
+  InstanceState state;  // of script classes
   Value function, source, total;
   bool initial = false;  // the initial value is still to be given
   bool next(Vm& vm, Value& out) override {
@@ -237,7 +245,7 @@ struct Accumulate final : NativeIterator {
 Value accumulate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, func=None, *, initial=None");
   std::vector<Value> v = bind_arguments(vm, kSignature, "accumulate", args);
-  Local<Accumulate> it = vm.heap().make<Accumulate>(type);
+  Local<Accumulate> it = make_iterator<Accumulate>(vm, type);
   it->source = iterate(vm, v[0]);
   it->function = v[1];
   if (!v[2].is_none()) it->total = v[2], it->initial = true;
@@ -245,6 +253,7 @@ Value accumulate_construct(Vm& vm, Type* type, Args& args) {
 }
 
 struct Pairwise final : NativeIterator {
+  InstanceState state;  // of script classes
   Value source, previous;
   bool next(Vm& vm, Value& out) override {
     if (!source) return false;
@@ -261,12 +270,13 @@ template <class T>
 Value one_source_construct(Vm& vm, Type* type, Args& args) {
   no_keywords(vm, type->name, args);
   expect_count(vm, type->name, args, 1);
-  Local<T> it = vm.heap().make<T>(type);
+  Local<T> it = make_iterator<T>(vm, type);
   it->source = iterate(vm, args[0]);
   return it.take();
 }
 
 struct ZipLongest final : NativeIterator {
+  InstanceState state;  // of script classes
   std::vector<Value> sources;  // Undefined once exhausted
   Value fill = Value::none();
   size_t active = 0;
@@ -290,7 +300,7 @@ struct ZipLongest final : NativeIterator {
   }
 };
 Value zip_longest_construct(Vm& vm, Type* type, Args& args) {
-  Local<ZipLongest> it = vm.heap().make<ZipLongest>(type);
+  Local<ZipLongest> it = make_iterator<ZipLongest>(vm, type);
   for (uint32_t i = 0; i < args.keyword_count; ++i) {
     if (args.keyword_names[i]->view() != "fillvalue")
       raise_type_error(vm, "zip_longest() got an unexpected keyword argument");
@@ -302,6 +312,7 @@ Value zip_longest_construct(Vm& vm, Type* type, Args& args) {
 }
 
 struct GroupBy final : NativeIterator {
+  InstanceState state;  // of script classes
   Value source, key_function, key, item;  // `item` was read and belongs to the group of `key`
   Value current;                          // the key of the group that was handed out last
   uint64_t group = 0;                     // its number: an older group object is over
@@ -347,7 +358,7 @@ const char kGroupType = 0;
 Value groupby_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, key=None");
   std::vector<Value> v = bind_arguments(vm, kSignature, "groupby", args);
-  Local<GroupBy> it = vm.heap().make<GroupBy>(type);
+  Local<GroupBy> it = make_iterator<GroupBy>(vm, type);
   it->source = iterate(vm, v[0]);
   it->key_function = v[1];
   it->group_type = *std::static_pointer_cast<Type*>(vm.extension(&kGroupType));

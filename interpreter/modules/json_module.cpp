@@ -117,8 +117,9 @@ class Reader {
 
   uint32_t four_digits(size_t at) {
     uint32_t value = 0;
+    if (at + 4 >= text_.size()) fail("Invalid \\uXXXX escape", at - 1);
     for (size_t i = at; i < at + 4; ++i) {
-      char c = i < text_.size() ? text_[i] : 'x';
+      const char c = text_[i];
       int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
       if (digit < 0) fail("Invalid \\uXXXX escape", at - 1);
       value = value * 16 + static_cast<uint32_t>(digit);
@@ -137,14 +138,14 @@ class Reader {
     if (c != 'u') fail("Invalid \\escape", at_ - 1);
     uint32_t unit = four_digits(at_ + 1);
     at_ += 5;
-    if (unit >= 0xd800 && unit < 0xdc00 && text_.substr(at_, 2) == "\\u") {
+    if (unit >= 0xd800 && unit < 0xdc00 && at_ + 6 < text_.size() && text_.substr(at_, 2) == "\\u") {
       uint32_t low = four_digits(at_ + 2);
       if (low >= 0xdc00 && low < 0xe000) {
         unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
         at_ += 6;
       }
     }
-    append_utf8(out, unit >= 0xd800 && unit < 0xe000 ? 0xfffd : unit);
+    append_utf8(out, unit);
   }
   Value string() {
     size_t begin = at_++;

@@ -32,6 +32,7 @@ constexpr Row kRows[] = {
     {"_binary", make_binary_module},
     {"_csv", make_csv_module},
     {"_memory", make_memory_module},
+    {"_datetime", make_datetime_module},
     {"_unicode", make_unicode_module},
     {"_deflate", make_deflate_module},
     {"_yaml", make_yaml_module},

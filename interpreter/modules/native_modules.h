@@ -23,6 +23,7 @@ Local<ModuleObject> make_array_module(Vm& vm);
 Local<ModuleObject> make_binary_module(Vm& vm);
 Local<ModuleObject> make_csv_module(Vm& vm);
 Local<ModuleObject> make_memory_module(Vm& vm);
+Local<ModuleObject> make_datetime_module(Vm& vm);
 Local<ModuleObject> make_unicode_module(Vm& vm);
 Local<ModuleObject> make_deflate_module(Vm& vm);
 Local<ModuleObject> make_yaml_module(Vm& vm);

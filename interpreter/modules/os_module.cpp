@@ -15,6 +15,7 @@
 
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/grants.h"
 
 namespace tsc::interp {
@@ -22,10 +23,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A path as an argument: the text that was given (for messages), from a str, bytes or __fspath__.
+// A path as an argument: the text that was given, from a str, bytes or __fspath__. What goes to the system passes
+// readable() or writable(), what comes from there system_text().
 std::string path_of(Vm& vm, const Value& v) {
   if (is_kind(v, Kind::Str)) return std::string(cast<StrObject>(v)->view());
-  if (is_kind(v, Kind::Bytes)) return cast<BytesObject>(v)->data;
+  if (is_kind(v, Kind::Bytes)) return from_system(cast<BytesObject>(v)->data);
   if (Value method = find_attribute(vm, v, intern(vm, "__fspath__").get()))
     return std::string(text_of(vm, call(vm, method), "__fspath__()"));
   raise_type_error(vm, "expected str, bytes or os.PathLike object, not " + type_name(vm, v));
@@ -45,10 +47,10 @@ Value done(Vm& vm, int result, const Value& path) {
   return Value::none();
 }
 std::string readable(Vm& vm, const Value& v, Links links = Links::Follow) {
-  return check_read(vm, path_of(vm, v), links);
+  return check_read(vm, to_system(vm, path_of(vm, v)), links);
 }
 std::string writable(Vm& vm, const Value& v, Links links = Links::Follow) {
-  return check_write(vm, path_of(vm, v), links);
+  return check_write(vm, to_system(vm, path_of(vm, v)), links);
 }
 
 // --- files and folders ------------------------------------------------------------------------------
@@ -56,7 +58,7 @@ std::string writable(Vm& vm, const Value& v, Links links = Links::Follow) {
 Value getcwd_(Vm& vm, Args&) {
   const std::string folder = fs::current_path().string();
   check_read(vm, folder);
-  return str_value(vm, folder);
+  return system_text(vm, folder);
 }
 Value chdir_(Vm& vm, Args& a) {
   check_grant(vm, Grant::Process, "os.chdir()");
@@ -72,7 +74,7 @@ Value scandir_(Vm& vm, Args& a) {
   for (const auto& entry : it) {
     std::error_code ignored;
     list->items.push_back(
-        make_tuple(vm, std::vector<Value>{str_value(vm, entry.path().filename().string()),
+        make_tuple(vm, std::vector<Value>{system_text(vm, entry.path().filename().string()),
                                           Value::boolean(entry.is_directory(ignored)),
                                           Value::boolean(entry.is_regular_file(ignored)),
                                           Value::boolean(entry.is_symlink(ignored))})
@@ -97,7 +99,7 @@ Value rename_(Vm& vm, Args& a) {
   return done(vm, ::rename(from.c_str(), to.c_str()), a[0]);
 }
 Value symlink_(Vm& vm, Args& a) {
-  return done(vm, ::symlink(path_of(vm, a[0]).c_str(), writable(vm, a[1], Links::Keep).c_str()), a[1]);
+  return done(vm, ::symlink(to_system(vm, path_of(vm, a[0])).c_str(), writable(vm, a[1], Links::Keep).c_str()), a[1]);
 }
 Value link_(Vm& vm, Args& a) {
   std::string from = writable(vm, a[0], Links::Keep), to = writable(vm, a[1], Links::Keep);
@@ -107,7 +109,7 @@ Value readlink_(Vm& vm, Args& a) {
   std::error_code error;
   fs::path target = fs::read_symlink(readable(vm, a[0], Links::Keep), error);
   if (error) raise_os_error(vm, error.value(), path_of(vm, a[0]));
-  return str_value(vm, target.string());
+  return system_text(vm, target.string());
 }
 Value chmod_(Vm& vm, Args& a) {
   return done(vm, ::chmod(writable(vm, a[0]).c_str(), static_cast<mode_t>(to_index(vm, a[1]))), a[0]);
@@ -148,19 +150,19 @@ Value environment(Vm& vm, Args&) {
     std::string_view text(*e);
     size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    dict_set(vm, dict, text.substr(0, equals), str_value(vm, text.substr(equals + 1)));
+    dict_set(vm, dict, from_system(text.substr(0, equals)), system_text(vm, text.substr(equals + 1)));
   }
   return dict.take();
 }
 Value putenv_(Vm& vm, Args& a) {
   check_grant(vm, Grant::Environment, "os.putenv()");
-  std::string name(text_of(vm, a[0])), value(text_of(vm, a[1]));
+  const std::string name = to_system(vm, text_of(vm, a[0])), value = to_system(vm, text_of(vm, a[1]));
   if (::setenv(name.c_str(), value.c_str(), 1) != 0) raise_os_error(vm, errno, name);
   return Value::none();
 }
 Value unsetenv_(Vm& vm, Args& a) {
   check_grant(vm, Grant::Environment, "os.unsetenv()");
-  ::unsetenv(std::string(text_of(vm, a[0])).c_str());
+  ::unsetenv(to_system(vm, text_of(vm, a[0])).c_str());
   return Value::none();
 }
 Value check_environment(Vm& vm, Args& a) {
@@ -283,22 +285,29 @@ Value abspath(Vm& vm, Args& a) {
   if (given.empty() || given[0] != '/') {
     std::string folder = fs::current_path().string();
     check_read(vm, folder);
-    given = folder + "/" + given;
+    given = from_system(folder) + "/" + given;
   }
   return str_value(vm, normalized(given));
 }
 Value realpath_(Vm& vm, Args& a) {
   std::error_code error;
-  std::string given = path_of(vm, a[0]);
+  const std::string given = to_system(vm, path_of(vm, a[0]));
   check_read(vm, given);
   fs::path resolved = fs::weakly_canonical(fs::absolute(given), error);
   if (error) return abspath(vm, a);
-  return str_value(vm, normalized(resolved.string()));
+  return system_text(vm, normalized(resolved.string()));
 }
 template <bool (*test)(const fs::path&, std::error_code&), Links links>
 Value path_test(Vm& vm, Args& a) {
+  const std::string given = stat_path_of(vm, a[0], links);
+  std::string path;
+  try {
+    path = to_system(vm, given);
+  } catch (const ScriptException&) {  // the system has no such name
+    return Value::boolean(false);
+  }
   std::error_code error;
-  return Value::boolean(test(check_read(vm, stat_path_of(vm, a[0], links), links), error));
+  return Value::boolean(test(check_read(vm, path, links), error));
 }
 bool exists_path(const fs::path& p, std::error_code& e) { return fs::exists(p, e); }
 bool is_file(const fs::path& p, std::error_code& e) { return fs::is_regular_file(p, e); }
@@ -310,7 +319,7 @@ bool link_exists(const fs::path& p, std::error_code& e) {
 Value expanduser(Vm& vm, Args& a) {
   std::string p = path_of(vm, a[0]);
   const char* home = vm.config().grants.has(Grant::Environment) ? std::getenv("HOME") : nullptr;
-  if (home && (p == "~" || p.substr(0, 2) == "~/")) p = home + p.substr(1);
+  if (home && (p == "~" || p.substr(0, 2) == "~/")) p = from_system(home) + p.substr(1);
   return str_value(vm, p);
 }
 

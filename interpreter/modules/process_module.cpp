@@ -18,6 +18,7 @@
 #include "interpreter/modules/errno_error.h"
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/buffer.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/threads.h"
 
@@ -120,7 +121,7 @@ std::vector<std::string> texts(Vm& vm, const Value& list) {
   for (const Value& item : items->items) {
     const std::string_view text = text_of(vm, item);
     if (text.find('\0') != std::string_view::npos) raise_value_error(vm, "embedded null byte");
-    out.emplace_back(text);
+    out.push_back(to_system(vm, text));
   }
   return out;
 }
@@ -188,7 +189,7 @@ Value spawn(Vm& vm, Args& a) {
   Preparation preparation;
   preparation.streams(vm, given);
   if (!a[3].is_none()) {
-    const std::string folder(text_of(vm, a[3]));
+    const std::string folder = to_system(vm, text_of(vm, a[3]));
     struct stat about {};
     if (::stat(folder.c_str(), &about) != 0) raise_os_error(vm, errno, folder);
     if (!S_ISDIR(about.st_mode)) raise_os_error(vm, ENOTDIR, folder);

@@ -15,6 +15,7 @@
 #include "interpreter/builtins/streams.h"
 #include "interpreter/modules/importer.h"
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/grants.h"
 #include "interpreter/vm/threads.h"
@@ -180,7 +181,7 @@ Value format_exception(Vm& vm, Args& a) {
 }
 Value format_exception_only(Vm& vm, Args& a) {
   Local<ListObject> lines = make_list(vm);
-  for (const std::string& line : exception_only(vm, exception_argument(vm, a), false))
+  for (const std::string& line : exception_only(vm, exception_argument(vm, a)))
     lines->items.push_back(str_value(vm, line));
   return lines.take();
 }
@@ -297,8 +298,8 @@ Local<ModuleObject> make_time_module(Vm& vm) {
 Local<ModuleObject> make_sys_module(Vm& vm) {
   ModuleBuilder m(vm, "sys");
   Local<ListObject> arguments = make_list(vm), path = make_list(vm);
-  for (const std::string& s : vm.config().arguments) arguments->items.push_back(str_value(vm, s));
-  for (const std::string& s : vm.config().module_path) path->items.push_back(str_value(vm, s));
+  for (const std::string& s : vm.config().arguments) arguments->items.push_back(system_text(vm, s));
+  for (const std::string& s : vm.config().module_path) path->items.push_back(system_text(vm, s));
   m.value("argv", arguments.take())
       .value("path", path.take())
       .value("modules", Value(vm.modules()))

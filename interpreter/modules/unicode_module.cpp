@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "interpreter/modules/native_modules.h"
+#include "interpreter/value/surrogates.h"
 #include "lang/character_names.h"
 
 namespace tsc::interp {
@@ -45,13 +46,18 @@ Value normalize(Vm& vm, Args& a) {
   else if (form == "NFD") options = kDecompose;
   else if (form == "NFKD") options = kDecompose | UTF8PROC_COMPAT;
   else raise_value_error(vm, "invalid normalization form");
-  utf8proc_uint8_t* made = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &made,
-                                   static_cast<utf8proc_option_t>(options));
-  if (length < 0) raise_value_error(vm, utf8proc_errmsg(length));
-  const std::string result(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
-  std::free(made);
+  std::string result;
+  each_half(
+      text, [&](uint32_t half) { append_utf8(result, half); },
+      [&](std::string_view piece) {
+        utf8proc_uint8_t* made = nullptr;
+        const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(piece.data()),
+                                         static_cast<utf8proc_ssize_t>(piece.size()), &made,
+                                         static_cast<utf8proc_option_t>(options));
+        if (length < 0) raise_value_error(vm, utf8proc_errmsg(length));
+        result.append(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
+        std::free(made);
+      });
   return str_value(vm, result);
 }
 

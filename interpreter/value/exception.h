@@ -23,6 +23,7 @@ struct TracebackEntry {
 struct ExceptionObject : Instance {
   static constexpr Kind kKind = Kind::Exception;
   Local<TupleObject> args;
+  Local<TupleObject> group;  // of an exception group: its message, and the tuple of its exceptions
   Value cause;    // Undefined or None or an exception
   Value context;  // Undefined or an exception
   bool suppress_context = false;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "interpreter/heap/patience.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/value/text_places.h"
 #include "interpreter/vm/vm.h"
 
@@ -102,7 +103,12 @@ Local<StrObject> make_ascii_str(Vm& vm, std::string_view ascii) {
   return s;
 }
 
-size_t utf8_sequence(std::string_view s, size_t i, Utf8Fault& fault) {
+namespace {
+
+constexpr uint8_t kNoSurrogates = 0x9F, kSurrogates = 0xBF;
+
+// `last_of_ed`: the highest second byte behind 0xED, where surrogates begin.
+size_t sequence_at(std::string_view s, size_t i, Utf8Fault& fault, uint8_t last_of_ed) {
   auto byte = [&](size_t at) { return static_cast<uint8_t>(s[at]); };
   uint8_t c = byte(i);
   if (c < 0x80) return 1;
@@ -117,7 +123,8 @@ size_t utf8_sequence(std::string_view s, size_t i, Utf8Fault& fault) {
       return 0;
     }
     uint8_t low = k == 1 && c == 0xE0 ? 0xA0 : k == 1 && c == 0xF0 ? 0x90 : 0x80;
-    uint8_t high = k == 1 && c == 0xED ? 0x9F : k == 1 && c == 0xF4 ? 0x8F : 0xBF;
+    uint8_t high = k == 1 && c == 0xED ? last_of_ed : k == 1 && c == 0xF4 ? 0x8F : 0xBF;
+    if (c == 0xED && k == 1 && byte(i + 1) > kNoSurrogates && last_of_ed == kSurrogates) note_surrogate();
     if (byte(i + k) < low || byte(i + k) > high) {
       fault = {i + k, "invalid continuation byte"};
       return 0;
@@ -126,7 +133,7 @@ size_t utf8_sequence(std::string_view s, size_t i, Utf8Fault& fault) {
   return n;
 }
 
-size_t find_utf8_fault(std::string_view text) {
+size_t find_fault(std::string_view text, uint8_t last_of_ed) {
   Utf8Fault fault{};
   for (size_t i = 0; i < text.size();) {
     uint64_t word = ~uint64_t{0};
@@ -135,7 +142,7 @@ size_t find_utf8_fault(std::string_view text) {
     if (word & 0x8080808080808080u) {
       const auto first = static_cast<uint8_t>(text[i]);
       const bool two = first >= 0xC2 && first < 0xE0 && i + 1 < text.size() && (text[i + 1] & 0xC0) == 0x80;
-      n = first < 0x80 ? 1 : two ? 2 : utf8_sequence(text, i, fault);
+      n = first < 0x80 ? 1 : two ? 2 : sequence_at(text, i, fault, last_of_ed);
     }
     if (n == 0) return i;
     i += n;
@@ -143,13 +150,11 @@ size_t find_utf8_fault(std::string_view text) {
   return std::string_view::npos;
 }
 
-namespace {
-
 std::string with_faults_replaced(std::string_view text) {
   std::string out;
   Utf8Fault fault{};
   for (size_t i = 0; i < text.size();) {
-    const size_t n = utf8_sequence(text, i, fault);
+    const size_t n = sequence_at(text, i, fault, kSurrogates);
     if (n == 0) append_utf8(out, 0xFFFD);
     else out += text.substr(i, n);
     i = n == 0 ? fault.end : i + n;
@@ -159,11 +164,17 @@ std::string with_faults_replaced(std::string_view text) {
 
 }  // namespace
 
+size_t utf8_sequence(std::string_view text, size_t offset, Utf8Fault& fault) {
+  return sequence_at(text, offset, fault, kNoSurrogates);
+}
+
+size_t find_utf8_fault(std::string_view text) { return find_fault(text, kNoSurrogates); }
+
 Local<StrObject> make_str(Vm& vm, std::string_view utf8) {
   if (utf8.size() == 1 && static_cast<uint8_t>(utf8[0]) < 0x80) return Local<StrObject>(vm.letter(utf8[0]));
   bool ascii = true;
   const int64_t length = count_code_points(utf8, ascii);
-  if (!ascii && find_utf8_fault(utf8) != std::string_view::npos)
+  if (!ascii && find_fault(utf8, kSurrogates) != std::string_view::npos)
     return make_str(vm, with_faults_replaced(utf8));
   Local<StrObject> s = make_ascii_str(vm, utf8);
   s->length = length;
@@ -246,6 +257,7 @@ void append_utf8(std::string& out, uint32_t c) {
     out += static_cast<char>(0xC0 | c >> 6);
     out += static_cast<char>(0x80 | (c & 0x3F));
   } else if (c < 0x10000) {
+    if (is_surrogate(c)) note_surrogate();
     out += static_cast<char>(0xE0 | c >> 12);
     out += static_cast<char>(0x80 | (c >> 6 & 0x3F));
     out += static_cast<char>(0x80 | (c & 0x3F));

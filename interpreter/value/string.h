@@ -38,7 +38,7 @@ struct BytesInstance : BytesObject {
   InstanceState state;
 };
 
-// Bytes that are no UTF-8 (names of files, arguments, the environment) become U+FFFD: a str is whole
+// Text is UTF-8 with halves of surrogate pairs among it (surrogates.h). Other bytes become U+FFFD: a str is whole
 // sequences, and who walks over it need not look for its end.
 Local<StrObject> make_str(Vm& vm, std::string_view utf8);
 // The same for text that is known to be ASCII: what formats numbers.

@@ -1,5 +1,6 @@
-// Argument binding of script functions.
+// Argument binding of script functions. What does not fit is no throw: its error waits in the Vm, and the answer is false.
 #include "interpreter/vm/frames.h"
+#include "interpreter/vm/iteration.h"
 #include "lang/bytecode/bytecode.h"
 #include "lang/diagnostic.h"
 
@@ -26,7 +27,9 @@ struct Binder {
   uint32_t positional() const { return parameters.positional; }
   uint32_t rest_register() const { return parameters.positional + parameters.keyword_only; }
 
-  [[noreturn]] void too_many(const Args& args) {
+  bool fail(const std::string& message) { return vm.return_raised(make_exception(vm, vm.exceptions().TypeError, message)), false; }
+
+  bool too_many(const Args& args) {
     size_t defaults = function->defaults.size();
     std::string takes = defaults ? "from " + std::to_string(positional() - defaults) + " to " +
                                        std::to_string(positional())
@@ -46,7 +49,7 @@ struct Binder {
     Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError, message);
     if (args.count == positional() + 1 && lacks_self(args.positional[0]))
       e->hint = "Is 'self' missing as its first parameter?";
-    throw ScriptException(std::move(e));
+    return vm.return_raised(std::move(e)), false;
   }
 
   // Whether the function stands in a class of `first`, and its first parameter is not there for the object.
@@ -61,7 +64,7 @@ struct Binder {
     return false;
   }
 
-  [[noreturn]] void unexpected_keyword(StrObject* name) {
+  bool unexpected_keyword(StrObject* name) {
     std::vector<std::string_view> names;
     for (uint32_t i = parameters.positional_only; i < rest_register(); ++i) {
       if (parameters.names[i] == name->view()) continue;
@@ -72,7 +75,7 @@ struct Binder {
     Local<ExceptionObject> e = make_exception(vm, vm.exceptions().TypeError, message);
     std::string_view near = lang::nearest_word(name->view(), names);
     if (!near.empty()) e->hint = "Did you mean: '" + std::string(near) + "'?";
-    throw ScriptException(std::move(e));
+    return vm.return_raised(std::move(e)), false;
   }
 
   // Parameters before / that a call without ** to take them gives by keyword.
@@ -82,37 +85,37 @@ struct Binder {
         if (parameters.names[i] == args.keyword_names[k]->view()) wrong.push_back(parameters.names[i]);
   }
 
-  void bind_keyword(StrObject* name, const Value& value, DictObject* rest,
+  bool bind_keyword(StrObject* name, const Value& value, DictObject* rest,
                     std::vector<std::string>& wrong_positional) {
     const auto& interned = function->code->parameter_names;
     const bool is_name = name->interned();  // two such are equal only where they are one
     for (uint32_t i = parameters.positional_only; i < rest_register(); ++i) {
       if (interned[i].get() != name && (is_name || !str_equal(interned[i], name))) continue;
       if (registers[i])
-        raise_type_error(vm, called() + " got multiple values for argument '" +
-                                 std::string(name->view()) + "'");
+        return fail(called() + " got multiple values for argument '" + std::string(name->view()) + "'");
       registers[i] = value;
-      return;
+      return true;
     }
     if (rest) {
       rest->table.insert(vm, Value(name), value);
-      return;
+      return true;
     }
     for (uint32_t i = 0; i < parameters.positional_only; ++i)
       if (parameters.names[i] == name->view()) {
         wrong_positional.push_back(parameters.names[i]);
-        return;
+        return true;
       }
     if (StrObject* parameter = other_spelling(vm, function->module.get(), parameters, name))
       return bind_keyword(intern(vm, parameter->view()).get(), value, rest, wrong_positional);
-    if (!names_the_row(vm, function->module.get(), parameters, name)) unexpected_keyword(name);
+    if (!names_the_row(vm, function->module.get(), parameters, name)) return unexpected_keyword(name);
     Value& row = registers[rest_register()];
     if (!cast<TupleObject>(row)->span().empty())
-      raise_type_error(vm, called() + " got multiple values for argument '" + std::string(name->view()) + "'");
+      return fail(called() + " got multiple values for argument '" + std::string(name->view()) + "'");
     row = make_tuple(vm, std::span<const Value>(&value, 1)).take();
+    return true;
   }
 
-  void fill_positional_defaults() {
+  bool fill_positional_defaults() {
     uint32_t first_default = positional() - static_cast<uint32_t>(function->defaults.size());
     std::vector<std::string> missing;
     for (uint32_t i = 0; i < positional(); ++i) {
@@ -120,10 +123,10 @@ struct Binder {
       if (i >= first_default) registers[i] = function->defaults[i - first_default];
       else missing.push_back(parameters.names[i]);
     }
-    report_missing(missing, "positional");
+    return report_missing(missing, "positional");
   }
 
-  void fill_keyword_defaults() {
+  bool fill_keyword_defaults() {
     std::vector<std::string> missing;
     for (uint32_t i = 0; i < parameters.keyword_only; ++i) {
       Value& target = registers[positional() + i];
@@ -133,14 +136,13 @@ struct Binder {
       else
         missing.push_back(parameters.names[positional() + i]);
     }
-    report_missing(missing, "keyword-only");
+    return report_missing(missing, "keyword-only");
   }
 
-  void report_missing(const std::vector<std::string>& missing, const char* kind) {
-    if (missing.empty()) return;
-    raise_type_error(vm, called() + " missing " + std::to_string(missing.size()) + " required " +
-                             kind + " argument" + (missing.size() == 1 ? "" : "s") + ": " +
-                             quoted_list(missing));
+  bool report_missing(const std::vector<std::string>& missing, const char* kind) {
+    if (missing.empty()) return true;
+    return fail(called() + " missing " + std::to_string(missing.size()) + " required " + kind + " argument" +
+                (missing.size() == 1 ? "" : "s") + ": " + quoted_list(missing));
   }
 };
 
@@ -163,11 +165,11 @@ bool names_the_row(Vm& vm, ModuleObject* module, const lang::ParameterList& para
          is_kind(dict_get(vm, module->globals.get(), "__keyword_aliases__"), Kind::Dict);
 }
 
-void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {
+bool bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers) {
   if (args.keyword_count == 0 && lacks_defaults_only(function, args.count)) {
     for (uint32_t i = 0; i < args.count; ++i) registers[i] = args.positional[i];
     fill_last_defaults(function, args.count, registers);
-    return;
+    return true;
   }
   const lang::ParameterList& parameters = function->code->code.signature().parameters;
   Binder binder{vm, function, parameters, registers};
@@ -189,17 +191,28 @@ void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* r
   std::vector<std::string> wrong_positional;
   if (!rest) binder.collect_positional_only(args, wrong_positional);
   for (uint32_t i = 0; wrong_positional.empty() && i < args.keyword_count; ++i)
-    binder.bind_keyword(args.keyword_names[i], args.keyword_values[i], rest, wrong_positional);
+    if (!binder.bind_keyword(args.keyword_names[i], args.keyword_values[i], rest, wrong_positional)) return false;
   if (!wrong_positional.empty()) {
     std::string names;
     for (const std::string& name : wrong_positional) names += (names.empty() ? "" : ", ") + name;
-    raise_type_error(vm, binder.called() +
-                             " got some positional-only arguments passed as keyword arguments: '" +
-                             names + "'");
+    return binder.fail(binder.called() + " got some positional-only arguments passed as keyword arguments: '" + names + "'");
   }
-  if (args.count > positional && !parameters.has_varargs) binder.too_many(args);
-  binder.fill_positional_defaults();
-  if (parameters.keyword_only) binder.fill_keyword_defaults();
+  if (args.count > positional && !parameters.has_varargs) return binder.too_many(args);
+  return binder.fill_positional_defaults() && (!parameters.keyword_only || binder.fill_keyword_defaults());
+}
+
+bool bind_frame(Vm& vm, Frame* frame, const Args& args, Value& result) {
+  FunctionObject* function = frame->function;
+  try {
+    const bool fits = bind_arguments(vm, function, args, frame->registers);
+    if (fits && !function->code->code.signature().is_generator) return true;
+    result = fits ? make_generator(vm, function, frame->registers).take() : Value();
+  } catch (...) {
+    drop_unlinked_frame(vm, frame);
+    throw;
+  }
+  drop_unlinked_frame(vm, frame);
+  return false;
 }
 
 }  // namespace tsc::interp

@@ -94,17 +94,8 @@ Value call_function_softly(Vm& vm, FunctionObject* function, const Args& args) {
   vm.check_native_stack();
   enter_recursion(vm);
   Frame* frame = new_frame(vm, function);
-  try {
-    bind_arguments(vm, function, args, frame->registers);
-    if (function->code->code.signature().is_generator) {
-      Value generator = make_generator(vm, function, frame->registers).take();
-      drop_unlinked_frame(vm, frame);
-      return generator;
-    }
-  } catch (...) {
-    drop_unlinked_frame(vm, frame);
-    throw;
-  }
+  Value result;
+  if (!bind_frame(vm, frame, args, result)) return result;
   link_frame(vm, frame, FrameReturn::Leave);
   if (function->compiled && vm.hooks()) return run_loop_entering(vm);
   return run_loop_softly(vm);

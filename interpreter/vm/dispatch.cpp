@@ -136,18 +136,9 @@ bool Interpreter::enter_function(Vm& vm, FunctionObject* function, Value* args, 
     Args call_args;
     call_args.positional = args;
     call_args.count = count;
-    try {
-      bind_arguments(vm, function, call_args, frame->registers);
-      for (uint32_t k = 0; k < count; ++k) args[k].reset();
-      if (code->code.signature().is_generator) {
-        result = make_generator(vm, function, frame->registers).take();
-        drop_unlinked_frame(vm, frame);
-        return true;
-      }
-    } catch (...) {
-      drop_unlinked_frame(vm, frame);
-      throw;
-    }
+    const bool runs = bind_frame(vm, frame, call_args, result);
+    for (uint32_t k = 0; k < count; ++k) args[k].reset();
+    if (!runs) return true;
     frame->extra = std::move(extra);
     link_frame(vm, frame, on_return);
   }
@@ -314,17 +305,7 @@ bool Interpreter::enter_with(Vm& vm, const Value& callee, Args& args, Value& res
   Local<FunctionObject> kept(function);
   enter_recursion(vm);
   Frame* frame = new_frame(vm, function);
-  try {
-    bind_arguments(vm, function, args, frame->registers);
-    if (function->code->code.signature().is_generator) {
-      result = make_generator(vm, function, frame->registers).take();
-      drop_unlinked_frame(vm, frame);
-      return true;
-    }
-  } catch (...) {
-    drop_unlinked_frame(vm, frame);
-    throw;
-  }
+  if (!bind_frame(vm, frame, args, result)) return true;
   frame->extra = std::move(instance);
   link_frame(vm, frame, on_return);
   if (function->compiled && vm.hooks_ && enter_hooks(vm, result)) {

@@ -1,6 +1,4 @@
 // Raising, and the report of an uncaught exception.
-#include <utf8proc.h>
-
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -111,8 +109,48 @@ void raise_attribute_error(Vm& vm, const Value& v, StrObject* name) {
   throw ScriptException(attribute_error(vm, v, name));
 }
 
+namespace {
+
+// What JSON and other languages call True, False and None.
+std::string_view constant_of_others(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
+      {"true", "True"}, {"false", "False"}, {"null", "None"},     {"none", "None"},
+      {"nil", "None"},  {"NULL", "None"},   {"undefined", "None"}};
+  for (const auto& [other, ours] : kConstants)
+    if (name == other) return ours;
+  return {};
+}
+
+bool is_library_module(Vm& vm, std::string_view name) {
+  const std::string file = std::string(name) + ".tsc", package = std::string(name) + "/__init__.tsc";
+  for (size_t i = 0; i < vm.config().embedded_count; ++i)
+    if (vm.config().embedded[i].name == file || vm.config().embedded[i].name == package) return true;
+  return vm.importer().is_native(std::string(name));
+}
+
+// What stands near an unknown name, in the module (`subject`), the builtins and the function where it was read.
+std::string name_hint(Vm& vm, const ExceptionObject* e, std::string_view name) {
+  std::vector<std::string_view> names;
+  auto add = [&](const DictObject* dict) {
+    for (uint32_t i = 0; i < dict->table.used(); ++i)
+      if (auto* s = try_cast<StrObject>(dict->table.entry(i).key)) names.push_back(s->view());
+  };
+  add(cast<DictObject>(e->subject));
+  add(vm.builtins()->globals);
+  if (!e->traceback.empty())
+    for (const std::string& local : e->traceback.front().code->register_names) names.push_back(local);
+  if (is_library_module(vm, name)) return "Did you forget to import '" + std::string(name) + "'?";
+  std::string_view near = constant_of_others(name);
+  if (near.empty()) near = lang::nearest_word(name, names);
+  return near.empty() || near == name ? "" : "Did you mean: '" + std::string(near) + "'?";
+}
+
+}  // namespace
+
 std::string hint_of(Vm& vm, const ExceptionObject* e) {
   const StrObject* name = try_cast<StrObject>(e->name);
+  if (name && e->hint.empty() && e->type->is_subtype_of(vm.exceptions().NameError) && is_kind(e->subject, Kind::Dict))
+    return name_hint(vm, e, name->view());
   if (!e->hint.empty() || !e->type->is_subtype_of(vm.exceptions().AttributeError)) return e->hint;
   if (!name || e->subject.is_undefined() || !absence_of(e->subject, std::string(name->view())).empty()) return "";
   // A module that is being read has few of its names yet.
@@ -225,117 +263,48 @@ std::string exception_line(Vm& vm, ExceptionObject* e) {
   return hint.empty() ? line : line + ". " + hint;
 }
 
-std::vector<std::string> exception_only(Vm& vm, ExceptionObject* e, bool with_hint) {
+std::vector<std::string> exception_lines(Vm& vm, ExceptionObject* e, bool with_hint) {
   std::vector<std::string> lines;
   if (e->type->is_subtype_of(vm.exceptions().SyntaxError))
     lines = syntax_error_lines(vm, e, shown_type_name(vm, e));
   else
     lines.push_back((with_hint ? exception_line(vm, e) : line_without_hint(vm, e)) + "\n");
-  Value notes = get_own_attribute(vm, e, intern(vm, "__notes__").get());
-  if (auto* list = try_cast<ListObject>(notes))
-    for (const Value& note : list->items) lines.push_back(to_string(vm, note) + "\n");
   return lines;
 }
 
 namespace {
 
-// The character at a text's beginning: its bytes, and the columns that a terminal gives it.
-struct ShownCharacter {
-  size_t bytes, columns;
-};
-ShownCharacter first_shown(std::string_view text) {
-  utf8proc_int32_t point = 0;
-  const auto bytes = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                      static_cast<utf8proc_ssize_t>(text.size()), &point);
-  if (bytes <= 0 || point < 0x80) return {1, 1};
-  return {static_cast<size_t>(bytes), static_cast<size_t>(utf8proc_charwidth(point))};
+std::string note_text(Vm& vm, const Value& note, bool as_repr) {
+  try {
+    return as_repr ? repr(vm, note) : to_string(vm, note);
+  } catch (const ScriptException&) {
+    return as_repr ? "<note repr() failed>" : "<note str() failed>";
+  }
 }
 
 }  // namespace
 
-std::string caret_line(const TracebackEntry& entry) {
-  const lang::CodeObject& code = *entry.code;
-  const uint32_t line = entry.line();
-  if (!code.source || !line || line > code.source->line_count() || entry.pc >= code.spans.size())
-    return "";
-  const lang::InstructionSpan& span = code.spans[entry.pc];
-  const std::string_view text = code.source->line_text(line);
-  const uint32_t begin = code.source->line_begin(line);
-  const bool anchored = span.anchor.begin != span.anchor.end;
-  std::string carets;
-  for (size_t at = std::min(text.find_first_not_of(" \t"), text.size()); at < text.size();) {
-    const ShownCharacter shown = first_shown(text.substr(at));
-    const uint32_t offset = begin + static_cast<uint32_t>(at);
-    const char mark = !span.whole.contains(offset) ? ' ' : !anchored || span.anchor.contains(offset) ? '^' : '~';
-    carets.append(shown.columns, mark);
-    at += shown.bytes;
-  }
-  while (!carets.empty() && carets.back() == ' ') carets.pop_back();
-  const size_t last = text.find_last_not_of(" \t");
-  const bool whole_line = last != std::string_view::npos && span.whole.end >= begin + last + 1 &&
-                          carets.find_first_not_of('^') == std::string::npos;
-  return whole_line ? "" : carets;
-}
-
-namespace {
-
-void render_places(const ExceptionObject* e, std::string& out) {
-  if (e->traceback.empty()) return;
-  out += "Traceback (most recent call last):\n";
-  std::string last;
-  size_t repeated = 0;
-  auto flush = [&] {
-    if (repeated > 3)
-      out += "  [Previous line repeated " + std::to_string(repeated - 3) + " more time" +
-             (repeated > 4 ? "s" : "") + "]\n";
+std::vector<std::string> note_lines(Vm& vm, ExceptionObject* e) {
+  const Value notes = find_attribute(vm, Value(e), intern(vm, "__notes__").get());
+  std::vector<std::string> lines;
+  if (notes.is_undefined() || notes.is_none()) return lines;
+  auto add = [&](const std::string& text) {
+    for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
+      end = text.find('\n', begin);
+      lines.push_back(text.substr(begin, end - begin) + "\n");
+    }
   };
-  for (size_t i = e->traceback.size(); i-- > 0;) {
-    const TracebackEntry& entry = e->traceback[i];
-    std::string text = "  File \"" + std::string(entry.file()) + "\", line " +
-                       std::to_string(entry.line()) + ", in " + entry.name() + "\n";
-    std::string source = entry.source_line();
-    if (!source.empty()) text += "    " + source + "\n";
-    const std::string carets = caret_line(entry);
-    if (!carets.empty()) text += "    " + carets + "\n";
-    if (text != last) {
-      flush();
-      repeated = 0;
-      last = text;
-    }
-    if (++repeated <= 3) out += text;
-  }
-  flush();
+  const bool is_sequence = is_kind(notes, Kind::List) || is_kind(notes, Kind::Tuple) || is_kind(notes, Kind::Str);
+  if (!is_sequence) return add(note_text(vm, notes, true)), lines;
+  const Local<ListObject> all = to_list(vm, notes);
+  for (const Value& note : all->items) add(note_text(vm, note, false));
+  return lines;
 }
 
-}  // namespace
-
-std::string render_traceback(Vm& vm, ExceptionObject* exception) {
-  // Causes first; a chain may contain a cycle made by the script.
-  std::vector<std::pair<ExceptionObject*, const char*>> chain{{exception, ""}};
-  for (ExceptionObject* e = exception; chain.size() < 100;) {
-    const char* link = nullptr;
-    ExceptionObject* next = nullptr;
-    if (is_kind(e->cause, Kind::Exception)) {
-      next = cast<ExceptionObject>(e->cause);
-      link = "\nThe above exception was the direct cause of the following exception:\n\n";
-    } else if (!e->suppress_context && is_kind(e->context, Kind::Exception)) {
-      next = cast<ExceptionObject>(e->context);
-      link = "\nDuring handling of the above exception, another exception occurred:\n\n";
-    }
-    if (!next) break;
-    bool seen = false;
-    for (auto& [known, text] : chain) seen |= known == next;
-    if (seen) break;
-    chain.emplace_back(next, link);
-    e = next;
-  }
-  std::string out;
-  for (size_t i = chain.size(); i-- > 0;) {
-    render_places(chain[i].first, out);
-    for (const std::string& line : exception_only(vm, chain[i].first, true)) out += line;
-    out += chain[i].second;
-  }
-  return out;
+std::vector<std::string> exception_only(Vm& vm, ExceptionObject* e) {
+  std::vector<std::string> lines = exception_lines(vm, e, false);
+  for (std::string& note : note_lines(vm, e)) lines.push_back(std::move(note));
+  return lines;
 }
 
 }  // namespace tsc::interp

@@ -57,8 +57,11 @@ inline void drop_unlinked_frame(Vm& vm, Frame* frame) {
 
 // Unlinks the current frame and frees it (a generator's frame stays with its generator, finished).
 void leave_frame(Vm& vm);
-// Fills parameter registers from a call, or raises TypeError as CPython words it.
-void bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers);
+// Fills parameter registers from a call. False: they do not fit, and a TypeError as CPython words it waits in the Vm.
+bool bind_arguments(Vm& vm, FunctionObject* function, const Args& args, Value* registers);
+// The same for a new frame. False: nothing is to run, and the frame is gone; `result` is the generator, or Undefined
+// where the arguments do not fit.
+bool bind_frame(Vm& vm, Frame* frame, const Args& args, Value& result);
 // A module of the library may let its functions take keywords by other names: its dict `__keyword_aliases__` maps them
 // to a parameter's name, or to "", the first parameter. The parameter that a name stands for, or null.
 StrObject* other_spelling(Vm& vm, ModuleObject* module, const lang::ParameterList& parameters, StrObject* name);
@@ -86,7 +89,6 @@ Value run_loop_softly(Vm& vm);
 Value run_loop_entering(Vm& vm);
 Value call_native(Vm& vm, NativeFunction* function, Args& args);
 Value call_native_softly(Vm& vm, NativeFunction* function, Args& args);
-// Binding the arguments may throw.
 Value call_function_softly(Vm& vm, FunctionObject* function, const Args& args);
 // These may throw what they have not left in the Vm.
 Value call_softly(Vm& vm, const Value& callee, Args& args);

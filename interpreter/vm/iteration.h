@@ -34,6 +34,14 @@ struct NativeIterator : Object {
 // code of the script, or where somebody else may take items from what this iterator walks over.
 Value copy_iterator(Vm& vm, const Value& iterator);
 
+// One of `type`, which may be a script class.
+template <class T>
+Local<T> make_iterator(Vm& vm, Type* type) {
+  Local<T> made = vm.heap().make<T>(type);
+  if (type->type_flags & kScriptClass) made->state.shape = type->root();
+  return made;
+}
+
 // A type whose objects are T, a NativeIterator; `construct` may be null. Script classes may inherit where T has a `state`.
 template <class T>
 Type* make_iterator_type(Vm& vm, std::string_view name,

@@ -54,6 +54,14 @@ TypeBuilder& TypeBuilder::with_attributes(uint32_t offset) {
   return *this;
 }
 
+TypeBuilder& TypeBuilder::also_base(Type* second) {
+  type_->bases.push_back(second);
+  ++second->reference_count;
+  second->subclasses.push_back(type_.get());
+  type_->mro = linearize(vm_, type_.get());
+  return *this;
+}
+
 TypeBuilder& TypeBuilder::allow_subclasses(uint32_t offset) {
   if (offset) type_->subclass_offset = offset;
   type_->type_flags |= kBaseType;

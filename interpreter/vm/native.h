@@ -34,6 +34,7 @@ class TypeBuilder {
   // Script classes may inherit. Their instances keep attributes at `offset`, unless the type itself
   // has attributes already.
   TypeBuilder& allow_subclasses(uint32_t offset = 0);
+  TypeBuilder& also_base(Type* second);  // a further base, of the same layout
   TypeBuilder& module(std::string_view name);  // __module__, and "module.Name" in reprs
   TypeBuilder& method(std::string_view name, std::string_view signature, NativeCode code);
   // Reads Args itself (count, keywords): args[0] is self.

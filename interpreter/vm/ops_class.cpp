@@ -2,6 +2,7 @@
 #include "interpreter/modules/importer.h"
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/class_builder.h"
+#include "interpreter/vm/exception_groups.h"
 #include "interpreter/vm/iteration.h"
 #include "interpreter/vm/slow_ops.h"
 
@@ -119,15 +120,16 @@ void refuse_yield_in_cleanup(Frame& f) {
     throw ScriptException(Local<ExceptionObject>(exception));
 }
 
+Type* class_to_catch(Vm& vm, const Value& v) {
+  Type* type = try_cast<Type>(v);
+  if (!type || !type->is_subtype_of(vm.exceptions().BaseException))
+    raise_type_error(vm, "catching classes that do not inherit from BaseException is not allowed");
+  return type;
+}
+
 void MatchException(Vm& vm, Frame& f, Instruction i) {
   const Value& classes = f.registers[i.c];
-  auto check = [&](const Value& v) {
-    Type* type = try_cast<Type>(v);
-    if (!type || !type->is_subtype_of(vm.exceptions().BaseException))
-      raise_type_error(vm,
-                       "catching classes that do not inherit from BaseException is not allowed");
-    return f.registers[i.b].object()->type->is_subtype_of(type);
-  };
+  auto check = [&](const Value& v) { return f.registers[i.b].object()->type->is_subtype_of(class_to_catch(vm, v)); };
   bool match = false;
   if (auto* tuple = try_cast<TupleObject>(classes)) {
     for (const Value& v : tuple->span()) match = check(v) || match;
@@ -135,6 +137,18 @@ void MatchException(Vm& vm, Frame& f, Instruction i) {
     match = check(classes);
   }
   f.registers[i.a] = Value::boolean(match);
+}
+
+void MatchGroup(Vm& vm, Frame& f, Instruction i) {
+  GroupParts parts = match_group(vm, f.registers[i.b], f.registers[i.c]);
+  if (!parts.match.is_none()) f.handled = parts.match;
+  f.registers[i.a] = std::move(parts.match);
+  f.registers[i.b] = std::move(parts.rest);
+}
+
+void GatherRaised(Vm& vm, Frame& f, Instruction i) {
+  const Value raised = f.registers[i.c];
+  f.registers[i.a] = gather_raised(vm, cast<ExceptionObject>(f.registers[i.b]), cast<ListObject>(raised)->items);
 }
 
 Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised, const char* what) {

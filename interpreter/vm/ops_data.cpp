@@ -260,10 +260,11 @@ void MapMerge(Vm& vm, Frame& f, Instruction i) {
 
 namespace {
 
-std::vector<Value> unpack_items(Vm& vm, const Value& source, size_t wanted, bool exact) {
+// False: the error waits in the Vm.
+bool unpack_items(Vm& vm, const Value& source, size_t wanted, bool exact, std::vector<Value>& items) {
+  const auto fail = [&](Type* type, const std::string& message) { return return_error(vm, type, message), false; };
   if (!type_of(vm, source)->slots.iterate && !type_of(vm, source)->slots.get_item)
-    raise_type_error(vm, "cannot unpack non-iterable " + type_name(vm, source) + " object");
-  std::vector<Value> items;
+    return fail(vm.exceptions().TypeError, "cannot unpack non-iterable " + type_name(vm, source) + " object");
   bool too_many = false;
   for_each(vm, source, [&](const Value& v) {
     if (exact && items.size() == wanted) {
@@ -274,13 +275,11 @@ std::vector<Value> unpack_items(Vm& vm, const Value& source, size_t wanted, bool
     return true;
   });
   if (too_many)
-    raise_value_error(vm,
-                      "too many values to unpack (expected " + std::to_string(wanted) + ")");
+    return fail(vm.exceptions().ValueError, "too many values to unpack (expected " + std::to_string(wanted) + ")");
   if (items.size() < wanted)
-    raise_value_error(vm, "not enough values to unpack (expected " +
-                              std::string(exact ? "" : "at least ") + std::to_string(wanted) +
-                              ", got " + std::to_string(items.size()) + ")");
-  return items;
+    return fail(vm.exceptions().ValueError, "not enough values to unpack (expected " + std::string(exact ? "" : "at least ") +
+                                                std::to_string(wanted) + ", got " + std::to_string(items.size()) + ")");
+  return true;
 }
 
 }  // namespace
@@ -292,14 +291,16 @@ void UnpackSequence(Vm& vm, Frame& f, Instruction i) {
     for (uint32_t k = 0; k < i.c; ++k) f.registers[i.a + k] = tuple->items[k];
     return;
   }
-  std::vector<Value> items = unpack_items(vm, source, i.c, true);
+  std::vector<Value> items;
+  if (!unpack_items(vm, source, i.c, true, items)) return;
   for (uint32_t k = 0; k < i.c; ++k) f.registers[i.a + k] = std::move(items[k]);
 }
 
 void UnpackEx(Vm& vm, Frame& f, Instruction i) {
   uint32_t first = i.c & 255, last = i.c >> 8;
   Value source = f.registers[i.b];
-  std::vector<Value> items = unpack_items(vm, source, first + last, false);
+  std::vector<Value> items;
+  if (!unpack_items(vm, source, first + last, false, items)) return;
   size_t middle = items.size() - first - last;
   Local<ListObject> list = make_list(vm, std::span<const Value>(items).subspan(first, middle));
   for (uint32_t k = 0; k < first; ++k) f.registers[i.a + k] = items[k];

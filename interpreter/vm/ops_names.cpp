@@ -6,56 +6,22 @@
 namespace tsc::interp {
 namespace {
 
-// What JSON and other languages call True, False and None.
-std::string_view constant_of_others(std::string_view name) {
-  static constexpr std::pair<std::string_view, std::string_view> kConstants[] = {
-      {"true", "True"}, {"false", "False"}, {"null", "None"},     {"none", "None"},
-      {"nil", "None"},  {"NULL", "None"},   {"undefined", "None"}};
-  for (const auto& [other, ours] : kConstants)
-    if (name == other) return ours;
-  return {};
+// These errors wait in the Vm. What the name could have been meant for hint_of() finds out when it is asked.
+void undefined_name(Vm& vm, StrObject* name, Frame& frame) {
+  Local<ExceptionObject> e =
+      make_exception(vm, vm.exceptions().NameError, "name '" + std::string(name->view()) + "' is not defined");
+  e->name = Value(name);
+  e->subject = Value(frame.globals);
+  vm.return_raised(std::move(e));
 }
 
-bool is_library_module(Vm& vm, std::string_view name) {
-  const std::string file = std::string(name) + ".tsc", package = std::string(name) + "/__init__.tsc";
-  for (size_t i = 0; i < vm.config().embedded_count; ++i)
-    if (vm.config().embedded[i].name == file || vm.config().embedded[i].name == package) return true;
-  return vm.importer().is_native(std::string(name));
-}
-
-[[noreturn]] void raise_name_error(Vm& vm, Type* type, const std::string& message,
-                                   std::string_view name, Frame& frame) {
-  Local<ExceptionObject> e = make_exception(vm, type, message);
-  e->name = str_value(vm, name);
-  std::vector<std::string_view> names;
-  auto add = [&](DictObject* dict) {
-    for (uint32_t i = 0; i < dict->table.used(); ++i)
-      if (auto* s = try_cast<StrObject>(dict->table.entry(i).key)) names.push_back(s->view());
-  };
-  add(frame.globals);
-  add(vm.builtins()->globals);
-  for (const std::string& local : frame.code->code->register_names) names.push_back(local);
-  std::string_view near = constant_of_others(name);
-  if (near.empty()) near = lang::nearest_word(name, names);
-  if (is_library_module(vm, name))
-    e->hint = "Did you forget to import '" + std::string(name) + "'?";
-  else if (!near.empty() && near != name)
-    e->hint = "Did you mean: '" + std::string(near) + "'?";
-  throw ScriptException(std::move(e));
-}
-
-[[noreturn]] void undefined_name(Vm& vm, StrObject* name, Frame& frame) {
-  std::string text(name->view());
-  raise_name_error(vm, vm.exceptions().NameError, "name '" + text + "' is not defined", text, frame);
-}
-
-[[noreturn]] void unbound_local(Vm& vm, const std::string& name) {
-  raise(vm, vm.exceptions().UnboundLocalError,
+void unbound_local(Vm& vm, const std::string& name) {
+  return_error(vm, vm.exceptions().UnboundLocalError,
         "cannot access local variable '" + name + "' where it is not associated with a value");
 }
 
-[[noreturn]] void unbound_free(Vm& vm, const std::string& name) {
-  raise(vm, vm.exceptions().NameError,
+void unbound_free(Vm& vm, const std::string& name) {
+  return_error(vm, vm.exceptions().NameError,
         "cannot access free variable '" + name +
             "' where it is not associated with a value in enclosing scope");
 }
@@ -78,26 +44,26 @@ void CheckBound(Vm& vm, Frame& frame, Instruction i) {
 
 void LoadCell(Vm& vm, Frame& frame, Instruction i) {
   CellObject* cell = cell_of(frame.registers[i.b]);
-  if (!cell->content) unbound_local(vm, frame.code->code->names[i.c]);
+  if (!cell->content) return unbound_local(vm, frame.code->code->names[i.c]);
   frame.registers[i.a] = cell->content;
 }
 
 void DeleteCell(Vm& vm, Frame& frame, Instruction i) {
   CellObject* cell = cell_of(frame.registers[i.a]);
-  if (!cell->content) unbound_local(vm, frame.code->code->names[i.b]);
+  if (!cell->content) return unbound_local(vm, frame.code->code->names[i.b]);
   note_store(vm, cell, Value());
   cell->content.reset();
 }
 
 void LoadFree(Vm& vm, Frame& frame, Instruction i) {
   CellObject* cell = frame.function->closure[i.b];
-  if (!cell->content) unbound_free(vm, frame.code->code->free_names[i.b]);
+  if (!cell->content) return unbound_free(vm, frame.code->code->free_names[i.b]);
   frame.registers[i.a] = cell->content;
 }
 
 void DeleteFree(Vm& vm, Frame& frame, Instruction i) {
   CellObject* cell = frame.function->closure[i.a];
-  if (!cell->content) unbound_free(vm, frame.code->code->free_names[i.a]);
+  if (!cell->content) return unbound_free(vm, frame.code->code->free_names[i.a]);
   note_store(vm, cell, Value());
   cell->content.reset();
 }
@@ -117,7 +83,7 @@ void load_global_slow(Vm& vm, Frame& frame, Instruction i) {
   }
   Table& builtins = vm.builtins()->globals->table;
   place = builtins.find(vm, name);
-  if (place < 0) undefined_name(vm, name, frame);
+  if (place < 0) return undefined_name(vm, name, frame);
   cache.kind = kCacheBuiltinEntry;
   cache.key = frame.globals;
   cache.target = name;
@@ -138,7 +104,7 @@ void store_global_slow(Vm& vm, Frame& frame, Instruction i) {
 
 void DeleteGlobal(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.a);
-  if (!dict_remove(vm, frame.globals, Value(name))) undefined_name(vm, name, frame);
+  if (!dict_remove(vm, frame.globals, Value(name))) return undefined_name(vm, name, frame);
 }
 
 namespace {
@@ -175,7 +141,7 @@ void LoadName(Vm& vm, Frame& frame, Instruction i) {
 void LoadNameOrFree(Vm& vm, Frame& frame, Instruction i) {
   Value v = name_in_namespace(vm, frame, site_name(frame, i.b));
   if (!v) v = frame.function->closure[i.c]->content;
-  if (!v) unbound_free(vm, frame.code->code->free_names[i.c]);
+  if (!v) return unbound_free(vm, frame.code->code->free_names[i.c]);
   frame.registers[i.a] = std::move(v);
 }
 
@@ -188,7 +154,7 @@ void StoreName(Vm& vm, Frame& frame, Instruction i) {
 void DeleteName(Vm& vm, Frame& frame, Instruction i) {
   StrObject* name = site_name(frame, i.a);
   if (is_plain_namespace(vm, frame)) {
-    if (!dict_remove(vm, cast<DictObject>(frame.extra), Value(name))) undefined_name(vm, name, frame);
+    if (!dict_remove(vm, cast<DictObject>(frame.extra), Value(name))) return undefined_name(vm, name, frame);
     return;
   }
   try {

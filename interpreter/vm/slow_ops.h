@@ -24,7 +24,8 @@ inline bool matches_as_sequence(Kind layout) {
   X(BuildString) X(FormatValue) X(ListAppend) X(ListExtend) X(ListToTuple) X(SetAdd) X(SetUpdate) \
   X(MapAdd) X(MapUpdate) X(MapMerge) X(UnpackSequence) X(UnpackEx) X(MakeFunction) X(MakeClass)   \
   X(KeepAnnotations)                                                                              \
-  X(MakeClassEx) X(PushHandled) X(PopHandled) X(MatchException) X(ExceptionInfo)                  \
+  X(MakeClassEx) X(PushHandled) X(PopHandled) X(MatchException) X(ExceptionInfo) X(MatchGroup)    \
+  X(GatherRaised)                                                                                 \
   X(LoadAssertionError) X(LoadContext) X(GetYieldFromIter) X(ImportName) X(ImportFrom)            \
   X(ImportStar) X(MatchSequence) X(MatchMapping) X(Length) X(MatchKeys) X(MatchClass)             \
   X(PrintExpr)
@@ -46,6 +47,8 @@ void load_method_slow(Vm& vm, Frame& frame, Instruction i);
 // Makes the exception that Raise raises out of R[a].
 Local<ExceptionObject> exception_to_raise(Vm& vm, const Value& raised,
                                           const char* what = "exceptions");
+// The class that stands behind `except`; TypeError of what is none.
+Type* class_to_catch(Vm& vm, const Value& v);
 // What ends a script goes on when the clean-up of a generator wants to give values.
 void refuse_yield_in_cleanup(Frame& frame);
 // The * and ** arguments of a call, which may be any iterable and any mapping.

@@ -7,9 +7,11 @@
 
 namespace tsc::interp {
 
-// What a report says below its places: the line of the exception (of a SyntaxError also its place) and the
-// notes, each with its line break. `with_hint`: with "Did you mean: 'x'?".
-std::vector<std::string> exception_only(Vm& vm, ExceptionObject* exception, bool with_hint);
+// What a report says below its places, with line breaks: the line of the exception (of a SyntaxError also its
+// place). `with_hint`: with "Did you mean: 'x'?".
+std::vector<std::string> exception_lines(Vm& vm, ExceptionObject* exception, bool with_hint);
+std::vector<std::string> note_lines(Vm& vm, ExceptionObject* exception);
+std::vector<std::string> exception_only(Vm& vm, ExceptionObject* exception);  // both, without hint
 // "~~~^^^" below the shown source line of a place: the anchor of what failed gets ^, the rest of it ~. Empty
 // when it is the whole line, which needs no pointing at.
 std::string caret_line(const TracebackEntry& entry);

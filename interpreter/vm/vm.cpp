@@ -11,6 +11,7 @@
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/builtins/syntax_error.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/value/surrogates.h"
 #include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/ends.h"
 #include "interpreter/vm/frames.h"
@@ -167,6 +168,7 @@ StrObject* Vm::make_letter(char c) {
 
 // A long text goes out in pieces that end with whole characters.
 void Vm::write(Stream stream, std::string_view text) {
+  if (find_surrogate(text) != text.npos) return write(stream, with_surrogates_escaped(text));
   constexpr size_t kPiece = 1 << 20;
   while (text.size() > kPiece) {
     size_t end = kPiece;
@@ -248,6 +250,14 @@ void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang
   Local<ExceptionObject> e =
       make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at.line,
                         at.column, source.line_text(at.line));
+  const ExceptionTypes& types = vm.exceptions();
+  switch (first ? first->code : lang::Code::InvalidSyntax) {
+    case lang::Code::UnexpectedIndent:
+    case lang::Code::InconsistentDedent:
+    case lang::Code::ExpectedBlock: e->type = types.IndentationError; break;
+    case lang::Code::MixedIndentation: e->type = types.TabError; break;
+    default: break;
+  }
   set_own_attribute(vm, e, intern(vm, "report"), str_value(vm, text));
   throw ScriptException(std::move(e));
 }
@@ -274,7 +284,7 @@ Local<ModuleObject> Vm::run_module(std::string_view text, std::string_view file,
   Local<CodeObject> code = compile_source(*this, text, file);
   Local<ModuleObject> module = make_module(*this, module_name);
   module->file = std::string(file);
-  dict_set(*this, module->globals, "__file__", str_value(*this, file));
+  dict_set(*this, module->globals, "__file__", system_text(*this, file));
   dict_set(*this, module->globals, "__doc__", doc_of(*this, code));
   dict_set(*this, module->globals, "__builtins__", builtins_.value());
   dict_set(*this, modules_, module_name, module.value());

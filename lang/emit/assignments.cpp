@@ -82,7 +82,7 @@ void Emitter::store(const Expr* target, Operand value) {
     case ExprKind::Attribute: {
       auto& node = *as<const Attribute>(target);
       Operand object = expr(node.value);
-      b_.effect(Op::StoreAttr, object, value, at(node.span, node.attr_span),
+      b_.effect(Op::StoreAttr, object, value, at(node.span),
                 b_.site(SiteKind::Attribute, node.attr));
       break;
     }
@@ -90,7 +90,7 @@ void Emitter::store(const Expr* target, Operand value) {
       auto& node = *as<const Subscript>(target);
       Operand object = stable(node.value, {node.slice});
       Operand key = expr(node.slice);
-      b_.effect(Op::StoreSubscr, object, key, value, at(target));
+      b_.effect(Op::StoreSubscr, object, key, value, at_item(node));
       break;
     }
     case ExprKind::Tuple:
@@ -207,7 +207,7 @@ void Emitter::emit_aug_assign(const AugAssign& node) {
   } else if (auto* attribute = try_as<const Attribute>(node.target)) {
     Operand object = stable(attribute->value, {node.value});
     Reg value = b_.allocate();
-    InstructionSpan place = at(attribute->span, attribute->attr_span);
+    InstructionSpan place = at(attribute->span);
     b_.unary(Op::LoadAttr, value, object.kept(), b_.site(SiteKind::Attribute, attribute->attr),
              place);
     inplace(node.op, value, {value, true}, node.value, where);
@@ -218,9 +218,9 @@ void Emitter::emit_aug_assign(const AugAssign& node) {
     Operand object = stable(item.value, {item.slice, node.value});
     Operand key = stable(item.slice, {node.value});
     Reg value = b_.allocate();
-    b_.binary(Op::LoadSubscr, value, object.kept(), key.kept(), at(node.target));
+    b_.binary(Op::LoadSubscr, value, object.kept(), key.kept(), at_item(item));
     inplace(node.op, value, {value, true}, node.value, where);
-    b_.effect(Op::StoreSubscr, object, key, {value, true}, at(node.target));
+    b_.effect(Op::StoreSubscr, object, key, {value, true}, at_item(item));
   }
   b_.reset(mark);
 }
@@ -254,7 +254,7 @@ void Emitter::emit_delete(const Expr* target) {
     auto& item = *as<const Subscript>(target);
     Operand object = stable(item.value, {item.slice});
     Operand key = expr(item.slice);
-    b_.effect(Op::DeleteSubscr, object, key, at(target));
+    b_.effect(Op::DeleteSubscr, object, key, at_item(item));
   }
   b_.reset(mark);
 }

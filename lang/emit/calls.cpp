@@ -34,7 +34,7 @@ Operand Emitter::emit_call(const Call& node, Want want) {
   if (auto* function = try_as<const Attribute>(node.func)) {
     return emit_method_call(node, *function, want);
   }
-  InstructionSpan where = at(node.span, {node.func->span.end, node.span.end});
+  InstructionSpan where = at(node.span);
   Reg base = b_.top();
   expr_next(node.func);
   argument_values(node.args, node.keywords);
@@ -48,13 +48,13 @@ Operand Emitter::emit_call(const Call& node, Want want) {
 }
 
 Operand Emitter::emit_method_call(const Call& node, const Attribute& function, Want want) {
-  InstructionSpan where = at(node.span, {node.func->span.end, node.span.end});
+  InstructionSpan where = at(node.span);
   Reg base = b_.top();
   Operand object = expr(function.value);
   b_.reset(base);
   b_.allocate(2);
   b_.unary(Op::LoadMethod, base, object, b_.site(SiteKind::Method, function.attr),
-           at(function.span, function.attr_span));
+           at(function.span));
   argument_values(node.args, node.keywords);
   Reg to = destination(want, base);
   if (node.keywords.empty()) {
@@ -84,7 +84,7 @@ bool Emitter::emit_super(const Call& node, Want want, Operand& out) {
   }
   load_binding(first, scope_.locals[0], b_.allocate(), at(&node));
   Reg to = destination(want, base);
-  b_.emit(Op::Call, to, base, 2, at(node.span, {node.func->span.end, node.span.end}));
+  b_.emit(Op::Call, to, base, 2, at(node.span));
   out = result(want, to);
   return true;
 }
@@ -96,7 +96,7 @@ Operand Emitter::emit_call_ex(const Call& node, Want want) {
   if (!node.keywords.empty()) keyword_dict(node.keywords, base, node.span);
   Reg to = destination(want, base);
   b_.emit(Op::CallEx, to, base, node.keywords.empty() ? 0 : 1,
-          at(node.span, {node.func->span.end, node.span.end}));
+          at(node.span));
   return result(want, to);
 }
 

@@ -94,7 +94,7 @@ Operand Emitter::emit_dict(const Dict& node, Want want) {
       b_.effect(Op::MapAdd, {map, false}, key, value, at(node.keys[i]));
     } else {
       Operand value = expr(node.values[i]);
-      b_.effect(Op::MapUpdate, {map, false}, value, at(node.values[i]));
+      b_.effect(Op::MapUpdate, {map, false}, value, at(node.span));
     }
     b_.reset(map + 1);
   }

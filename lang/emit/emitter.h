@@ -75,6 +75,8 @@ class Emitter {
   InstructionSpan at(const Expr* expr) const { return {expr->span, {}}; }
   InstructionSpan at(Span span) const { return {span, {}}; }
   InstructionSpan at(Span whole, Span anchor) const { return {whole, anchor}; }
+  // Of operators and items a part is pointed at, as CPython 3.11 does.
+  InstructionSpan at_item(const Subscript& node) const { return at(node.span, {node.value->span.end, node.span.end}); }
 
   // ---- registers
   Reg local_register(uint32_t slot) const { return slot; }
@@ -233,6 +235,9 @@ class Emitter {
   void emit_handler(const ExceptHandler& handler, Reg exception, Reg previous, int range,
                     JumpLabel end);
   void emit_handler_body(const ExceptHandler& handler);
+  void emit_star_handlers(const Try& node, Reg exception, JumpLabel end);
+  void emit_star_handler(const ExceptHandler& handler, Reg rest, Reg raised);
+  void emit_star_body(const ExceptHandler& handler, Reg raised);
   void forget_handler_name(const ExceptHandler& handler);
   void emit_finally(const Try& node);
   // Restores what was handled before and goes on unwinding; the end of a handler that did not

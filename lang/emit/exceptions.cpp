@@ -120,7 +120,10 @@ void Emitter::emit_try_except(const Try& node) {
   statements(node.orelse);
   b_.jump(end, at(node.handlers[0]->span));
   b_.place(on_exception);
-  emit_handlers(node, exception, end);
+  if (node.is_star)
+    emit_star_handlers(node, exception, end);
+  else
+    emit_handlers(node, exception, end);
   b_.place(end);
   b_.reset(mark);
 }
@@ -194,6 +197,77 @@ void Emitter::emit_handler_body(const ExceptHandler& handler) {
   b_.allocate();
   forget_handler_name(handler);
   b_.effect(Op::Reraise, {second, true}, at(handler.span));
+  b_.reset(second);
+  b_.place(done);
+}
+
+// Each except* takes its part of the group and leaves the rest to the next; what they raise is collected,
+// and raised together with what none has taken. Only an error of a class's expression leaves before the end.
+void Emitter::emit_star_handlers(const Try& node, Reg exception, JumpLabel end) {
+  Reg previous = exception + 1;
+  Span span = node.handlers[0]->span;
+  b_.unary(Op::PushHandled, previous, {exception, false}, 0, at(span));
+  JumpLabel on_second = b_.make_label(), over = b_.make_label();
+  Reg second = b_.top();
+  size_t handling = b_.open_range(on_second, second, second);
+  Reg rest = b_.allocate(), raised = b_.allocate();
+  b_.move(rest, {exception, false}, at(span));
+  b_.emit(Op::BuildList, raised, raised, 0, at(span));
+  for (const ExceptHandler* handler : node.handlers) emit_star_handler(*handler, rest, raised);
+  b_.effect(Op::ListAppend, {raised, false}, {rest, true}, at(span));
+  b_.binary(Op::GatherRaised, rest, {exception, false}, {raised, true}, at(span));
+  b_.jump_if(Op::JumpIfNone, {rest, false}, over, at(span));
+  b_.close_range(handling);
+  b_.emit(Op::Clear, exception, 0, 0, at(span));
+  restore_and_reraise(rest, previous, span);
+  b_.place(over);
+  b_.emit(Op::Clear, exception, 0, 0, at(span));
+  b_.effect(Op::PopHandled, {previous, true}, at(span));
+  b_.jump(end, at(span));
+  b_.reset(second);
+  b_.place(on_second);
+  b_.allocate();
+  b_.emit(Op::Clear, exception, 0, 0, at(span));
+  restore_and_reraise(second, previous, span);
+  b_.reset(second);
+}
+
+void Emitter::emit_star_handler(const ExceptHandler& handler, Reg rest, Reg raised) {
+  Reg mark = b_.top();
+  JumpLabel next = b_.make_label();
+  InstructionSpan where = at(handler.type->span);
+  Operand type = expr(handler.type);
+  b_.reset(mark);
+  Reg match = b_.allocate();
+  b_.binary(Op::MatchGroup, match, {rest, false}, type, where);
+  b_.jump_if(Op::JumpIfNone, {match, false}, next, where);
+  if (handler.name.empty())
+    b_.emit(Op::Clear, match, 0, 0, where);
+  else
+    store_binding(handler.binding, handler.name, {match, true}, at(handler.name_span));
+  b_.reset(mark);
+  emit_star_body(handler, raised);
+  b_.place(next);
+  b_.reset(mark);
+}
+
+void Emitter::emit_star_body(const ExceptHandler& handler, Reg raised) {
+  InstructionSpan where = at(handler.span);
+  JumpLabel on_exception = b_.make_label(), done = b_.make_label();
+  Reg second = b_.top();
+  size_t range = b_.open_range(on_exception, second, second);
+  ControlBlock block{ControlBlock::Kind::Protected};
+  block.range = static_cast<int>(range);
+  blocks_.push_back(block);
+  statements(handler.body);
+  blocks_.pop_back();
+  b_.close_range(range);
+  if (!handler.name.empty()) forget_handler_name(handler);
+  b_.jump(done, where);
+  b_.place(on_exception);
+  b_.allocate();
+  if (!handler.name.empty()) forget_handler_name(handler);
+  b_.effect(Op::ListAppend, {raised, false}, {second, true}, where);
   b_.reset(second);
   b_.place(done);
 }

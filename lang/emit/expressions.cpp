@@ -185,13 +185,13 @@ Operand Emitter::emit_attribute(const Attribute& node, Want want) {
   Operand object = expr(node.value);
   Reg to = destination(want, mark);
   b_.unary(Op::LoadAttr, to, object, b_.site(SiteKind::Attribute, node.attr),
-           at(node.span, node.attr_span));
+           at(node.span));
   return result(want, to);
 }
 
 Operand Emitter::emit_subscript(const Subscript& node, Want want) {
   Reg mark = b_.top();
-  InstructionSpan where = at(node.span, {node.value->span.end, node.span.end});
+  InstructionSpan where = at_item(node);
   if (auto literal = fold(node.slice)) {
     uint32_t index = b_.constant(std::move(*literal));
     if (index <= 0xFFFF) {

@@ -109,9 +109,9 @@ void Emitter::emit_import(const Import& node) {
   for (const Alias* alias : node.names) {
     Reg module = b_.allocate();
     bool wants_leaf = !alias->asname.empty();
-    b_.emit(Op::ImportName, module, b_.name(alias->name), 0, at(alias->span), wants_leaf);
+    b_.emit(Op::ImportName, module, b_.name(alias->name), 0, at(node.span), wants_leaf);
     Identifier bound = wants_leaf ? alias->asname : alias->name.substr(0, alias->name.find('.'));
-    store_binding(alias->binding, bound, {module, true}, at(alias->span));
+    store_binding(alias->binding, bound, {module, true}, at(node.span));
     b_.reset(module);
   }
 }
@@ -121,13 +121,13 @@ void Emitter::emit_import_from(const ImportFrom& node) {
   b_.emit(Op::ImportName, module, b_.name(node.module), node.level, at(node.span), 1);
   for (const Alias* alias : node.names) {
     if (alias->name == "*") {
-      b_.effect(Op::ImportStar, {module, false}, at(alias->span));
+      b_.effect(Op::ImportStar, {module, false}, at(node.span));
       continue;
     }
     Reg value = b_.allocate();
-    b_.unary(Op::ImportFrom, value, {module, false}, b_.name(alias->name), at(alias->span));
+    b_.unary(Op::ImportFrom, value, {module, false}, b_.name(alias->name), at(node.span));
     Identifier bound = alias->asname.empty() ? alias->name : alias->asname;
-    store_binding(alias->binding, bound, {value, true}, at(alias->span));
+    store_binding(alias->binding, bound, {value, true}, at(node.span));
     b_.reset(value);
   }
   b_.emit(Op::Clear, module, 0, 0, at(node.span));

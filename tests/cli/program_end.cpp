@@ -34,6 +34,46 @@ TEST_CASE("threads end, then what atexit has, the last registered first") {
   CHECK(left.exit_code == 5);
 }
 
+// As CPython's own report: lines that a message has of its own stand without a margin.
+TEST_CASE("an exception group that nobody catches is shown in boxes") {
+  const auto ended = tenscript({"-c", "group = ExceptionGroup('inner', [KeyError('k')])\n"
+                                      "group.add_note('note\\nof two lines')\n"
+                                      "try:\n"
+                                      "    raise ExceptionGroup('two\\nlines', [ValueError(1), group])\n"
+                                      "except* ValueError:\n"
+                                      "    raise OSError('new')"});
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.err ==
+        "  | ExceptionGroup:  (2 sub-exceptions)\n"
+        "  +-+---------------- 1 ----------------\n"
+        "    | Exception Group Traceback (most recent call last):\n"
+        "    |   File \"<string>\", line 4, in <module>\n"
+        "    |     raise ExceptionGroup('two\\nlines', [ValueError(1), group])\n"
+        "    | ExceptionGroup: two\nlines (1 sub-exception)\n"
+        "    +-+---------------- 1 ----------------\n"
+        "      | ValueError: 1\n"
+        "      +------------------------------------\n"
+        "    | \n"
+        "    | During handling of the above exception, another exception occurred:\n"
+        "    | \n"
+        "    | Traceback (most recent call last):\n"
+        "    |   File \"<string>\", line 6, in <module>\n"
+        "    |     raise OSError('new')\n"
+        "    | OSError: new\n"
+        "    +---------------- 2 ----------------\n"
+        "    | Exception Group Traceback (most recent call last):\n"
+        "    |   File \"<string>\", line 4, in <module>\n"
+        "    |     raise ExceptionGroup('two\\nlines', [ValueError(1), group])\n"
+        "    | ExceptionGroup: two\nlines (1 sub-exception)\n"
+        "    +-+---------------- 1 ----------------\n"
+        "      | ExceptionGroup: inner (1 sub-exception)\n"
+        "      | note\n"
+        "      | of two lines\n"
+        "      +-+---------------- 1 ----------------\n"
+        "        | KeyError: 'k'\n"
+        "        +------------------------------------\n");
+}
+
 TEST_CASE("what fails at the end is told and changes no exit code") {
   const auto ended = tenscript({"-c", "import atexit, threading\n"
                                       "atexit.register(print, 'later')\n"

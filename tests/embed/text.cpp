@@ -17,13 +17,14 @@ constexpr const char* kWalk = R"(
 def walk(text):
     more = text * 3 + 'xyz'
     assert len([c for c in more]) == len(more) and more[::-1][:3] == 'zyx'
-    assert ''.join(c for c in more).encode().decode() == more
+    bytes = ''.join(c for c in more).encode('utf-8', 'surrogateescape')
+    assert bytes.decode('utf-8', 'surrogateescape') == more
     return text
 )";
 
 }  // namespace
 
-TEST_CASE("bytes of the system that are no text become U+FFFD") {
+TEST_CASE("bytes of the system that are no text become halves of surrogate pairs") {
   tsc::test::TemporaryFolder folder;
   std::ofstream(folder.path() + "/a\xff\xfe" "b") << "";
   ::setenv("TENSCRIPT_TEST_BYTES", "x\xc3", 1);
@@ -37,10 +38,26 @@ TEST_CASE("bytes of the system that are no text become U+FFFD") {
   engine.set("folder", engine.value(folder.path()));
   engine.run_source(
       "import os, sys\n"
-      "assert [walk(a) for a in sys.argv] == ['\\ufffd', '\\ufffd\\ufffd\\ufffd', 'café']\n"
-      "assert walk(os.environ['TENSCRIPT_TEST_BYTES']) == 'x\\ufffd'\n"
-      "assert [walk(n) for n in os.listdir(folder)] == ['a\\ufffd\\ufffdb']\n"
-      "assert len({walk(n): 1 for n in os.listdir(folder) + ['a\\ufffd\\ufffdb']}) == 1\n");
+      "assert [walk(a) for a in sys.argv] == ['\\udcf0\\udc9f', '\\udced\\udca0\\udc80', 'café']\n"
+      "assert walk(os.environ['TENSCRIPT_TEST_BYTES']) == 'x\\udcc3'\n"
+      "assert [walk(n) for n in os.listdir(folder)] == ['a\\udcff\\udcfeb']\n"
+      "assert len({walk(n): 1 for n in os.listdir(folder) + ['a\\udcff\\udcfeb']}) == 1\n"
+      "path = os.path.join(folder, os.listdir(folder)[0])\n"
+      "with open(path, 'w') as file: file.write('found')\n"
+      "assert open(path).read() == 'found' and os.path.getsize(path) == 5 and os.path.isfile(path)\n"
+      "os.rename(path, path + '\\udc80')\n"
+      "assert os.listdir(folder) == ['a\\udcff\\udcfeb\\udc80'] and not os.path.exists(path)\n"
+      "os.environ['TENSCRIPT_TEST_BYTES'] += '\\udcaf'\n");
+  CHECK(std::string(::getenv("TENSCRIPT_TEST_BYTES")) == "x\xc3\xaf");
+}
+
+TEST_CASE("halves of surrogate pairs do not leave as UTF-8") {
+  Engine engine;
+  engine.run_source("half = 'a\\ud800b'\nwhole = half.replace('\\ud800', '')");
+  CHECK(engine.get("whole").as<std::string>() == "ab");
+  CHECK_THROWS_WITH(engine.get("half").as<std::string>(), Catch::Contains("half of a surrogate pair"));
+  CHECK_THROWS_WITH(engine.run_source("raise ValueError(half)"), Catch::Contains("ValueError: a\\ud800b"));
+  CHECK_THROWS_WITH(engine.value("\xed\xa0\x80"), Catch::Contains("no UTF-8 from byte 0"));
 }
 
 TEST_CASE("names and messages of the host that are no text do no harm") {

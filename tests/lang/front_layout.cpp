@@ -71,7 +71,6 @@ TEST_CASE("what the language leaves out is named") {
   CHECK(faults("def f():\n  await x\n") == Faults{"2:3 E0401"});
   CHECK(faults("type X = int\n") == Faults{"1:1 E0403"});
   CHECK(faults("def f[T](x): pass\nclass A[T]: pass\n") == Faults{"1:6 E0405", "2:8 E0405"});
-  CHECK(faults("try:\n  x\nexcept* E:\n  y\n") == Faults{"3:7 E0404"});
 }
 
 TEST_CASE("a prompt knows when to ask for more") {

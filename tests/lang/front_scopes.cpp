@@ -190,6 +190,10 @@ TEST_CASE("statements out of place") {
   CHECK(faults("def f():\n  from m import *\n") == Faults{"2:3 E0605"});
   CHECK(faults("def f():\n  [(yield) for x in y]\n") == Faults{"2:5 E0606"});
   CHECK(faults("try: x\nexcept: y\nexcept A: z\n") == Faults{"2:1 E0607"});
+  CHECK(faults("try: x\nexcept* A: break\nexcept* B: return\n") == Faults{"2:12 E0614", "3:12 E0614"});
+  CHECK(faults("for x in y:\n  try: x\n  except* A: continue\n  else: break\n") == Faults{"3:14 E0614"});
+  CHECK(faults("try: x\nexcept* A:\n  for b in c: break\n") == Faults{});
+  CHECK(faults("try: x\nexcept* A: y\nexcept B: z\n") == Faults{"3:1 E0311"});
   CHECK(faults("match x:\n  case _: pass\n  case 1: pass\n") == Faults{"2:8 E0608"});
   CHECK(faults("match x:\n  case a | 1: pass\n") == Faults{"2:8 E0608"});
   CHECK(faults("match x:\n  case [a] | [b]: pass\n") == Faults{"2:14 E0609"});

@@ -57,7 +57,8 @@ TEST_CASE("strings") {
   CHECK(expression("'\\d'") == "Constant(value='\\\\d')");
   CHECK(expression("'''a\r\nb\rc'''") == "Constant(value='a\\nb\\nc')");
   CHECK(faults("x = '\\x4'") == Faults{"1:6 E0106"});
-  CHECK(faults("x = '\\ud800'") == Faults{"1:6 E0106"});
+  CHECK(expression("'\\ud800'") == "Constant(value='\\xed\\xa0\\x80')");
+  CHECK(faults("x = '\\U00110000'") == Faults{"1:6 E0106"});
   CHECK(faults("x = 'a' b'b'") == Faults{"1:9 E0310"});
   CHECK(faults("x = b'\xC3\xA9'") == Faults{"1:7 E0107"});
   CHECK(faults("x = 'abc\ny = 1\n") == Faults{"1:5 E0103"});

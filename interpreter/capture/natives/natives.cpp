@@ -346,8 +346,14 @@ Av call_super(Capture& capture, Arguments& arguments) {
     if (!start) break_here(BreakReason::unknown_call, "super()");
     super->start = Local<Type>(start);
     super->self = arguments.positional[1];
+    const Av& self = super->self;
+    const auto* type = self.is_constant() && is_kind(self.value, Kind::Type) ? cast<Type>(self.value) : nullptr;
+    const Type* own = capture.attributes().type_of_av(self);
+    if (!(own && own->is_subtype_of(start)) && !(type && type->is_subtype_of(start)))
+      break_here(BreakReason::raises, "TypeError: super");
     return Av::of(super);
   }
+  if (!arguments.positional.empty()) break_here(BreakReason::unknown_call, "super()");
   Av cell = capture.frames().class_cell();
   if (!cell.is_constant() || !is_kind(cell.value, Kind::Type))
     break_here(BreakReason::unknown_call, "super()");

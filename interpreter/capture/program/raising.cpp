@@ -44,6 +44,8 @@ bool Raising::is_handled() const {
 }
 
 Av Raising::make_exception(Type* type, const CallArguments& arguments) {
+  // A group looks at its exceptions, and some classes become another by them.
+  if (type->is_subtype_of(vm_.exceptions().BaseExceptionGroup)) return Av();
   const Local<StrObject> constructor = intern(vm_, "__new__");
   for (StrObject* name : {vm_.names().init.get(), constructor.get()})
     if (const Value* method = attributes_.class_attribute(type, name, nullptr); method && !is_kind(*method, Kind::NativeFunction))

@@ -282,7 +282,8 @@ constexpr lang::Op kRefused[] = {
     lang::Op::LoadNameOrFree, lang::Op::StoreName, lang::Op::DeleteName, lang::Op::LoadNamespace,
     lang::Op::DeleteAttr, lang::Op::SetUpdate, lang::Op::MakeClass, lang::Op::KeepAnnotations,
     lang::Op::MakeClassEx, lang::Op::LoadAssertionError, lang::Op::GetYieldFromIter,
-    lang::Op::YieldFrom, lang::Op::ImportStar, lang::Op::PrintExpr,
+    lang::Op::YieldFrom, lang::Op::ImportStar, lang::Op::PrintExpr, lang::Op::MatchGroup,
+    lang::Op::GatherRaised,
 };
 static_assert(std::size(kRows) + kObjectSteps + kMatchSteps + std::size(kRefused) == lang::kOpCount,
               "each instruction is captured by a row of one of the tables, or refused here");

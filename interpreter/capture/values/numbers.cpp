@@ -467,12 +467,12 @@ bool Numbers::is_plain_data(const Value& v) const {
   if (!v.is_object()) return true;
   switch (v.object()->kind) {
     case Kind::Str:
+    case Kind::Complex:
     case Kind::Bytes: return !(v.object()->type->type_flags & kScriptClass);
     case Kind::Tuple:
       for (const Value& item : cast<TupleObject>(v)->span())
         if (!is_plain_data(item)) return false;
       return true;
-    case Kind::Complex:
     case Kind::BigInt: return true;
     case Kind::Native: return v.object()->type == tensor_state_.dtype_type;
     case Kind::Type:

@@ -1,0 +1,64 @@
+#pragma once
+// Days of the calendar and lengths of time: the objects of datetime that C++ computes with. Knows numbers of days.
+// Must not know: the methods of the types. Keeps: a Duration is normalized, as Python's timedelta: seconds from 0 to
+// 86399, microseconds from 0 to 999999, and days carry the sign.
+#include <cstdint>
+
+#include "interpreter/builtins/builtins.h"
+
+namespace tsc::interp {
+
+using Wide = __int128;  // microseconds of the longest timedelta do not fit into 64 bits
+
+inline constexpr int64_t kDay = 86'400'000'000;  // microseconds
+inline constexpr int64_t kMostDays = 999'999'999, kLastOrdinal = 3'652'059;
+
+struct Duration : Instance {
+  int32_t days = 0, seconds = 0, microseconds = 0;
+  Duration() : Instance(Kind::Native) {}
+  Wide total() const { return Wide{days} * kDay + int64_t{seconds} * 1'000'000 + microseconds; }
+};
+
+// Of a date; and of a datetime, which has a time of the day and a zone (None: naive).
+struct Moment : Instance {
+  int16_t year = 1;
+  uint8_t month = 1, day = 1, hour = 0, minute = 0, second = 0, fold = 0;
+  int32_t microsecond = 0;
+  Value zone;
+  Moment() : Instance(Kind::Native) {}
+};
+
+struct Day {
+  int64_t year, month, day;
+};
+int64_t ordinal_of(const Day& day);  // 1 is the first of January of year 1
+Day day_of_ordinal(int64_t ordinal);
+int64_t days_in_month(int64_t year, int64_t month);
+
+// The native types of a Vm.
+struct CalendarTypes {
+  Type *timedelta = nullptr, *date = nullptr, *datetime = nullptr;
+};
+CalendarTypes& calendar_types(Vm& vm);
+inline bool is_of(const Value& v, const Type* native) {
+  return v.is_object() && v.object()->kind == Kind::Native &&
+         (v.object()->type == native || v.object()->type->is_subtype_of(native));
+}
+
+// A timedelta; OverflowError beyond 999,999,999 days.
+Value make_duration(Vm& vm, Wide microseconds, Type* type = nullptr);
+Type* make_timedelta_type(Vm& vm);
+void make_moment_types(Vm& vm, CalendarTypes& types);
+Duration* duration_of(const Value& v);
+
+// The arguments of a constructor, as CPython's own parser takes them: in the order of `names`, Undefined where absent.
+struct CallNames {
+  std::span<const char* const> names;
+  uint32_t required;
+  uint32_t positional;
+  bool is_new = false;  // messages name it __new__()
+};
+void bind_names(Vm& vm, const CallNames& what, const Args& args, std::span<Value> out);
+int64_t c_int(Vm& vm, const Value& v);  // of an argument: OverflowError beyond 32 bits
+
+}  // namespace tsc::interp

@@ -1,44 +1,117 @@
-// Module `_fft`: the discrete Fourier transform (runtime/fft) of pairs of numbers; torch.fft is
-// written over it. Keeps: nothing is recorded for gradients.
+// Module `_fft`: the discrete Fourier transform (runtime/fft) of the lines of a tensor; torch.fft is written over it. Keeps:
+// every transform is computed in float64 and rounded once; nothing is recorded for gradients.
 #include "runtime/fft/fft.h"
 
-#include <span>
+#include <algorithm>
+#include <vector>
 
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/device/device.h"
 #include "runtime/fft/stages.h"
+#include "runtime/kernels/lines.h"
+#include "runtime/kernels/typed.h"
 
 namespace tsc::interp {
 namespace {
 
-// transform(x, inverse): along the last axis but one of a contiguous float64 tensor, whose last
-// axis has the real and the imaginary part. Not scaled.
-Value transform(Vm& vm, Args& args) {
-  const Tensor& x = expect_tensor(vm, args[0], "x")->tensor;
-  const int64_t rank = x.rank();
-  if (x.dtype() != DType::F64 || !x.is_contiguous() || rank < 2 || x.size(rank - 1) != 2 ||
-      x.size(rank - 2) < 1)
-    raise_type_error(vm, "'x' must be contiguous pairs of float64");
-  if (x.is_meta()) return make_tensor(vm, Tensor::meta(DType::F64, x.sizes())).take();
-  const bool inverse = truth(vm, args[1]);
-  const int64_t length = x.size(rank - 2), count = x.numel() / (2 * length);
-  Tensor out = Tensor::empty(DType::F64, x.sizes());
-  if (count == 0) return make_tensor(vm, std::move(out)).take();
-  const fft::Plan plan(length);
-  const auto* from = x.data_as<fft::Complex>();
-  auto* to = out.data_as<fft::Complex>();
-  const double nanoseconds = 4.0 * static_cast<double>(length);
-  const int64_t grain = (grain_for(nanoseconds) + fft::kSide - 1) / fft::kSide * fft::kSide;
-  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
-    plan.transform(from + begin * length, to + begin * length, end - begin, inverse);
+// What is made of each line. It is cut off, or extended with zeros, to `points` numbers; a `hermitian` one is the half whose
+// conjugates follow. `count` results stand in the line of the result, zeros behind the last point.
+struct LineTransform {
+  int64_t points, count;
+  bool hermitian, inverse;
+  double factor;
+};
+
+fft::Complex wide(float x) { return {x, 0}; }
+fft::Complex wide(double x) { return {x, 0}; }
+template <class T>
+fft::Complex wide(Complex<T> x) {
+  return {x.re, x.im};
+}
+
+template <class T>
+void put(T* to, fft::Complex x) {
+  if constexpr (kIsComplex<T>) {
+    using Part = decltype(to->re);
+    *to = {static_cast<Part>(x.real()), static_cast<Part>(x.imag())};
+  } else {
+    *to = static_cast<T>(x.real());
+  }
+}
+
+template <class T>
+void take_line(const LineTransform& line, const T* from, int64_t length, int64_t step, fft::Complex* to) {
+  const int64_t own = line.hermitian ? line.points / 2 + 1 : line.points, given = std::min(length, own);
+  for (int64_t i = 0; i < given; ++i) to[i] = wide(from[i * step]);
+  std::fill(to + given, to + own, fft::Complex(0));
+  for (int64_t i = own; i < line.points; ++i) to[i] = std::conj(to[line.points - i]);
+}
+
+template <class T>
+void give_line(const LineTransform& line, const fft::Complex* from, T* to, int64_t step) {
+  const int64_t made = std::min(line.count, line.points);
+  for (int64_t i = 0; i < made; ++i) put(to + i * step, {from[i].real() * line.factor, from[i].imag() * line.factor});
+  for (int64_t i = made; i < line.count; ++i) put(to + i * step, fft::Complex(0));
+}
+
+// A thread takes as many lines as are transformed side by side.
+template <class From, class To>
+void transform_lines(const LineTransform& line, const From* x, To* out, const Lines& lines) {
+  const fft::Plan plan(line.points);
+  const int64_t all = lines.outer * lines.inner, blocks = (all + fft::kSide - 1) / fft::kSide;
+  const double nanoseconds = 8.0 * fft::kSide * static_cast<double>(line.points + line.count) + 1;
+  parallel_for(blocks, grain_for(nanoseconds), [&](int64_t begin, int64_t end) {
+    std::vector<fft::Complex> before(static_cast<size_t>(fft::kSide * line.points)), after(before.size());
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * fft::kSide, some = std::min<int64_t>(fft::kSide, all - first);
+      for (int64_t i = 0; i < some; ++i) {
+        const int64_t number = first + i, outer = number / lines.inner, inner = number % lines.inner;
+        take_line(line, x + outer * lines.length * lines.inner + inner, lines.length, lines.inner, before.data() + i * line.points);
+      }
+      plan.transform(before.data(), after.data(), some, line.inverse);
+      for (int64_t i = 0; i < some; ++i) {
+        const int64_t number = first + i, outer = number / lines.inner, inner = number % lines.inner;
+        give_line(line, after.data() + i * line.points, out + outer * line.count * lines.inner + inner, lines.inner);
+      }
+    }
   });
+}
+
+// Calls visit.operator()<T>() for float32, float64 and their complex numbers.
+template <class Visit>
+void visit_numbers(DType dtype, Visit&& visit) {
+  if (dtype == DType::F32) visit.template operator()<float>();
+  else if (dtype == DType::F64) visit.template operator()<double>();
+  else if (dtype == DType::C64) visit.template operator()<Complex<float>>();
+  else visit.template operator()<Complex<double>>();
+}
+
+// lines(x, dim, points, count, hermitian, inverse, factor, dtype): the transforms along an axis of a contiguous tensor, times a
+// factor; of a real dtype are their real parts.
+Value lines(Vm& vm, Args& args) {
+  const Tensor x = expect_tensor(vm, args[0], "x")->tensor;
+  const int64_t axis = to_index(vm, args[1], "dim");
+  LineTransform line{to_index(vm, args[2], "points"), to_index(vm, args[3], "count"), truth(vm, args[4]), truth(vm, args[5]), 0};
+  line.factor = to_double(vm, args[6], "factor");
+  const DType dtype = expect_dtype(vm, args[7], "dtype");
+  const auto fits = [](DType one) { return one == DType::F32 || one == DType::F64 || one == DType::C64 || one == DType::C128; };
+  if (!fits(x.dtype()) || !fits(dtype) || !x.is_contiguous() || axis < 0 || axis >= x.rank() || line.points < 1 || line.count < 0)
+    raise_type_error(vm, "'x' must be contiguous, of float32, float64 or complex numbers of such parts");
+  Sizes sizes = x.sizes();
+  sizes[axis] = line.count;
+  if (x.is_meta()) return make_tensor(vm, Tensor::meta(dtype, sizes)).take();
+  Tensor out = Tensor::empty(dtype, sizes);
+  if (out.numel() > 0)
+    visit_numbers(x.dtype(), [&]<class From>() {
+      visit_numbers(dtype, [&]<class To>() { transform_lines(line, x.data_as<From>(), out.data_as<To>(), Lines(x.sizes(), axis)); });
+    });
   return make_tensor(vm, std::move(out)).take();
 }
 
 Local<ModuleObject> make_fft(Vm& vm) {
   ModuleBuilder module(vm, "_fft");
-  module.function("transform", "x, inverse", transform);
+  module.function("lines", "x, dim, points, count, hermitian, inverse, factor, dtype", lines);
   return module.finish();
 }
 

@@ -239,9 +239,46 @@ void for_lines(const Tensor& out, const Tensor& index, int64_t axis, Write write
                });
 }
 
+// The places along the axis where an index is one vector of them that the other axes repeat, all of them whole: then
+// whole rows are written. Undefined where it is not.
+Tensor vector_of_places(const Tensor& index, const Tensor& x, int64_t axis) {
+  for (int64_t k = 0; k < index.rank(); ++k)
+    if (k != axis && (index.size(k) != x.size(k) || (index.size(k) > 1 && index.stride(k) != 0))) return {};
+  return contiguous(Tensor(index.storage(), index.dtype(), {index.size(axis)}, {index.stride(axis)}, index.offset()));
+}
+
+// scatter of whole rows. A thread takes bytes of the inner axes of one outer index: no two share a place.
+Tensor write_rows(const OpCall& call, const Tensor& places) {
+  const Tensor values = contiguous(call.tensors[2]);
+  check_bounds(call, places);
+  Tensor out = copy_of(call.tensors[0]);
+  constexpr int64_t kBytes = 1024;
+  const Lines around(out.sizes(), call.attributes.axes[0]);
+  const int64_t row = around.inner * dtype_size(out.dtype()), picks = places.numel(), tiles = (row + kBytes - 1) / kBytes;
+  const int64_t* at = places.data_as<int64_t>();
+  const double cost = (0.1 * static_cast<double>(std::min(row, kBytes)) + kMoveNanoseconds) * static_cast<double>(picks);
+  parallel_for(around.outer * tiles, grain_for(cost + 1), [&](int64_t begin, int64_t end) {
+    for (int64_t work = begin; work < end; ++work) {
+      const int64_t outer = work / tiles, first = work % tiles * kBytes, count = std::min(kBytes, row - first);
+      std::byte* to = out.data() + outer * around.length * row + first;
+      const std::byte* from = values.data() + outer * picks * row + first;
+      for (int64_t pick = 0; pick < picks; ++pick) std::memcpy(to + at[pick] * row, from + pick * row, count);
+    }
+  });
+  return out;
+}
+
 Tensor run_scatter(const OpCall& call) {
   infer_dtype(call);
   infer_sizes(call);
+  if (call.tensors[1].rank() > 1 && call.tensors[1].numel() > 0) {
+    const Tensor places = vector_of_places(call.tensors[1], call.tensors[0], call.attributes.axes[0]);
+    if (places.defined() && call.op == Op::scatter) return write_rows(call, places);
+    if (places.defined()) {
+      const Tensor operands[] = {call.tensors[0], places, call.tensors[2]};
+      return run_index_add({Op::index_add, operands, {}, call.attributes});
+    }
+  }
   Tensor index = contiguous(call.tensors[1]), values = contiguous(call.tensors[2]);
   check_bounds(call, index);
   Tensor out = copy_of(call.tensors[0]);

@@ -1,0 +1,54 @@
+#pragma once
+// Loops of functions that the library also writes as several primitives, without the rows between them: what runs where
+// nothing is compiled. Each gives the bits of those primitives. Knows raw contiguous memory of float or double; shapes,
+// checks and gradients are the library's work (module `_fused`).
+#include <cstdint>
+
+#include "runtime/device/device.h"
+
+namespace tsc {
+
+// A bag: rows of a table, each times its factor where there are factors; rows numbered `padding` are left out.
+template <class T>
+struct Bag {
+  const T* table;
+  int64_t columns;
+  const int64_t* rows;
+  int64_t count;
+  const T* factors;  // null: none
+  int64_t padding;   // negative: none
+};
+
+template <class T>
+struct FusedLoops {
+  // The sum of a bag's rows: in the canonical order of a reduction (runtime/kernels/reduce.h), or one after the other.
+  void (*bag_sum)(T* out, const Bag<T>& bag, bool canonical);
+  // The largest elements of a bag's rows and the number of the row that each is from; -1 where no row counts.
+  void (*bag_largest)(T* out, int64_t* from, const Bag<T>& bag);
+  // sums[rows[i]] += gradient times its factor, for every row of the bag that counts, in `width` columns.
+  void (*bag_spread)(T* sums, const T* gradient, const Bag<T>& bag, int64_t width);
+  // The products of a gradient with each of a bag's rows, as sums in canonical order; 0 for a row that does not count.
+  void (*bag_products)(T* out, const T* gradient, const Bag<T>& bag);
+  // The loss of one row of multilabel_margin_loss before its mean, and the slopes of the scores. `classes` end at the
+  // first -1. `other` has room for the row.
+  T (*margins)(const T* scores, const int64_t* classes, int64_t count, T* other, T* slopes);
+  // The distances between row x and `count` rows y, and their sums of squares in canonical order.
+  void (*distances)(T* out, const T* x, const T* y, int64_t count, int64_t columns);
+  // Adds the gradient of such distances in `width` columns: to x in order, and its opposite to each y.
+  void (*distance_slopes)(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count,
+                          int64_t columns, int64_t width);
+};
+
+struct FusedTable {
+  FusedLoops<float> f32;
+  FusedLoops<double> f64;
+  template <class T>
+  const FusedLoops<T>& of() const {
+    if constexpr (sizeof(T) == 4) return f32;
+    else return f64;
+  }
+};
+
+const FusedTable& fused_loops(Isa isa);
+
+}  // namespace tsc

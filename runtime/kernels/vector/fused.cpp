@@ -1,0 +1,190 @@
+// The loops of runtime/kernels/fused.h. A sum in canonical order keeps 64 lanes, as reduce.cpp does; elements that are not
+// there add nothing to theirs.
+#include "runtime/kernels/fused.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/kernels/reduce.h"
+#include "runtime/kernels/scalar_ops.h"
+
+namespace tsc::TSC_ISA {
+namespace {
+
+constexpr int64_t kTile = 64;  // columns of a bag at a time: their lanes are 16 or 32 KiB
+
+template <class T>
+TSC_INLINE void add_row(T* sums, const T* row, int64_t width) {
+  for (int64_t j = 0; j < width; ++j) sums[j] += row[j];
+}
+
+template <class T>
+TSC_INLINE void add_row(T* sums, const T* row, T factor, int64_t width) {
+  for (int64_t j = 0; j < width; ++j) sums[j] += row[j] * factor;
+}
+
+// Rows [begin, end) of a tile of columns into `lanes` lanes.
+template <class T>
+TSC_INLINE void add_rows(T* lanes, int64_t lane_count, const Bag<T>& bag, int64_t first, int64_t width, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    if (bag.rows[i] == bag.padding) continue;
+    T* lane = lanes + (i - begin) % lane_count * kTile;
+    const T* row = bag.table + bag.rows[i] * bag.columns + first;
+    if (bag.factors) width == kTile ? add_row(lane, row, bag.factors[i], kTile) : add_row(lane, row, bag.factors[i], width);
+    else width == kTile ? add_row(lane, row, kTile) : add_row(lane, row, width);
+  }
+}
+
+template <class T>
+void bag_sum(T* out, const Bag<T>& bag, bool canonical) {
+  alignas(64) T lanes[kReduceLanes * kTile];
+  for (int64_t first = 0; first < bag.columns; first += kTile) {
+    const int64_t width = std::min(kTile, bag.columns - first), chunk = canonical ? kReduceChunk : bag.count;
+    std::fill_n(out + first, width, T(0));
+    for (int64_t begin = 0; begin < bag.count; begin += chunk) {
+      const int64_t end = std::min(bag.count, begin + chunk);
+      const auto filled = static_cast<uint64_t>(canonical ? std::min(kReduceLanes, end - begin) : 1);
+      const auto used = static_cast<int64_t>(std::bit_ceil(filled));
+      std::fill_n(lanes, used * kTile, T(0));
+      add_rows(lanes, canonical ? kReduceLanes : 1, bag, first, width, begin, end);
+      for (int64_t half = used / 2; half > 0; half /= 2) add_row(lanes, lanes + half * kTile, half * kTile);
+      begin == 0 ? static_cast<void>(std::copy_n(lanes, width, out + first)) : add_row(out + first, lanes, width);
+    }
+  }
+}
+
+template <class T>
+void bag_largest(T* out, int64_t* from, const Bag<T>& bag) {
+  std::fill_n(from, bag.columns, int64_t{-1});
+  std::fill_n(out, bag.columns, T(0));
+  for (int64_t i = 0; i < bag.count; ++i) {
+    const int64_t number = bag.rows[i];
+    if (number == bag.padding) continue;
+    const T* row = bag.table + number * bag.columns;
+    for (int64_t j = 0; j < bag.columns; ++j) {
+      const T value = row[j], best = out[j];
+      const bool takes = (from[j] < 0) | (value > best) | ((value != value) & (best == best));
+      out[j] = takes ? value : best;
+      from[j] = takes ? number : from[j];
+    }
+  }
+}
+
+template <class T>
+void bag_spread(T* sums, const T* gradient, const Bag<T>& bag, int64_t width) {
+  for (int64_t i = 0; i < bag.count; ++i) {
+    if (bag.rows[i] == bag.padding) continue;
+    T* row = sums + bag.rows[i] * bag.columns;
+    if (bag.factors) add_row(row, gradient, bag.factors[i], width);
+    else add_row(row, gradient, width);
+  }
+}
+
+// Lane 0 takes in the others, the farther half first.
+template <class T>
+TSC_INLINE T joined(T* lanes, int64_t used) {
+  for (int64_t half = used / 2; half > 0; half /= 2) add_row(lanes, lanes + half, half);
+  return lanes[0];
+}
+
+// Adds the margins of a class against the scores from `begin` on to lanes that turn with them, and counts those above 0.
+template <class T>
+TSC_INLINE T add_margins(T* lanes, T start, const T* scores, const T* other, T* slopes, int64_t count) {
+  T above = 0;
+  for (int64_t j = 0; j < count; ++j) {
+    const T margin = start + scores[j];
+    const T counts = (other[j] != 0) & (margin > 0) ? T(1) : T(0);
+    lanes[j] += counts != 0 ? margin : T(0);
+    slopes[j] += counts;
+    above += counts;
+  }
+  return above;
+}
+
+template <class T>
+T margins(const T* scores, const int64_t* classes, int64_t count, T* other, T* slopes) {
+  std::fill_n(other, count, T(1));
+  std::fill_n(slopes, count, T(0));
+  int64_t named = 0;
+  for (; named < count && classes[named] != -1; ++named) other[classes[named]] = 0;
+  T lanes[kReduceLanes] = {}, total = 0;
+  int64_t place = 0;  // of the element in the row of all pairs
+  for (int64_t y = 0; y < named; ++y) {
+    const T start = T(1) - scores[classes[y]];
+    T above = 0;
+    for (int64_t j = 0; j < count;) {
+      const int64_t lane = place % kReduceLanes, step = std::min(kReduceLanes - lane, count - j);
+      above += add_margins(lanes + lane, start, scores + j, other + j, slopes + j, step);
+      j += step;
+      place += step;
+      if (place % kReduceChunk == 0) {
+        total += joined(lanes, kReduceLanes);
+        std::fill_n(lanes, kReduceLanes, T(0));
+      }
+    }
+    slopes[classes[y]] -= above;
+  }
+  return total + joined(lanes, kReduceLanes);
+}
+
+// The sum of term(k) for k < columns, in canonical order.
+template <class T, class Term>
+TSC_INLINE T canonical_sum(int64_t columns, Term term) {
+  T total = 0;
+  for (int64_t begin = 0; begin < columns; begin += kReduceChunk) {
+    const int64_t end = std::min(columns, begin + kReduceChunk);
+    alignas(64) T lanes[kReduceLanes] = {};
+    int64_t k = begin;
+    for (; k + kReduceLanes <= end; k += kReduceLanes)
+      for (int64_t l = 0; l < kReduceLanes; ++l) lanes[l] += term(k + l);
+    for (int64_t l = 0; k < end; ++k, ++l) lanes[l] += term(k);
+    for (int64_t l = 0; l < 32; ++l) lanes[l] += lanes[l + 32];
+    for (int64_t l = 0; l < 16; ++l) lanes[l] += lanes[l + 16];
+    for (int64_t l = 0; l < 8; ++l) lanes[l] += lanes[l + 8];
+    for (int64_t l = 0; l < 4; ++l) lanes[l] += lanes[l + 4];
+    const T sum = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+    total = begin == 0 ? sum : total + sum;
+  }
+  return total;
+}
+
+template <class T>
+void bag_products(T* out, const T* gradient, const Bag<T>& bag) {
+  for (int64_t i = 0; i < bag.count; ++i) {
+    const T* row = bag.table + bag.rows[i] * bag.columns;
+    out[i] = bag.rows[i] == bag.padding ? T(0) : canonical_sum<T>(bag.columns, [=](int64_t k) { return gradient[k] * row[k]; });
+  }
+}
+
+template <class T>
+void distances(T* out, const T* x, const T* y, int64_t count, int64_t columns) {
+  for (int64_t i = 0; i < count; ++i, y += columns)
+    out[i] = scalar::sqrt(canonical_sum<T>(columns, [=](int64_t k) {
+      const T apart = x[k] - y[k];
+      return apart * apart;
+    }));
+}
+
+template <class T>
+void distance_slopes(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count, int64_t columns,
+                     int64_t width) {
+  for (int64_t i = 0; i < count; ++i, y += columns, dy += columns) {
+    const T slope = distance[i] == 0 ? T(0) : gradient[i] / (distance[i] + distance[i]);
+    for (int64_t k = 0; k < width; ++k) {
+      const T part = slope * (x[k] - y[k]), both = part + part;
+      dx[k] += both;
+      dy[k] += -both;
+    }
+  }
+}
+
+template <class T>
+FusedLoops<T> loops() {
+  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>};
+}
+
+}  // namespace
+
+FusedTable make_fused_table() { return {loops<float>(), loops<double>()}; }
+
+}  // namespace tsc::TSC_ISA

@@ -55,6 +55,28 @@ void give_line(const LineTransform& line, const fft::Complex* from, T* to, int64
   for (int64_t i = made; i < line.count; ++i) put(to + i * step, fft::Complex(0));
 }
 
+// kSide lines at once: they go into numbers side by side and come out of them as they are converted.
+template <class From, class To>
+void transform_side(const fft::Plan& plan, const LineTransform& line, const From* const* from, int64_t length, To* const* to,
+                    int64_t step, double* before, double* after) {
+  const fft::Stages& loops = fft::stages(current_device().isa);
+  const auto is_double = [](auto x) { return sizeof(x) == (kIsComplex<decltype(x)> ? 16 : 8); };
+  const int64_t own = line.hermitian ? line.points / 2 + 1 : line.points, given = std::min(length, own);
+  constexpr int64_t kNumber = 2 * fft::kSide;
+  loops.take_lines[is_double(From{})][kIsComplex<From>](reinterpret_cast<const void* const*>(from), given, step, before);
+  std::fill(before + given * kNumber, before + own * kNumber, 0.0);
+  for (int64_t i = own; i < line.points; ++i)
+    for (int64_t l = 0; l < kNumber; ++l) {
+      const double x = before[(line.points - i) * kNumber + l];
+      before[i * kNumber + l] = l < fft::kSide ? x : -x;
+    }
+  plan.transform_side_by_side(before, after, line.inverse);
+  const int64_t made = std::min(line.count, line.points);
+  loops.give_lines[is_double(To{})][kIsComplex<To>](after, made, step, line.factor, reinterpret_cast<void* const*>(to));
+  for (int64_t i = made; i < line.count; ++i)
+    for (int l = 0; l < fft::kSide; ++l) put(to[l] + i * step, fft::Complex(0));
+}
+
 // A thread takes as many lines as are transformed side by side.
 template <class From, class To>
 void transform_lines(const LineTransform& line, const From* x, To* out, const Lines& lines) {
@@ -65,15 +87,21 @@ void transform_lines(const LineTransform& line, const From* x, To* out, const Li
     std::vector<fft::Complex> before(static_cast<size_t>(fft::kSide * line.points)), after(before.size());
     for (int64_t block = begin; block < end; ++block) {
       const int64_t first = block * fft::kSide, some = std::min<int64_t>(fft::kSide, all - first);
+      const From* from[fft::kSide];
+      To* to[fft::kSide];
       for (int64_t i = 0; i < some; ++i) {
         const int64_t number = first + i, outer = number / lines.inner, inner = number % lines.inner;
-        take_line(line, x + outer * lines.length * lines.inner + inner, lines.length, lines.inner, before.data() + i * line.points);
+        from[i] = x + outer * lines.length * lines.inner + inner;
+        to[i] = out + outer * line.count * lines.inner + inner;
       }
+      if (some == fft::kSide && plan.runs_side_by_side()) {
+        transform_side(plan, line, from, lines.length, to, lines.inner, reinterpret_cast<double*>(before.data()),
+                       reinterpret_cast<double*>(after.data()));
+        continue;
+      }
+      for (int64_t i = 0; i < some; ++i) take_line(line, from[i], lines.length, lines.inner, before.data() + i * line.points);
       plan.transform(before.data(), after.data(), some, line.inverse);
-      for (int64_t i = 0; i < some; ++i) {
-        const int64_t number = first + i, outer = number / lines.inner, inner = number % lines.inner;
-        give_line(line, after.data() + i * line.points, out + outer * line.count * lines.inner + inner, lines.inner);
-      }
+      for (int64_t i = 0; i < some; ++i) give_line(line, after.data() + i * line.points, to[i], lines.inner);
     }
   });
 }

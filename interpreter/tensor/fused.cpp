@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/kernels/lines.h"
+#include "runtime/kernels/strided.h"
 #include "runtime/kernels/typed.h"
 
 namespace tsc::interp {
@@ -336,6 +338,52 @@ Value first_places(Vm& vm, Args& args) {
   return make_tensor(vm, std::move(out)).take();
 }
 
+template <bool kLargest, class C>
+C extreme_of(C a, C b) {
+  if (a != a) return a;
+  if (b != b) return b;
+  return kLargest ? (b > a ? b : a) : (b < a ? b : a);
+}
+
+// extremes_at(x, index, src, dim, largest, include_self): x with the largest or smallest of what src has for each place.
+Value extremes_at(Vm& vm, Args& args) {
+  const Tensor x = given(vm, args[0], "x"), index = given(vm, args[1], "index", DType::I64), src = given(vm, args[2], "src", x.dtype());
+  const int64_t axis = to_index(vm, args[3], "dim");
+  const bool largest = truth(vm, args[4]), include_self = truth(vm, args[5]);
+  if (axis < 0 || axis >= x.rank() || index.rank() != x.rank() || src.sizes() != index.sizes() || is_complex(x.dtype()) ||
+      !all_within(index, 0, x.size(axis)))
+    return Value::none();
+  for (int64_t k = 0; k < x.rank(); ++k)
+    if (k != axis && index.size(k) > x.size(k)) return Value::none();
+  TensorObject* operands[] = {expect_tensor(vm, args[0], "x")};
+  const Tensor out = run_eager(vm, Op::copy, operands, {}, {}).first->tensor;
+  std::vector<uint8_t> touched(include_self ? 0 : static_cast<size_t>(out.numel()));
+  const Lines around(index.sizes(), axis);
+  Sizes line_sizes = index.sizes();
+  line_sizes[axis] = 1;
+  const StridedMap map(line_sizes, out.strides(), 1);  // offsets in elements
+  const int64_t step = out.stride(axis);
+  visit_ordered_dtype(out.dtype(), [&]<class S>() {
+    S* result = out.data_as<S>();
+    const auto take = [&](int64_t to, int64_t from) {
+      const auto value = load_element(src.data_as<S>() + from), before = load_element(result + to);
+      const bool first = !include_self && !std::exchange(touched[static_cast<size_t>(to)], 1);
+      store_element(result + to, first ? value : largest ? extreme_of<true>(before, value) : extreme_of<false>(before, value));
+    };
+    parallel_for(around.outer * around.inner, grain_for(2.0 * static_cast<double>(around.length) + 1), [&](int64_t begin, int64_t end) {
+      StridedWalk walk(map, begin);
+      for (int64_t line = begin; line < end; ++line, walk.next()) {
+        const int64_t start = line / around.inner * around.length * around.inner + line % around.inner;
+        for (int64_t i = 0; i < around.length; ++i) {
+          const int64_t element = start + i * around.inner;
+          take(walk.offset() + index.data_as<int64_t>()[element] * step, element);
+        }
+      }
+    });
+  });
+  return make_tensor(vm, out).take();
+}
+
 Local<ModuleObject> make_fused(Vm& vm) {
   ModuleBuilder module(vm, "_fused");
   module.function("bags", "table, rows, starts, factors, padding, canonical", bags)
@@ -346,6 +394,7 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("distances", "x", distances)
       .function("distance_slopes", "gradient, distances, x", distance_slopes)
       .function("searchsorted", "sequence, values, right", searchsorted)
+      .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)
       .function("first_places", "x, count, largest", first_places);
   return module.finish();
 }

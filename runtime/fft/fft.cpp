@@ -182,6 +182,10 @@ Plan::Plan(int64_t length) : length_(length) {
 
 Plan::~Plan() = default;
 
+void Plan::transform_side_by_side(const double* in, double* out, bool inverse) const {
+  roots_->run(in, kSide, out, length_, 1, 0, inverse, 1);
+}
+
 void Plan::transform(const Complex* in, Complex* out, int64_t count, bool inverse) const {
   const int64_t room = roots_ && count >= kSide ? length_ : 0;
   Numbers before(kSide, room), after(kSide, room);

@@ -18,18 +18,23 @@ bool takes_over(C value, C best) {
   return (kLargest ? value >= best : value <= best) || value != value;
 }
 
-template <bool kLargest, class S>
-void run_line(const S* x, S* values, int64_t* places, int64_t length) {
-  auto best = load_element(x);
-  int64_t place = 0;
-  for (int64_t i = 0; i < length; ++i) {
-    const auto value = load_element(x + i);
-    const bool next = takes_over<kLargest>(value, best);
-    best = next ? value : best;
-    place = next ? i : place;
-    values[i] = narrow<S>(best);
-    places[i] = place;
-  }
+// `kCount` lines one behind the other: each waits for its own last step only.
+template <bool kLargest, int kCount, class S>
+void run_in_step(const S* x, S* values, int64_t* places, int64_t length) {
+  decltype(load_element(x)) best[kCount];
+  int64_t place[kCount] = {};
+  for (int line = 0; line < kCount; ++line) best[line] = load_element(x + line * length);
+  for (int64_t i = 0; i < length; ++i)
+#pragma GCC unroll 4
+    for (int line = 0; line < kCount; ++line) {
+      const int64_t at = line * length + i;
+      const auto value = load_element(x + at);
+      const bool next = takes_over<kLargest>(value, best[line]);
+      best[line] = next ? value : best[line];
+      place[line] = next ? i : place[line];
+      values[at] = narrow<S>(best[line]);
+      places[at] = place[line];
+    }
 }
 
 // Lines side by side, `width` of them, whose elements are `step` apart.
@@ -54,10 +59,17 @@ void run_lines(const Lines& lines, const S* x, S* values, int64_t* places) {
   const int64_t tiles = (lines.inner + kColumns - 1) / kColumns;
   const double cost = kNanoseconds * static_cast<double>(lines.length * std::min(lines.inner, kColumns)) + 1;
   parallel_for(lines.outer * tiles, grain_for(cost), [&](int64_t begin, int64_t end) {
+    constexpr int kTogether = 4;
     for (int64_t work = begin; work < end; ++work) {
+      if (lines.inner == 1 && end - work >= kTogether) {
+        const int64_t at = work * lines.length;
+        run_in_step<kLargest, kTogether>(x + at, values + at, places + at, lines.length);
+        work += kTogether - 1;
+        continue;
+      }
       const int64_t first = work % tiles * kColumns, at = work / tiles * lines.length * lines.inner + first;
       if (lines.inner == 1)
-        run_line<kLargest>(x + at, values + at, places + at, lines.length);
+        run_in_step<kLargest, 1>(x + at, values + at, places + at, lines.length);
       else
         run_columns<kLargest>(x + at, values + at, places + at, lines.length, lines.inner, std::min(kColumns, lines.inner - first));
     }

@@ -128,8 +128,36 @@ void give_side(const double* x, int64_t n, Complex* const* out) {
     }
 }
 
+template <class T, int kParts>
+void take_lines(const void* const* in, int64_t n, int64_t stride, double* x) {
+  const T* from[kSide];
+  for (int l = 0; l < kSide; ++l) from[l] = static_cast<const T*>(in[l]);
+  for (int64_t k = 0; k < n; ++k, x += 2 * kSide)
+#pragma GCC unroll 8
+    for (int l = 0; l < kSide; ++l) {
+      x[l] = from[l][kParts * k * stride];
+      x[kSide + l] = kParts == 2 ? static_cast<double>(from[l][kParts * k * stride + kParts - 1]) : 0;
+    }
+}
+
+template <class T, int kParts>
+void give_lines(const double* x, int64_t n, int64_t stride, double factor, void* const* out) {
+  T* to[kSide];
+  for (int l = 0; l < kSide; ++l) to[l] = static_cast<T*>(out[l]);
+  for (int64_t k = 0; k < n; ++k, x += 2 * kSide)
+#pragma GCC unroll 8
+    for (int l = 0; l < kSide; ++l) {
+      to[l][kParts * k * stride] = static_cast<T>(x[l] * factor);
+      if (kParts == 2) to[l][kParts * k * stride + kParts - 1] = static_cast<T>(x[kSide + l] * factor);
+    }
+}
+
 }  // namespace
 
-Stages make_stages() { return {join<1>, join<kSide>, multiply<1>, multiply<kSide>, take_side, give_side}; }
+Stages make_stages() {
+  return {{{take_lines<float, 1>, take_lines<float, 2>}, {take_lines<double, 1>, take_lines<double, 2>}},
+          {{give_lines<float, 1>, give_lines<float, 2>}, {give_lines<double, 1>, give_lines<double, 2>}},
+          join<1>, join<kSide>, multiply<1>, multiply<kSide>, take_side, give_side};
+}
 
 }  // namespace tsc::fft::TSC_ISA

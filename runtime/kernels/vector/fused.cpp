@@ -23,12 +23,12 @@ TSC_INLINE void add_row(T* sums, const T* row, T factor, int64_t width) {
   for (int64_t j = 0; j < width; ++j) sums[j] += row[j] * factor;
 }
 
-// Rows [begin, end) of a tile of columns into `lanes` lanes.
+// Rows [begin, end) of a tile of columns into `lane_count` lanes, a power of two.
 template <class T>
 TSC_INLINE void add_rows(T* lanes, int64_t lane_count, const Bag<T>& bag, int64_t first, int64_t width, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) {
     if (bag.rows[i] == bag.padding) continue;
-    T* lane = lanes + (i - begin) % lane_count * kTile;
+    T* lane = lanes + ((i - begin) & (lane_count - 1)) * kTile;
     const T* row = bag.table + bag.rows[i] * bag.columns + first;
     if (bag.factors) width == kTile ? add_row(lane, row, bag.factors[i], kTile) : add_row(lane, row, bag.factors[i], width);
     else width == kTile ? add_row(lane, row, kTile) : add_row(lane, row, width);

@@ -10,6 +10,7 @@
 
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/native_math.h"
+#include "interpreter/tensor/recurrence.h"
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/kernels/typed.h"
@@ -394,6 +395,7 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("distances", "x", distances)
       .function("distance_slopes", "gradient, distances, x", distance_slopes)
       .function("searchsorted", "sequence, values, right", searchsorted)
+      .function("recurrence", "cell, gates, weight, bias, h, c, backwards", recurrence)
       .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)
       .function("first_places", "x, count, largest", first_places);
   return module.finish();

@@ -19,6 +19,21 @@ struct Bag {
   int64_t padding;   // negative: none
 };
 
+// Cells of recurrent layers, by their gates: i, f, g, o of an LSTM; r, z, n of a GRU.
+enum class Cell : uint8_t { Tanh, Relu, Lstm, Gru };
+inline constexpr int64_t gates_of(Cell cell) { return cell == Cell::Lstm ? 4 : cell == Cell::Gru ? 3 : 1; }
+
+// One row of a batch at one time. `given` is what the input gives to the gates, `own` what the state gives, to which `bias` is
+// added where there is one; its memory is used up. `c` and `new_c` are the LSTM's.
+template <class T>
+struct CellRow {
+  const T* given;
+  T* own;
+  const T *bias, *h, *c;
+  T *new_h, *new_c;
+  int64_t width;
+};
+
 template <class T>
 struct FusedLoops {
   // The sum of a bag's rows: in the canonical order of a reduction (runtime/kernels/reduce.h), or one after the other.
@@ -37,6 +52,7 @@ struct FusedLoops {
   // Adds the gradient of such distances in `width` columns: to x in order, and its opposite to each y.
   void (*distance_slopes)(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count,
                           int64_t columns, int64_t width);
+  void (*cell)(Cell cell, const CellRow<T>& row);
 };
 
 struct FusedTable {

@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/scalar_ops.h"
+#include "runtime/kernels/scalar_math.h"
 
 namespace tsc::TSC_ISA {
 namespace {
@@ -179,8 +180,57 @@ void distance_slopes(T* dx, T* dy, const T* gradient, const T* distance, const T
 }
 
 template <class T>
+[[gnu::flatten]] void sigmoid_row(T* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    ScalarMachine<T> machine;
+    x[i] = scalar_math::sigmoid(machine, x[i]);
+  }
+}
+template <class T>
+[[gnu::flatten]] void tanh_row(T* out, const T* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    ScalarMachine<T> machine;
+    out[i] = scalar_math::tanh(machine, x[i]);
+  }
+}
+
+template <class T>
+void lstm_row(const CellRow<T>& row) {
+  const int64_t n = row.width;
+  T *i = row.own, *f = i + n, *g = f + n, *o = g + n;
+  sigmoid_row(i, 2 * n);
+  tanh_row(g, g, n);
+  sigmoid_row(o, n);
+  for (int64_t k = 0; k < n; ++k) row.new_c[k] = f[k] * row.c[k] + i[k] * g[k];
+  tanh_row(g, row.new_c, n);
+  for (int64_t k = 0; k < n; ++k) row.new_h[k] = o[k] * g[k];
+}
+
+template <class T>
+void gru_row(const CellRow<T>& row) {
+  const int64_t n = row.width;
+  T *r = row.own, *z = r + n, *own = z + n;
+  for (int64_t k = 0; k < 2 * n; ++k) r[k] = row.given[k] + r[k];
+  sigmoid_row(r, 2 * n);
+  for (int64_t k = 0; k < n; ++k) own[k] = row.given[2 * n + k] + r[k] * own[k];
+  tanh_row(own, own, n);
+  for (int64_t k = 0; k < n; ++k) row.new_h[k] = (T(1) - z[k]) * own[k] + z[k] * row.h[k];
+}
+
+template <class T>
+void cell_row(Cell cell, const CellRow<T>& row) {
+  const int64_t n = gates_of(cell) * row.width;
+  if (row.bias) add_row(row.own, row.bias, n);
+  if (cell == Cell::Gru) return gru_row(row);
+  for (int64_t k = 0; k < n; ++k) row.own[k] = row.given[k] + row.own[k];
+  if (cell == Cell::Lstm) return lstm_row(row);
+  if (cell == Cell::Tanh) return tanh_row(row.new_h, row.own, n);
+  for (int64_t k = 0; k < n; ++k) row.new_h[k] = scalar::maximum(row.own[k], T(0));
+}
+
+template <class T>
 FusedLoops<T> loops() {
-  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>};
+  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>};
 }
 
 }  // namespace

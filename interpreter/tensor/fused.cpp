@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/fused_functions.h"
 #include "interpreter/tensor/native_math.h"
-#include "interpreter/tensor/recurrence.h"
 #include "runtime/kernels/lines.h"
 #include "runtime/kernels/strided.h"
 #include "runtime/kernels/typed.h"
@@ -396,6 +396,8 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("distance_slopes", "gradient, distances, x", distance_slopes)
       .function("searchsorted", "sequence, values, right", searchsorted)
       .function("recurrence", "cell, gates, weight, bias, h, c, backwards", recurrence)
+      .function("ctc_losses", "logarithms, targets, times, counts, blank", ctc_losses)
+      .function("sampled", "x, grid, border, aligned", sampled)
       .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)
       .function("first_places", "x, count, largest", first_places);
   return module.finish();

@@ -1,5 +1,5 @@
 // Module `_fused`'s recurrent layers: the loop over time of nn.LSTM, nn.GRU and nn.RNN.
-#include "interpreter/tensor/recurrence.h"
+#include "interpreter/tensor/fused_functions.h"
 
 #include <algorithm>
 #include <vector>

@@ -34,6 +34,26 @@ struct CellRow {
   int64_t width;
 };
 
+// The loss of one sequence of ctc_loss: the logarithms of all paths through its states, each of which has a class. A state
+// that `skips` may also follow the last but one.
+template <class T>
+struct PathLoss {
+  const T* logarithms;  // of all classes at the first time
+  int64_t stride;       // to those of the next
+  int64_t times, states;
+  const int64_t* classes;
+  const bool* skips;
+  int64_t work() const { return 7 * states + 2; }  // elements
+};
+
+// The four elements around each place in a plane: where they lie, -1 outside, and their weights.
+template <class T>
+struct PlaneCorners {
+  int64_t places;
+  const int64_t* at[4];
+  const T* weights[4];
+};
+
 template <class T>
 struct FusedLoops {
   // The sum of a bag's rows: in the canonical order of a reduction (runtime/kernels/reduce.h), or one after the other.
@@ -53,6 +73,8 @@ struct FusedLoops {
   void (*distance_slopes)(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count,
                           int64_t columns, int64_t width);
   void (*cell)(Cell cell, const CellRow<T>& row);
+  T (*path_loss)(const PathLoss<T>& loss, T* work);
+  void (*corners)(T* out, const T* plane, const PlaneCorners<T>& corners);
 };
 
 struct FusedTable {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "runtime/kernels/reduce.h"
 #include "runtime/kernels/scalar_ops.h"
@@ -229,8 +230,79 @@ void cell_row(Cell cell, const CellRow<T>& row) {
 }
 
 template <class T>
+[[gnu::flatten]] void exp_row(T* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    ScalarMachine<T> machine;
+    x[i] = scalar_math::exp(machine, x[i]);
+  }
+}
+template <class T>
+[[gnu::flatten]] void log_row(T* x, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    ScalarMachine<T> machine;
+    x[i] = scalar_math::log(machine, x[i]);
+  }
+}
+
+// out = log(exp(a) + exp(b) + exp(c)), -inf where all are; `terms` has room for three rows. Without c for two.
+template <class T>
+void add_logarithms(T* out, const T* a, const T* b, const T* c, T* terms, T* top, int64_t n) {
+  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  for (int64_t i = 0; i < n; ++i) {
+    T most = scalar::maximum(a[i], b[i]);
+    if (c) most = scalar::maximum(most, c[i]);
+    most = most == kLowest ? T(0) : most;
+    top[i] = most;
+    terms[i] = a[i] - most;
+    terms[n + i] = b[i] - most;
+    if (c) terms[2 * n + i] = c[i] - most;
+  }
+  exp_row(terms, (c ? 3 : 2) * n);
+  for (int64_t i = 0; i < n; ++i) {
+    const T total = c ? terms[i] + terms[n + i] + terms[2 * n + i] : terms[i] + terms[n + i];
+    terms[n + i] = total;
+    terms[i] = total == 0 ? T(1) : total;
+  }
+  log_row(terms, n);
+  for (int64_t i = 0; i < n; ++i) out[i] = terms[n + i] == 0 ? kLowest : terms[i] + top[i];
+}
+
+template <class T>
+T path_loss(const PathLoss<T>& loss, T* work) {
+  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  const int64_t n = loss.states;
+  T *alpha = work + 2, *before = alpha + n, *skipped = before + n, *terms = skipped + n, *top = terms + 3 * n;
+  std::fill_n(work, n + 2, kLowest);
+  if (loss.times == 0) alpha[0] = 0;
+  for (int64_t s = 0; loss.times > 0 && s < std::min<int64_t>(n, 2); ++s) alpha[s] = loss.logarithms[loss.classes[s]];
+  for (int64_t t = 1; t < loss.times; ++t) {
+    const T* now = loss.logarithms + t * loss.stride;
+    for (int64_t s = 0; s < n; ++s) skipped[s] = loss.skips[s] ? alpha[s - 2] : kLowest;
+    std::copy_n(alpha - 1, n, before);
+    add_logarithms(alpha, alpha, before, skipped, terms, top, n);
+    for (int64_t s = 0; s < n; ++s) alpha[s] += now[loss.classes[s]];
+  }
+  T last = alpha[n - 1], other = n > 1 ? alpha[n - 2] : kLowest, total, two[2], one;
+  add_logarithms<T>(&total, &last, &other, nullptr, two, &one, 1);
+  return -total + T(0);
+}
+
+template <class T>
+void corners(T* out, const T* plane, const PlaneCorners<T>& corners) {
+  for (int64_t p = 0; p < corners.places; ++p) {
+    T total = 0;
+    for (int corner = 0; corner < 4; ++corner) {
+      const int64_t at = corners.at[corner][p];
+      const T term = (at < 0 ? T(0) : plane[at]) * corners.weights[corner][p];
+      total = corner == 0 ? term : total + term;
+    }
+    out[p] = total;
+  }
+}
+
+template <class T>
 FusedLoops<T> loops() {
-  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>};
+  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, path_loss<T>, corners<T>};
 }
 
 }  // namespace

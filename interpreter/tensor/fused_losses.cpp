@@ -1,0 +1,144 @@
+// Module `_fused`'s ctc_loss and grid_sample.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/fused_functions.h"
+#include "runtime/kernels/fused.h"
+
+namespace tsc::interp {
+namespace {
+
+bool is_given(const Tensor& x, DType dtype, int64_t rank) { return x.is_contiguous() && !x.is_meta() && x.dtype() == dtype && x.rank() == rank; }
+
+// The states of a sequence: a blank before, between and after its targets.
+struct States {
+  std::vector<int64_t> classes;
+  std::unique_ptr<bool[]> skips;
+
+  States(const int64_t* targets, int64_t count, int64_t blank)
+      : classes(static_cast<size_t>(2 * count + 1), blank), skips(std::make_unique<bool[]>(classes.size())) {
+    for (int64_t i = 0; i < count; ++i) {
+      classes[static_cast<size_t>(2 * i + 1)] = targets[i];
+      skips[static_cast<size_t>(2 * i + 1)] = i == 0 || targets[i] != targets[i - 1];
+    }
+  }
+};
+
+template <class T>
+void path_losses(const Tensor& x, const Tensor& targets, const int64_t* times, const int64_t* counts, int64_t blank, T* out) {
+  const int64_t batch = x.size(1), classes = x.size(2), longest = targets.size(1);
+  const auto loss = fused_loops(current_device().isa).of<T>().path_loss;
+  parallel_for(batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const States states(targets.data_as<int64_t>() + b * longest, counts[b], blank);
+      const PathLoss<T> path{x.data_as<T>() + b * classes, batch * classes, times[b], static_cast<int64_t>(states.classes.size()),
+                             states.classes.data(), states.skips.get()};
+      std::vector<T> work(static_cast<size_t>(path.work()));
+      out[b] = loss(path, work.data());
+    }
+  });
+}
+
+// What lies around each place of a grid in a plane, as the library's chain has it.
+template <class T>
+struct Corners {
+  std::array<std::vector<int64_t>, 4> at;
+  std::array<std::vector<T>, 4> weights;
+
+  explicit Corners(int64_t places) {
+    for (auto& one : at) one.resize(static_cast<size_t>(places));
+    for (auto& one : weights) one.resize(static_cast<size_t>(places));
+  }
+
+  static T place_of(T x, T size, bool border, bool aligned) {
+    x = aligned ? (x + T(1)) / T(2) * (size - T(1)) : ((x + T(1)) * size - T(1)) / T(2);
+    if (!border) return x;
+    x = x != x || x > T(0) ? x : T(0);
+    return x != x || x < size - T(1) ? x : size - T(1);
+  }
+
+  void find(const T* grid, int64_t height, int64_t width, bool border, bool aligned) {
+    const T sizes[2] = {static_cast<T>(height), static_cast<T>(width)};
+    for (size_t p = 0; p < at[0].size(); ++p) {
+      T low[2], part[2][2];
+      for (int d = 0; d < 2; ++d) {
+        const T place = place_of(grid[2 * p + 1 - d], sizes[d], border, aligned);
+        low[d] = std::floor(place);
+        part[d][0] = low[d] + T(1) - place;
+        part[d][1] = place - low[d];
+      }
+      for (size_t corner = 0; corner < 4; ++corner) {
+        const size_t down = corner >> 1, right = corner & 1;
+        const T y = down ? low[0] + T(1) : low[0], x = right ? low[1] + T(1) : low[1];
+        const bool inside = y >= 0 && y <= sizes[0] - 1 && x >= 0 && x <= sizes[1] - 1;
+        at[corner][p] = inside ? static_cast<int64_t>(y) * width + static_cast<int64_t>(x) : -1;
+        weights[corner][p] = part[0][down] * part[1][right];
+      }
+    }
+  }
+
+  PlaneCorners<T> view() const {
+    PlaneCorners<T> all{static_cast<int64_t>(at[0].size()), {}, {}};
+    for (size_t corner = 0; corner < 4; ++corner) all.at[corner] = at[corner].data(), all.weights[corner] = weights[corner].data();
+    return all;
+  }
+};
+
+template <class T>
+void sample_planes(const Tensor& x, const Tensor& grid, bool border, bool aligned, T* out) {
+  const int64_t channels = x.size(1), height = x.size(2), width = x.size(3), places = grid.size(1) * grid.size(2);
+  const auto sample = fused_loops(current_device().isa).of<T>().corners;
+  parallel_for(x.size(0), grain_for(4.0 * static_cast<double>(places * channels) + 1), [&](int64_t begin, int64_t end) {
+    Corners<T> corners(places);
+    for (int64_t b = begin; b < end; ++b) {
+      corners.find(grid.data_as<T>() + b * places * 2, height, width, border, aligned);
+      const PlaneCorners<T> all = corners.view();
+      for (int64_t plane = b * channels; plane < (b + 1) * channels; ++plane)
+        sample(out + plane * places, x.data_as<T>() + plane * height * width, all);
+    }
+  });
+}
+
+}  // namespace
+
+Value ctc_losses(Vm& vm, Args& args) {
+  const Tensor &x = expect_tensor(vm, args[0], "logarithms")->tensor, &targets = expect_tensor(vm, args[1], "targets")->tensor;
+  const Tensor &times = expect_tensor(vm, args[2], "times")->tensor, &counts = expect_tensor(vm, args[3], "counts")->tensor;
+  const int64_t blank = to_index(vm, args[4], "blank");
+  const DType dtype = x.dtype();
+  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(x, dtype, 3) || !is_given(targets, DType::I64, 2) ||
+      !is_given(times, DType::I64, 1) || !is_given(counts, DType::I64, 1))
+    return Value::none();
+  const int64_t batch = x.size(1), longest = targets.size(1);
+  if (targets.size(0) != batch || times.numel() != batch || counts.numel() != batch || blank < 0 || blank >= x.size(2)) return Value::none();
+  for (int64_t b = 0; b < batch; ++b) {
+    const int64_t count = counts.data_as<int64_t>()[b], time = times.data_as<int64_t>()[b];
+    if (count < 0 || count > longest || time < 0 || time > x.size(0)) return Value::none();
+    const int64_t* of = targets.data_as<int64_t>() + b * longest;
+    if (!std::all_of(of, of + count, [&](int64_t one) { return one >= 0 && one < x.size(2); })) return Value::none();
+  }
+  const Tensor out = Tensor::empty(dtype, {batch});
+  const int64_t *time = times.data_as<int64_t>(), *count = counts.data_as<int64_t>();
+  if (dtype == DType::F32) path_losses<float>(x, targets, time, count, blank, out.data_as<float>());
+  else path_losses<double>(x, targets, time, count, blank, out.data_as<double>());
+  return make_tensor(vm, out).take();
+}
+
+Value sampled(Vm& vm, Args& args) {
+  const Tensor &x = expect_tensor(vm, args[0], "x")->tensor, &grid = expect_tensor(vm, args[1], "grid")->tensor;
+  const DType dtype = x.dtype();
+  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(x, dtype, 4) || !is_given(grid, dtype, 4) ||
+      grid.size(0) != x.size(0) || grid.size(3) != 2 || x.size(2) < 1 || x.size(3) < 1)
+    return Value::none();
+  const Tensor out = Tensor::empty(dtype, {x.size(0), x.size(1), grid.size(1), grid.size(2)});
+  const bool border = truth(vm, args[2]), aligned = truth(vm, args[3]);
+  if (dtype == DType::F32) sample_planes<float>(x, grid, border, aligned, out.data_as<float>());
+  else sample_planes<double>(x, grid, border, aligned, out.data_as<double>());
+  return make_tensor(vm, out).take();
+}
+
+}  // namespace tsc::interp

@@ -40,71 +40,104 @@ void put(T* to, fft::Complex x) {
   }
 }
 
-template <class T>
-void take_line(const LineTransform& line, const T* from, int64_t length, int64_t step, fft::Complex* to) {
-  const int64_t own = line.hermitian ? line.points / 2 + 1 : line.points, given = std::min(length, own);
-  for (int64_t i = 0; i < given; ++i) to[i] = wide(from[i * step]);
-  std::fill(to + given, to + own, fft::Complex(0));
-  for (int64_t i = own; i < line.points; ++i) to[i] = std::conj(to[line.points - i]);
-}
-
-template <class T>
-void give_line(const LineTransform& line, const fft::Complex* from, T* to, int64_t step) {
-  const int64_t made = std::min(line.count, line.points);
-  for (int64_t i = 0; i < made; ++i) put(to + i * step, {from[i].real() * line.factor, from[i].imag() * line.factor});
-  for (int64_t i = made; i < line.count; ++i) put(to + i * step, fft::Complex(0));
-}
-
-// kSide lines at once: they go into numbers side by side and come out of them as they are converted.
+// The transforms of one call. Real lines of an even length are transformed as complex ones of half of it.
 template <class From, class To>
-void transform_side(const fft::Plan& plan, const LineTransform& line, const From* const* from, int64_t length, To* const* to,
-                    int64_t step, double* before, double* after) {
-  const fft::Stages& loops = fft::stages(current_device().isa);
-  const auto is_double = [](auto x) { return sizeof(x) == (kIsComplex<decltype(x)> ? 16 : 8); };
-  const int64_t own = line.hermitian ? line.points / 2 + 1 : line.points, given = std::min(length, own);
-  constexpr int64_t kNumber = 2 * fft::kSide;
-  loops.take_lines[is_double(From{})][kIsComplex<From>](reinterpret_cast<const void* const*>(from), given, step, before);
-  std::fill(before + given * kNumber, before + own * kNumber, 0.0);
-  for (int64_t i = own; i < line.points; ++i)
-    for (int64_t l = 0; l < kNumber; ++l) {
-      const double x = before[(line.points - i) * kNumber + l];
-      before[i * kNumber + l] = l < fft::kSide ? x : -x;
-    }
-  plan.transform_side_by_side(before, after, line.inverse);
-  const int64_t made = std::min(line.count, line.points);
-  loops.give_lines[is_double(To{})][kIsComplex<To>](after, made, step, line.factor, reinterpret_cast<void* const*>(to));
-  for (int64_t i = made; i < line.count; ++i)
-    for (int l = 0; l < fft::kSide; ++l) put(to[l] + i * step, fft::Complex(0));
-}
+class LineTransforms {
+ public:
+  LineTransforms(const LineTransform& line, const Lines& lines)
+      : line_(line), lines_(lines), halved_(!kIsComplex<From> && !line.hermitian && line.points % 2 == 0 && line.points >= 4),
+        loops_(fft::stages(current_device().isa)), plan_(halved_ ? line.points / 2 : line.points) {
+    if (halved_) roots_ = fft::roots_of_unity(line.points, plan_.length() / 2 + 1);
+  }
 
-// A thread takes as many lines as are transformed side by side.
-template <class From, class To>
-void transform_lines(const LineTransform& line, const From* x, To* out, const Lines& lines) {
-  const fft::Plan plan(line.points);
-  const int64_t all = lines.outer * lines.inner, blocks = (all + fft::kSide - 1) / fft::kSide;
-  const double nanoseconds = 8.0 * fft::kSide * static_cast<double>(line.points + line.count) + 1;
-  parallel_for(blocks, grain_for(nanoseconds), [&](int64_t begin, int64_t end) {
-    std::vector<fft::Complex> before(static_cast<size_t>(fft::kSide * line.points)), after(before.size());
-    for (int64_t block = begin; block < end; ++block) {
-      const int64_t first = block * fft::kSide, some = std::min<int64_t>(fft::kSide, all - first);
-      const From* from[fft::kSide];
-      To* to[fft::kSide];
-      for (int64_t i = 0; i < some; ++i) {
-        const int64_t number = first + i, outer = number / lines.inner, inner = number % lines.inner;
-        from[i] = x + outer * lines.length * lines.inner + inner;
-        to[i] = out + outer * line.count * lines.inner + inner;
+  // A thread takes as many lines as are transformed side by side.
+  void run(const From* x, To* out) const {
+    const int64_t all = lines_.outer * lines_.inner, blocks = (all + fft::kSide - 1) / fft::kSide;
+    const double nanoseconds = 8.0 * fft::kSide * static_cast<double>(line_.points + line_.count) + 1;
+    parallel_for(blocks, grain_for(nanoseconds), [&](int64_t begin, int64_t end) {
+      std::vector<fft::Complex> before(static_cast<size_t>(fft::kSide * line_.points)), after(before.size());
+      auto *first = reinterpret_cast<double*>(before.data()), *second = reinterpret_cast<double*>(after.data());
+      for (int64_t block = begin; block < end; ++block) {
+        const int64_t number = block * fft::kSide, some = std::min<int64_t>(fft::kSide, all - number);
+        const void* from[fft::kSide];
+        void* to[fft::kSide];
+        for (int64_t i = 0; i < some; ++i) {
+          const int64_t outer = (number + i) / lines_.inner, inner = (number + i) % lines_.inner;
+          from[i] = x + outer * lines_.length * lines_.inner + inner;
+          to[i] = out + outer * line_.count * lines_.inner + inner;
+        }
+        if (some == fft::kSide && plan_.runs_side_by_side()) run_some<fft::kSide>(from, to, first, second);
+        else
+          for (int64_t i = 0; i < some; ++i) run_some<1>(from + i, to + i, first, second);
       }
-      if (some == fft::kSide && plan.runs_side_by_side()) {
-        transform_side(plan, line, from, lines.length, to, lines.inner, reinterpret_cast<double*>(before.data()),
-                       reinterpret_cast<double*>(after.data()));
-        continue;
+    });
+  }
+
+ private:
+  static constexpr bool kFromDouble = sizeof(From) == (kIsComplex<From> ? 16 : 8), kToDouble = sizeof(To) == (kIsComplex<To> ? 16 : 8);
+
+  // kLanes lines, side by side where these are kSide (stages.h).
+  template <int kLanes>
+  void run_some(const void* const* from, void* const* to, double* before, double* after) const {
+    take<kLanes>(from, before);
+    if constexpr (kLanes == 1)
+      plan_.transform(reinterpret_cast<const fft::Complex*>(before), reinterpret_cast<fft::Complex*>(after), 1, !halved_ && line_.inverse);
+    else
+      plan_.transform_side_by_side(before, after, !halved_ && line_.inverse);
+    if (!halved_) return give<kLanes>(after, to);
+    (kLanes == 1 ? loops_.unpack : loops_.unpack_side)(before, after, roots_.data(), plan_.length(), line_.inverse);
+    conjugate<kLanes>(before, plan_.length() + 1, std::min(line_.count, line_.points));
+    give<kLanes>(before, to);
+  }
+
+  // The numbers from the first on, as far as the last, are the conjugates of those from the other end.
+  template <int kLanes>
+  void conjugate(double* x, int64_t first, int64_t last) const {
+    for (int64_t i = first; i < last; ++i)
+      for (int l = 0; l < 2 * kLanes; ++l) {
+        const double other = x[(line_.points - i) * 2 * kLanes + l];
+        x[i * 2 * kLanes + l] = l < kLanes ? other : -other;
       }
-      for (int64_t i = 0; i < some; ++i) take_line(line, from[i], lines.length, lines.inner, before.data() + i * line.points);
-      plan.transform(before.data(), after.data(), some, line.inverse);
-      for (int64_t i = 0; i < some; ++i) give_line(line, after.data() + i * line.points, to[i], lines.inner);
+  }
+
+  template <int kLanes>
+  void take(const void* const* from, double* to) const {
+    const int64_t own = line_.hermitian ? line_.points / 2 + 1 : line_.points, given = std::min(lines_.length, own);
+    if (halved_) {
+      // Number i is the real part of number i / 2 where it is even, else the imaginary one.
+      for (int64_t i = 0; i < line_.points; ++i)
+        for (int l = 0; l < kLanes; ++l)
+          to[i * kLanes + l] = i < given ? wide(static_cast<const From*>(from[l])[i * lines_.inner]).real() : 0.0;
+      return;
     }
-  });
-}
+    if constexpr (kLanes == 1) {
+      auto* numbers = reinterpret_cast<fft::Complex*>(to);
+      for (int64_t i = 0; i < given; ++i) numbers[i] = wide(static_cast<const From*>(from[0])[i * lines_.inner]);
+    } else {
+      loops_.take_lines[kFromDouble][kIsComplex<From>](from, given, lines_.inner, to);
+    }
+    std::fill(to + given * 2 * kLanes, to + own * 2 * kLanes, 0.0);
+    conjugate<kLanes>(to, own, line_.points);
+  }
+
+  template <int kLanes>
+  void give(const double* x, void* const* to) const {
+    const int64_t made = std::min(line_.count, line_.points), step = lines_.inner;
+    if constexpr (kLanes == 1)
+      for (int64_t i = 0; i < made; ++i) put(static_cast<To*>(to[0]) + i * step, {x[2 * i] * line_.factor, x[2 * i + 1] * line_.factor});
+    else
+      loops_.give_lines[kToDouble][kIsComplex<To>](x, made, step, line_.factor, to);
+    for (int64_t i = made; i < line_.count; ++i)
+      for (int l = 0; l < kLanes; ++l) put(static_cast<To*>(to[l]) + i * step, fft::Complex(0));
+  }
+
+  const LineTransform& line_;
+  const Lines lines_;
+  const bool halved_;
+  const fft::Stages& loops_;
+  const fft::Plan plan_;
+  std::vector<fft::Complex> roots_;
+};
 
 // Calls visit.operator()<T>() for float32, float64 and their complex numbers.
 template <class Visit>
@@ -132,7 +165,9 @@ Value lines(Vm& vm, Args& args) {
   Tensor out = Tensor::empty(dtype, sizes);
   if (out.numel() > 0)
     visit_numbers(x.dtype(), [&]<class From>() {
-      visit_numbers(dtype, [&]<class To>() { transform_lines(line, x.data_as<From>(), out.data_as<To>(), Lines(x.sizes(), axis)); });
+      visit_numbers(dtype, [&]<class To>() {
+        LineTransforms<From, To>(line, Lines(x.sizes(), axis)).run(x.data_as<From>(), out.data_as<To>());
+      });
     });
   return make_tensor(vm, std::move(out)).take();
 }

@@ -6,10 +6,14 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace tsc::fft {
 
 using Complex = std::complex<double>;
+
+// exp(-2 pi i k / n) for k < count.
+std::vector<Complex> roots_of_unity(int64_t n, int64_t count);
 
 // What transforms of one length share: factors and roots of unity. Serves several threads at once.
 class Plan {

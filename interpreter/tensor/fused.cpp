@@ -396,6 +396,7 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("distance_slopes", "gradient, distances, x", distance_slopes)
       .function("searchsorted", "sequence, values, right", searchsorted)
       .function("recurrence", "cell, gates, weight, bias, h, c, backwards", recurrence)
+      .function("recurrence_slopes", "cell, gates, weight, bias, h, c, backwards, all_h, all_c, of_all, of_h, of_c", recurrence_slopes)
       .function("ctc_losses", "logarithms, targets, times, counts, blank", ctc_losses)
       .function("sampled", "x, grid, border, aligned", sampled)
       .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)

@@ -4,9 +4,12 @@
 
 namespace tsc::interp {
 
-// recurrence(cell, gates, weight, bias, h, c, backwards): (the state h at each time, the last c or None). gates: what the input
-// gives, (times, batch, gates of all units); weight: (units, gates of all units); bias, and c but of an LSTM, may be None.
+// recurrence(cell, gates, weight, bias, h, c, backwards): (the state h at each time, that of c or None). gates: what the input
+// gives, (times, batch, gates of all units); weight: (gates of all units, units); bias, and c but of an LSTM, may be None.
 Value recurrence(Vm& vm, Args& args);
+// recurrence_slopes(..., all_h, all_c, of_all, of_h, of_c): the gradients of gates, weight, bias, h and c, from those of all h, the
+// last h and the last c.
+Value recurrence_slopes(Vm& vm, Args& args);
 // ctc_losses(logarithms, targets, times, counts, blank): of each sequence of (times, batch, classes), with targets (batch, longest).
 Value ctc_losses(Vm& vm, Args& args);
 // sampled(x, grid, border, aligned): planes between four elements at each place of a grid, zeros or the border outside.

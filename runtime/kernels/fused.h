@@ -34,6 +34,15 @@ struct CellRow {
   int64_t width;
 };
 
+// The gradient of a cell's row, from `dh` and `dc`, those of its new state. `dc` becomes that of the state before; that of `h` has
+// the part `dh_direct` beside what `d_own` gives through the weight. `d_own` and `d_given` are the same but for a GRU.
+template <class T>
+struct CellSlopes {
+  CellRow<T> row;  // its new_c is known
+  const T* dh;
+  T *dc, *d_given, *d_own, *dh_direct;
+};
+
 // The loss of one sequence of ctc_loss: the logarithms of all paths through its states, each of which has a class. A state
 // that `skips` may also follow the last but one.
 template <class T>
@@ -73,6 +82,7 @@ struct FusedLoops {
   void (*distance_slopes)(T* dx, T* dy, const T* gradient, const T* distance, const T* x, const T* y, int64_t count,
                           int64_t columns, int64_t width);
   void (*cell)(Cell cell, const CellRow<T>& row);
+  void (*cell_slopes)(Cell cell, const CellSlopes<T>& slopes);
   T (*path_loss)(const PathLoss<T>& loss, T* work);
   void (*corners)(T* out, const T* plane, const PlaneCorners<T>& corners);
 };

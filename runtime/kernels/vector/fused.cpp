@@ -195,6 +195,75 @@ template <class T>
   }
 }
 
+// What reaches the operand of a sigmoid or of a tanh, as the primitives' gradient rules have it.
+template <class T>
+TSC_INLINE T through_sigmoid(T gradient, T result) {
+  return gradient * (T(1) - result) * result;
+}
+template <class T>
+TSC_INLINE T through_tanh(T gradient, T result) {
+  return gradient * (T(1) - result * result);
+}
+
+template <class T>
+void lstm_slopes(const CellSlopes<T>& slopes) {
+  const CellRow<T>& row = slopes.row;
+  const int64_t n = row.width;
+  T *i = row.own, *f = i + n, *g = f + n, *o = g + n, *d = slopes.d_given;
+  sigmoid_row(i, 2 * n);
+  tanh_row(g, g, n);
+  sigmoid_row(o, n);
+  tanh_row(slopes.dh_direct, row.new_c, n);  // no part of the gradient of an LSTM goes there
+  for (int64_t k = 0; k < n; ++k) {
+    const T c = slopes.dh_direct[k], dc = slopes.dc[k] + through_tanh(slopes.dh[k] * o[k], c);
+    d[k] = through_sigmoid(dc * g[k], i[k]);
+    d[n + k] = through_sigmoid(dc * row.c[k], f[k]);
+    d[2 * n + k] = through_tanh(dc * i[k], g[k]);
+    d[3 * n + k] = through_sigmoid(slopes.dh[k] * c, o[k]);
+    slopes.dc[k] = dc * f[k];
+  }
+  std::fill_n(slopes.dh_direct, n, T(0));
+}
+
+template <class T>
+void gru_slopes(const CellSlopes<T>& slopes) {
+  const CellRow<T>& row = slopes.row;
+  const int64_t n = row.width;
+  // The state's part of the new one stays apart from its sum with the input's.
+  T *r = row.own, *z = r + n, *own = z + n, *made = slopes.d_own + 2 * n;
+  for (int64_t k = 0; k < 2 * n; ++k) r[k] = row.given[k] + r[k];
+  sigmoid_row(r, 2 * n);
+  for (int64_t k = 0; k < n; ++k) made[k] = row.given[2 * n + k] + r[k] * own[k];
+  tanh_row(made, made, n);
+  for (int64_t k = 0; k < n; ++k) {
+    const T dh = slopes.dh[k];
+    const T d_new = through_tanh(dh * (T(1) - z[k]), made[k]);
+    slopes.d_given[k] = slopes.d_own[k] = through_sigmoid(d_new * own[k], r[k]);
+    slopes.d_given[n + k] = slopes.d_own[n + k] = through_sigmoid(dh * row.h[k] - dh * made[k], z[k]);
+    slopes.d_given[2 * n + k] = d_new;
+    slopes.d_own[2 * n + k] = d_new * r[k];
+    slopes.dh_direct[k] = dh * z[k];
+  }
+}
+
+template <class T>
+void cell_slopes(Cell cell, const CellSlopes<T>& slopes) {
+  const CellRow<T>& row = slopes.row;
+  const int64_t n = gates_of(cell) * row.width;
+  if (row.bias) add_row(row.own, row.bias, n);
+  if (cell == Cell::Gru) return gru_slopes(slopes);
+  for (int64_t k = 0; k < n; ++k) row.own[k] = row.given[k] + row.own[k];
+  if (cell == Cell::Lstm) {
+    lstm_slopes(slopes);
+  } else {
+    if (cell == Cell::Tanh) tanh_row(row.own, row.own, n);
+    for (int64_t k = 0; k < n; ++k)
+      slopes.d_given[k] = cell == Cell::Tanh ? through_tanh(slopes.dh[k], row.own[k]) : row.own[k] > 0 ? slopes.dh[k] : T(0);
+    std::fill_n(slopes.dh_direct, n, T(0));
+  }
+  std::copy_n(slopes.d_given, n, slopes.d_own);
+}
+
 template <class T>
 void lstm_row(const CellRow<T>& row) {
   const int64_t n = row.width;
@@ -302,7 +371,7 @@ void corners(T* out, const T* plane, const PlaneCorners<T>& corners) {
 
 template <class T>
 FusedLoops<T> loops() {
-  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, path_loss<T>, corners<T>};
+  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, cell_slopes<T>, path_loss<T>, corners<T>};
 }
 
 }  // namespace

@@ -398,6 +398,7 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("recurrence", "cell, gates, weight, bias, h, c, backwards", recurrence)
       .function("recurrence_slopes", "cell, gates, weight, bias, h, c, backwards, all_h, all_c, of_all, of_h, of_c", recurrence_slopes)
       .function("ctc_losses", "logarithms, targets, times, counts, blank", ctc_losses)
+      .function("ctc_slopes", "logarithms, targets, times, counts, blank, gradient", ctc_slopes)
       .function("sampled", "x, grid, border, aligned", sampled)
       .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)
       .function("first_places", "x, count, largest", first_places);

@@ -12,6 +12,8 @@ Value recurrence(Vm& vm, Args& args);
 Value recurrence_slopes(Vm& vm, Args& args);
 // ctc_losses(logarithms, targets, times, counts, blank): of each sequence of (times, batch, classes), with targets (batch, longest).
 Value ctc_losses(Vm& vm, Args& args);
+// ctc_slopes(..., gradient): the gradient of the logarithms, from those of the losses.
+Value ctc_slopes(Vm& vm, Args& args);
 // sampled(x, grid, border, aligned): planes between four elements at each place of a grid, zeros or the border outside.
 Value sampled(Vm& vm, Args& args);
 

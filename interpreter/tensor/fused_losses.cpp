@@ -28,18 +28,39 @@ struct States {
   }
 };
 
-template <class T>
-void path_losses(const Tensor& x, const Tensor& targets, const int64_t* times, const int64_t* counts, int64_t blank, T* out) {
-  const int64_t batch = x.size(1), classes = x.size(2), longest = targets.size(1);
-  const auto loss = fused_loops(current_device().isa).of<T>().path_loss;
+struct Sequences {
+  Tensor x, targets, times, counts;
+  int64_t blank;
+};
+
+// Calls body(number, path, work) for each sequence.
+template <class T, class Body>
+void for_sequences(const Sequences& all, Body body) {
+  const int64_t batch = all.x.size(1), classes = all.x.size(2), longest = all.targets.size(1);
   parallel_for(batch, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
-      const States states(targets.data_as<int64_t>() + b * longest, counts[b], blank);
-      const PathLoss<T> path{x.data_as<T>() + b * classes, batch * classes, times[b], static_cast<int64_t>(states.classes.size()),
-                             states.classes.data(), states.skips.get()};
+      const States states(all.targets.data_as<int64_t>() + b * longest, all.counts.data_as<int64_t>()[b], all.blank);
+      const PathLoss<T> path{all.x.data_as<T>() + b * classes, batch * classes, all.times.data_as<int64_t>()[b],
+                             static_cast<int64_t>(states.classes.size()), states.classes.data(), states.skips.get()};
       std::vector<T> work(static_cast<size_t>(path.work()));
-      out[b] = loss(path, work.data());
+      body(b, path, work.data());
     }
+  });
+}
+
+template <class T>
+void path_losses(const Sequences& all, const Tensor& out) {
+  const auto loss = fused_loops(current_device().isa).of<T>().path_loss;
+  for_sequences<T>(all, [&](int64_t b, const PathLoss<T>& path, T* work) { out.data_as<T>()[b] = loss(path, work); });
+}
+
+template <class T>
+void path_slopes(const Sequences& all, const Tensor& gradient, const Tensor& out) {
+  const auto slopes = fused_loops(current_device().isa).of<T>().path_slopes;
+  const int64_t classes = all.x.size(2);
+  std::fill_n(out.data_as<T>(), out.numel(), T(0));
+  for_sequences<T>(all, [&](int64_t b, const PathLoss<T>& path, T* work) {
+    slopes(out.data_as<T>() + b * classes, path, gradient.data_as<T>()[b], classes, work);
   });
 }
 
@@ -105,26 +126,46 @@ void sample_planes(const Tensor& x, const Tensor& grid, bool border, bool aligne
 
 }  // namespace
 
-Value ctc_losses(Vm& vm, Args& args) {
-  const Tensor &x = expect_tensor(vm, args[0], "logarithms")->tensor, &targets = expect_tensor(vm, args[1], "targets")->tensor;
-  const Tensor &times = expect_tensor(vm, args[2], "times")->tensor, &counts = expect_tensor(vm, args[3], "counts")->tensor;
-  const int64_t blank = to_index(vm, args[4], "blank");
-  const DType dtype = x.dtype();
-  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(x, dtype, 3) || !is_given(targets, DType::I64, 2) ||
-      !is_given(times, DType::I64, 1) || !is_given(counts, DType::I64, 1))
-    return Value::none();
-  const int64_t batch = x.size(1), longest = targets.size(1);
-  if (targets.size(0) != batch || times.numel() != batch || counts.numel() != batch || blank < 0 || blank >= x.size(2)) return Value::none();
+namespace {
+
+// From arguments logarithms, targets, times, counts, blank.
+bool take_sequences(Vm& vm, Args& args, Sequences* all) {
+  *all = {expect_tensor(vm, args[0], "logarithms")->tensor, expect_tensor(vm, args[1], "targets")->tensor,
+          expect_tensor(vm, args[2], "times")->tensor, expect_tensor(vm, args[3], "counts")->tensor, to_index(vm, args[4], "blank")};
+  const DType dtype = all->x.dtype();
+  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(all->x, dtype, 3) || !is_given(all->targets, DType::I64, 2) ||
+      !is_given(all->times, DType::I64, 1) || !is_given(all->counts, DType::I64, 1))
+    return false;
+  const int64_t batch = all->x.size(1), classes = all->x.size(2), longest = all->targets.size(1);
+  if (all->targets.size(0) != batch || all->times.numel() != batch || all->counts.numel() != batch || all->blank < 0 || all->blank >= classes)
+    return false;
   for (int64_t b = 0; b < batch; ++b) {
-    const int64_t count = counts.data_as<int64_t>()[b], time = times.data_as<int64_t>()[b];
-    if (count < 0 || count > longest || time < 0 || time > x.size(0)) return Value::none();
-    const int64_t* of = targets.data_as<int64_t>() + b * longest;
-    if (!std::all_of(of, of + count, [&](int64_t one) { return one >= 0 && one < x.size(2); })) return Value::none();
+    const int64_t count = all->counts.data_as<int64_t>()[b], time = all->times.data_as<int64_t>()[b];
+    if (count < 0 || count > longest || time < 0 || time > all->x.size(0)) return false;
+    const int64_t* of = all->targets.data_as<int64_t>() + b * longest;
+    if (!std::all_of(of, of + count, [&](int64_t one) { return one >= 0 && one < classes; })) return false;
   }
-  const Tensor out = Tensor::empty(dtype, {batch});
-  const int64_t *time = times.data_as<int64_t>(), *count = counts.data_as<int64_t>();
-  if (dtype == DType::F32) path_losses<float>(x, targets, time, count, blank, out.data_as<float>());
-  else path_losses<double>(x, targets, time, count, blank, out.data_as<double>());
+  return true;
+}
+
+}  // namespace
+
+Value ctc_losses(Vm& vm, Args& args) {
+  Sequences all;
+  if (!take_sequences(vm, args, &all)) return Value::none();
+  const Tensor out = Tensor::empty(all.x.dtype(), {all.x.size(1)});
+  if (all.x.dtype() == DType::F32) path_losses<float>(all, out);
+  else path_losses<double>(all, out);
+  return make_tensor(vm, out).take();
+}
+
+Value ctc_slopes(Vm& vm, Args& args) {
+  Sequences all;
+  const Tensor gradient = expect_tensor(vm, args[5], "gradient")->tensor;
+  if (!take_sequences(vm, args, &all) || !is_given(gradient, all.x.dtype(), 1) || gradient.numel() != all.x.size(1)) return Value::none();
+  const Tensor out = Tensor::empty(all.x.dtype(), all.x.sizes());
+  if (all.x.dtype() == DType::F32) path_slopes<float>(all, gradient, out);
+  else path_slopes<double>(all, gradient, out);
   return make_tensor(vm, out).take();
 }
 

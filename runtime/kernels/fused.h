@@ -52,7 +52,7 @@ struct PathLoss {
   int64_t times, states;
   const int64_t* classes;
   const bool* skips;
-  int64_t work() const { return 7 * states + 2; }  // elements
+  int64_t work() const { return (times + 9) * (states + 2); }  // elements
 };
 
 // The four elements around each place in a plane: where they lie, -1 outside, and their weights.
@@ -84,6 +84,8 @@ struct FusedLoops {
   void (*cell)(Cell cell, const CellRow<T>& row);
   void (*cell_slopes)(Cell cell, const CellSlopes<T>& slopes);
   T (*path_loss)(const PathLoss<T>& loss, T* work);
+  // `slopes` has the logarithms' places, zeros, and becomes their gradient, `count` classes at each time.
+  void (*path_slopes)(T* slopes, const PathLoss<T>& loss, T gradient, int64_t count, T* work);
   void (*corners)(T* out, const T* plane, const PlaneCorners<T>& corners);
 };
 

@@ -313,9 +313,9 @@ template <class T>
   }
 }
 
-// out = log(exp(a) + exp(b) + exp(c)), -inf where all are; `terms` has room for three rows. Without c for two.
+// Three rows of exp(a - top), exp(b - top), exp(c - top) with the largest as top, 0 where all are -inf; without c two.
 template <class T>
-void add_logarithms(T* out, const T* a, const T* b, const T* c, T* terms, T* top, int64_t n) {
+void exponentials(T* terms, T* top, const T* a, const T* b, const T* c, int64_t n) {
   constexpr T kLowest = -std::numeric_limits<T>::infinity();
   for (int64_t i = 0; i < n; ++i) {
     T most = scalar::maximum(a[i], b[i]);
@@ -327,33 +327,110 @@ void add_logarithms(T* out, const T* a, const T* b, const T* c, T* terms, T* top
     if (c) terms[2 * n + i] = c[i] - most;
   }
   exp_row(terms, (c ? 3 : 2) * n);
-  for (int64_t i = 0; i < n; ++i) {
-    const T total = c ? terms[i] + terms[n + i] + terms[2 * n + i] : terms[i] + terms[n + i];
-    terms[n + i] = total;
-    terms[i] = total == 0 ? T(1) : total;
-  }
-  log_row(terms, n);
-  for (int64_t i = 0; i < n; ++i) out[i] = terms[n + i] == 0 ? kLowest : terms[i] + top[i];
 }
+
+// totals[i] = the sum of the terms.
+template <class T>
+void add_terms(T* totals, const T* terms, bool three, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) totals[i] = three ? terms[i] + terms[n + i] + terms[2 * n + i] : terms[i] + terms[n + i];
+}
+
+// out = log(exp(a) + exp(b) + exp(c)), -inf where all are.
+template <class T>
+void add_logarithms(T* out, const T* a, const T* b, const T* c, T* terms, T* top, T* totals, int64_t n) {
+  exponentials(terms, top, a, b, c, n);
+  add_terms(totals, terms, c != nullptr, n);
+  for (int64_t i = 0; i < n; ++i) terms[i] = totals[i] == 0 ? T(1) : totals[i];
+  log_row(terms, n);
+  for (int64_t i = 0; i < n; ++i) out[i] = totals[i] == 0 ? -std::numeric_limits<T>::infinity() : terms[i] + top[i];
+}
+
+// The rows of one pass over the times: the states' logarithms at each time, with two of -inf before them, and work.
+template <class T>
+struct Paths {
+  const PathLoss<T>& loss;
+  T *work, *skipped, *terms, *top, *totals;
+
+  Paths(const PathLoss<T>& of, T* memory) : loss(of), work(memory) {
+    skipped = memory + std::max<int64_t>(of.times, 1) * (of.states + 2);
+    terms = skipped + of.states;
+    top = terms + 3 * of.states;
+    totals = top + of.states;
+  }
+  T* at(int64_t t) const { return work + t * (loss.states + 2) + 2; }
+
+  void skip(int64_t t) const {
+    for (int64_t s = 0; s < loss.states; ++s)
+      skipped[s] = loss.skips[s] ? at(t)[s - 2] : -std::numeric_limits<T>::infinity();
+  }
+  // Minus the loss, from the last two states.
+  T run() const {
+    const int64_t n = loss.states, times = std::max<int64_t>(loss.times, 1);
+    std::fill_n(work, times * (n + 2), -std::numeric_limits<T>::infinity());
+    if (loss.times == 0) at(0)[0] = 0;
+    for (int64_t s = 0; loss.times > 0 && s < std::min<int64_t>(n, 2); ++s) at(0)[s] = loss.logarithms[loss.classes[s]];
+    for (int64_t t = 1; t < loss.times; ++t) {
+      skip(t - 1);
+      add_logarithms(at(t), at(t - 1), at(t - 1) - 1, skipped, terms, top, totals, n);
+      const T* now = loss.logarithms + t * loss.stride;
+      for (int64_t s = 0; s < n; ++s) at(t)[s] += now[loss.classes[s]];
+    }
+    T found;
+    add_logarithms<T>(&found, at(times - 1) + n - 1, at(times - 1) + n - 2, nullptr, terms, top, totals, 1);
+    return found;
+  }
+};
 
 template <class T>
 T path_loss(const PathLoss<T>& loss, T* work) {
-  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  return -Paths<T>(loss, work).run() + T(0);
+}
+
+// What reaches the terms of a sum of exponentials.
+template <class T>
+T through_logarithm(T gradient, T total) {
+  return total == 0 ? T(0) : gradient / total;
+}
+
+template <class T>
+void path_slopes(T* slopes, const PathLoss<T>& loss, T gradient, int64_t count, T* work) {
+  const Paths<T> paths(loss, work);
+  const T found = paths.run();
   const int64_t n = loss.states;
-  T *alpha = work + 2, *before = alpha + n, *skipped = before + n, *terms = skipped + n, *top = terms + 3 * n;
-  std::fill_n(work, n + 2, kLowest);
-  if (loss.times == 0) alpha[0] = 0;
-  for (int64_t s = 0; loss.times > 0 && s < std::min<int64_t>(n, 2); ++s) alpha[s] = loss.logarithms[loss.classes[s]];
-  for (int64_t t = 1; t < loss.times; ++t) {
-    const T* now = loss.logarithms + t * loss.stride;
-    for (int64_t s = 0; s < n; ++s) skipped[s] = loss.skips[s] ? alpha[s - 2] : kLowest;
-    std::copy_n(alpha - 1, n, before);
-    add_logarithms(alpha, alpha, before, skipped, terms, top, n);
-    for (int64_t s = 0; s < n; ++s) alpha[s] += now[loss.classes[s]];
+  if (loss.times == 0) return;
+  // Gradients of the states at a time, and of those before; two places behind them take what nobody wants.
+  T *here = paths.totals + n, *before = here + n + 2;
+  std::fill_n(here, n + 2, T(0));
+  exponentials<T>(paths.terms, paths.top, paths.at(loss.times - 1) + n - 1, paths.at(loss.times - 1) + n - 2, nullptr, 1);
+  const T of_total = through_logarithm(-gradient, paths.terms[0] + paths.terms[1]);
+  here[n - 1] = of_total * paths.terms[0];
+  if (n > 1) here[n - 2] = of_total * paths.terms[1];
+  for (int64_t t = loss.times - 1; t >= 0; --t) {
+    T* row = slopes + t * loss.stride;
+    for (int64_t s = 0; s < (t == 0 ? std::min<int64_t>(n, 2) : n); ++s) row[loss.classes[s]] += here[s];
+    if (t == 0) break;
+    paths.skip(t - 1);
+    exponentials<T>(paths.terms, paths.top, paths.at(t - 1), paths.at(t - 1) - 1, paths.skipped, n);
+    add_terms(paths.totals, paths.terms, true, n);
+    for (int64_t s = 0; s < n; ++s) {
+      const T of = through_logarithm(here[s], paths.totals[s]);
+      for (int64_t k = 0; k < 3; ++k) paths.terms[k * n + s] = of * paths.terms[k * n + s];
+    }
+    for (int64_t s = 0; s < n; ++s) {
+      T sum = paths.terms[s];
+      if (s + 2 < n) sum += loss.skips[s + 2] ? paths.terms[2 * n + s + 2] : T(0);
+      if (s + 1 < n) sum += paths.terms[n + s + 1];
+      before[s] = sum;
+    }
+    std::copy_n(before, n, here);
   }
-  T last = alpha[n - 1], other = n > 1 ? alpha[n - 2] : kLowest, total, two[2], one;
-  add_logarithms<T>(&total, &last, &other, nullptr, two, &one, 1);
-  return -total + T(0);
+  // The gradient holds that of log_softmax, whose classes sum to 1 at each time.
+  for (int64_t t = 0; t < loss.times; ++t)
+    for (int64_t k = 0; k < count; ++k) {
+      ScalarMachine<T> machine;
+      const T share = scalar_math::exp(machine, loss.logarithms[t * loss.stride + k]);
+      slopes[t * loss.stride + k] = (found > -std::numeric_limits<T>::infinity() ? gradient : T(0)) * share + slopes[t * loss.stride + k];
+    }
 }
 
 template <class T>
@@ -371,7 +448,7 @@ void corners(T* out, const T* plane, const PlaneCorners<T>& corners) {
 
 template <class T>
 FusedLoops<T> loops() {
-  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, cell_slopes<T>, path_loss<T>, corners<T>};
+  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, cell_slopes<T>, path_loss<T>, path_slopes<T>, corners<T>};
 }
 
 }  // namespace

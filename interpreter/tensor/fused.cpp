@@ -400,6 +400,7 @@ Local<ModuleObject> make_fused(Vm& vm) {
       .function("ctc_losses", "logarithms, targets, times, counts, blank", ctc_losses)
       .function("ctc_slopes", "logarithms, targets, times, counts, blank, gradient", ctc_slopes)
       .function("sampled", "x, grid, border, aligned", sampled)
+      .function("sampled_slopes", "x, grid, aligned, gradient", sampled_slopes)
       .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)
       .function("first_places", "x, count, largest", first_places);
   return module.finish();

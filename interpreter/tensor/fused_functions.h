@@ -16,5 +16,7 @@ Value ctc_losses(Vm& vm, Args& args);
 Value ctc_slopes(Vm& vm, Args& args);
 // sampled(x, grid, border, aligned): planes between four elements at each place of a grid, zeros or the border outside.
 Value sampled(Vm& vm, Args& args);
+// sampled_slopes(x, grid, aligned, gradient): the gradients of x and grid, zeros outside.
+Value sampled_slopes(Vm& vm, Args& args);
 
 }  // namespace tsc::interp

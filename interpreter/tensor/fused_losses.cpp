@@ -69,10 +69,12 @@ template <class T>
 struct Corners {
   std::array<std::vector<int64_t>, 4> at;
   std::array<std::vector<T>, 4> weights;
+  std::array<std::vector<T>, 4> parts;  // of the weights: above, below, left, right
 
   explicit Corners(int64_t places) {
     for (auto& one : at) one.resize(static_cast<size_t>(places));
     for (auto& one : weights) one.resize(static_cast<size_t>(places));
+    for (auto& one : parts) one.resize(static_cast<size_t>(places));
   }
 
   static T place_of(T x, T size, bool border, bool aligned) {
@@ -91,6 +93,7 @@ struct Corners {
         low[d] = std::floor(place);
         part[d][0] = low[d] + T(1) - place;
         part[d][1] = place - low[d];
+        for (int side = 0; side < 2; ++side) parts[static_cast<size_t>(2 * d + side)][p] = part[d][side];
       }
       for (size_t corner = 0; corner < 4; ++corner) {
         const size_t down = corner >> 1, right = corner & 1;
@@ -120,6 +123,41 @@ void sample_planes(const Tensor& x, const Tensor& grid, bool border, bool aligne
       const PlaneCorners<T> all = corners.view();
       for (int64_t plane = b * channels; plane < (b + 1) * channels; ++plane)
         sample(out + plane * places, x.data_as<T>() + plane * height * width, all);
+    }
+  });
+}
+
+// The gradients of planes and grid; outside of the planes are zeros.
+template <class T>
+void sample_slopes(const Tensor& x, const Tensor& grid, bool aligned, const Tensor& gradient, const Tensor& of_x, const Tensor& of_grid) {
+  const int64_t channels = x.size(1), height = x.size(2), width = x.size(3), places = grid.size(1) * grid.size(2), count = height * width;
+  const FusedLoops<T>& loops = fused_loops(current_device().isa).of<T>();
+  const T sizes[2] = {static_cast<T>(height), static_cast<T>(width)};
+  parallel_for(x.size(0), grain_for(16.0 * static_cast<double>(places * channels) + 1), [&](int64_t begin, int64_t end) {
+    Corners<T> corners(places);
+    std::vector<T> work(static_cast<size_t>(count)), of_weight(static_cast<size_t>(places)), of_place(static_cast<size_t>(2 * places));
+    for (int64_t b = begin; b < end; ++b) {
+      corners.find(grid.data_as<T>() + b * places * 2, height, width, false, aligned);
+      const PlaneCorners<T> all = corners.view();
+      const T *planes = x.data_as<T>() + b * channels * count, *of = gradient.data_as<T>() + b * channels * places;
+      for (int64_t c = 0; c < channels; ++c)
+        loops.corner_slopes(of_x.data_as<T>() + (b * channels + c) * count, of + c * places, all, count, work.data());
+      for (int corner = 3; corner >= 0; --corner) {
+        loops.weight_slopes(of_weight.data(), of, planes, all, corner, channels, count);
+        const size_t down = static_cast<size_t>(corner >> 1), right = static_cast<size_t>(corner & 1);
+        for (size_t p = 0; p < of_weight.size(); ++p)
+          for (size_t d = 0; d < 2; ++d) {
+            const T part = of_weight[p] * (d == 0 ? corners.parts[2 + right][p] : corners.parts[down][p]);
+            const T one = (d == 0 ? down : right) ? part : -part;
+            of_place[2 * p + d] = corner == 3 ? one : of_place[2 * p + d] + one;
+          }
+      }
+      T* to = of_grid.data_as<T>() + b * places * 2;
+      for (int64_t p = 0; p < places; ++p)
+        for (int64_t d = 0; d < 2; ++d) {
+          const T one = of_place[static_cast<size_t>(2 * p + d)];
+          to[2 * p + 1 - d] = aligned ? one * (sizes[d] - T(1)) / T(2) : one / T(2) * sizes[d];
+        }
     }
   });
 }
@@ -169,17 +207,38 @@ Value ctc_slopes(Vm& vm, Args& args) {
   return make_tensor(vm, out).take();
 }
 
+namespace {
+
+bool are_sampled(const Tensor& x, const Tensor& grid) {
+  const DType dtype = x.dtype();
+  return (dtype == DType::F32 || dtype == DType::F64) && is_given(x, dtype, 4) && is_given(grid, dtype, 4) && grid.size(0) == x.size(0) &&
+         grid.size(3) == 2 && x.size(2) >= 1 && x.size(3) >= 1;
+}
+
+}  // namespace
+
 Value sampled(Vm& vm, Args& args) {
   const Tensor &x = expect_tensor(vm, args[0], "x")->tensor, &grid = expect_tensor(vm, args[1], "grid")->tensor;
-  const DType dtype = x.dtype();
-  if ((dtype != DType::F32 && dtype != DType::F64) || !is_given(x, dtype, 4) || !is_given(grid, dtype, 4) ||
-      grid.size(0) != x.size(0) || grid.size(3) != 2 || x.size(2) < 1 || x.size(3) < 1)
-    return Value::none();
-  const Tensor out = Tensor::empty(dtype, {x.size(0), x.size(1), grid.size(1), grid.size(2)});
+  if (!are_sampled(x, grid)) return Value::none();
+  const Tensor out = Tensor::empty(x.dtype(), {x.size(0), x.size(1), grid.size(1), grid.size(2)});
   const bool border = truth(vm, args[2]), aligned = truth(vm, args[3]);
-  if (dtype == DType::F32) sample_planes<float>(x, grid, border, aligned, out.data_as<float>());
+  if (x.dtype() == DType::F32) sample_planes<float>(x, grid, border, aligned, out.data_as<float>());
   else sample_planes<double>(x, grid, border, aligned, out.data_as<double>());
   return make_tensor(vm, out).take();
+}
+
+Value sampled_slopes(Vm& vm, Args& args) {
+  const Tensor &x = expect_tensor(vm, args[0], "x")->tensor, &grid = expect_tensor(vm, args[1], "grid")->tensor;
+  const Tensor& gradient = expect_tensor(vm, args[3], "gradient")->tensor;
+  if (!are_sampled(x, grid) || !is_given(gradient, x.dtype(), 4) ||
+      gradient.sizes() != Sizes{x.size(0), x.size(1), grid.size(1), grid.size(2)})
+    return Value::none();
+  const Tensor of_x = Tensor::empty(x.dtype(), x.sizes()), of_grid = Tensor::empty(x.dtype(), grid.sizes());
+  const bool aligned = truth(vm, args[2]);
+  if (x.dtype() == DType::F32) sample_slopes<float>(x, grid, aligned, gradient, of_x, of_grid);
+  else sample_slopes<double>(x, grid, aligned, gradient, of_x, of_grid);
+  const Value both[] = {make_tensor(vm, of_x).take(), make_tensor(vm, of_grid).take()};
+  return make_tuple(vm, both).take();
 }
 
 }  // namespace tsc::interp

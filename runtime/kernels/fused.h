@@ -87,6 +87,11 @@ struct FusedLoops {
   // `slopes` has the logarithms' places, zeros, and becomes their gradient, `count` classes at each time.
   void (*path_slopes)(T* slopes, const PathLoss<T>& loss, T gradient, int64_t count, T* work);
   void (*corners)(T* out, const T* plane, const PlaneCorners<T>& corners);
+  // The gradient of a plane of `count` elements, from that of the places; `work` has room for such a plane.
+  void (*corner_slopes)(T* slopes, const T* gradient, const PlaneCorners<T>& corners, int64_t count, T* work);
+  // And that of a corner's weights: the sums over planes, in canonical order.
+  void (*weight_slopes)(T* slopes, const T* gradient, const T* planes, const PlaneCorners<T>& corners, int corner, int64_t plane_count,
+                        int64_t count);
 };
 
 struct FusedTable {

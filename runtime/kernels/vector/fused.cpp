@@ -446,9 +446,45 @@ void corners(T* out, const T* plane, const PlaneCorners<T>& corners) {
   }
 }
 
+// The chain adds what the last corner gives first.
+template <class T>
+void corner_slopes(T* slopes, const T* gradient, const PlaneCorners<T>& corners, int64_t count, T* work) {
+  for (int corner = 3; corner >= 0; --corner) {
+    T* to = corner == 3 ? slopes : work;
+    std::fill_n(to, count, T(0));
+    for (int64_t p = 0; p < corners.places; ++p)
+      if (corners.at[corner][p] >= 0) to[corners.at[corner][p]] += gradient[p] * corners.weights[corner][p];
+    if (corner < 3) add_row(slopes, work, count);
+  }
+}
+
+template <class T>
+void weight_slopes(T* slopes, const T* gradient, const T* planes, const PlaneCorners<T>& corners, int corner, int64_t plane_count,
+                   int64_t count) {
+  alignas(64) T lanes[kReduceLanes * kTile];
+  for (int64_t first = 0; first < corners.places; first += kTile) {
+    const int64_t width = std::min(kTile, corners.places - first);
+    for (int64_t begin = 0; begin < plane_count; begin += kReduceChunk) {
+      const int64_t end = std::min(plane_count, begin + kReduceChunk);
+      const auto used = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::min(kReduceLanes, end - begin))));
+      std::fill_n(lanes, used * kTile, T(0));
+      for (int64_t c = begin; c < end; ++c) {
+        T* lane = lanes + ((c - begin) & (kReduceLanes - 1)) * kTile;
+        const T *plane = planes + c * count, *of = gradient + c * corners.places + first;
+        for (int64_t p = 0; p < width; ++p) {
+          const int64_t at = corners.at[corner][first + p];
+          lane[p] += of[p] * (at < 0 ? T(0) : plane[at]);
+        }
+      }
+      for (int64_t half = used / 2; half > 0; half /= 2) add_row(lanes, lanes + half * kTile, half * kTile);
+      begin == 0 ? static_cast<void>(std::copy_n(lanes, width, slopes + first)) : add_row(slopes + first, lanes, width);
+    }
+  }
+}
+
 template <class T>
 FusedLoops<T> loops() {
-  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, cell_slopes<T>, path_loss<T>, path_slopes<T>, corners<T>};
+  return {bag_sum<T>, bag_largest<T>, bag_spread<T>, bag_products<T>, margins<T>, distances<T>, distance_slopes<T>, cell_row<T>, cell_slopes<T>, path_loss<T>, path_slopes<T>, corners<T>, corner_slopes<T>, weight_slopes<T>};
 }
 
 }  // namespace

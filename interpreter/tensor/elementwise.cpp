@@ -97,8 +97,8 @@ void refuse_number(DType dtype) {
     switch (dtype) {
       case DType::F64: return "double";
       case DType::F32: return "float";
-      case DType::F16: return "at::Half";
-      case DType::BF16: return "at::BFloat16";
+      case DType::F16: return "c10::Half";
+      case DType::BF16: return "c10::BFloat16";
       case DType::I64: return "int64_t";
       case DType::I32: return "int";
       case DType::I16: return "int16_t";

@@ -10,5 +10,6 @@ class Vm;
 void register_draws(Vm& vm);   // module `_draws` (draws.cpp)
 void register_linalg(Vm& vm);  // module `_linalg` (linalg.cpp)
 void register_fft(Vm& vm);     // module `_fft` (fft.cpp)
+void register_fused(Vm& vm);   // module `_fused` (fused.cpp)
 
 }  // namespace tsc::interp

@@ -2,6 +2,7 @@
 
 #include "interpreter/tensor/custom_gradient.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/frame.h"
 #include "interpreter/vm/operations.h"
 #include "jit/autodiff/node_notes.h"
@@ -139,7 +140,21 @@ Value prim_set_meta_default(Vm& vm, Args& args) {
 
 Value prim_meta_default(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).modes.meta); }
 
+// plain(tensors): whether this is the interpreter and none of them is more than its elements and its history: no meta
+// tensor, no example of a batch, none with a tangent. Then a function may take a way that is no chain of primitives.
+// Compiled code does not: `plain` is false there, and a region ends in front of `plain_or_break`.
+Value prim_plain(Vm& vm, Args& args) {
+  if (!is_kind(args[0], Kind::Tuple)) raise_type_error(vm, "expected a tuple of tensors");
+  for (const Value& item : cast<TupleObject>(args[0])->span()) {
+    const TensorObject* x = expect_tensor(vm, item, "element of the tuple");
+    if (x->tensor.is_meta() || is_batched(x) || tangent_of(vm, x)) return Value::boolean(false);
+  }
+  return Value::boolean(true);
+}
+
 constexpr GradientPrim kPlacementPrims[] = {
+    {"plain", "tensors", prim_plain},
+    {"plain_or_break", "tensors", prim_plain},
     {"is_meta", "x", prim_is_meta},
     {"to_meta", "x", prim_to_meta},
     {"use_meta", "", prim_use_meta},

@@ -503,6 +503,7 @@ void install_tensors(Vm& vm) {
   register_draws(vm);
   register_linalg(vm);
   register_fft(vm);
+  register_fused(vm);
   add_thread_modes(vm);
 }
 

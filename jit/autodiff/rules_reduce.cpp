@@ -147,6 +147,12 @@ void grad_sort(GradientCall& c) {
   c.out[0] = e.op(Op::scatter, {e.zeros(c.x()), c.results[1], c.g()}, {}, c.attributes.axes);
 }
 
+void grad_running_extreme(GradientCall& c) {
+  if (c.g() == kNoValue) return;
+  Emit e(c.b);
+  c.out[0] = e.op(Op::scatter_add, {e.zeros(c.x()), c.results[1], c.g()}, {}, c.attributes.axes);
+}
+
 void grad_dot(GradientCall& c) {
   Emit e(c.b);
   const Sizes transposed = {0, 2, 1};

@@ -71,6 +71,7 @@ void grad_reduced_extremum(GradientCall& call);
 void grad_cumsum(GradientCall& call);
 void grad_cumprod(GradientCall& call);
 void grad_sort(GradientCall& call);
+void grad_running_extreme(GradientCall& call);
 void grad_dot(GradientCall& call);
 void grad_convolve(GradientCall& call);
 

@@ -13,7 +13,7 @@ void Raises::collect_bounds(const Block& block) {
     const Sizes& axes = instruction.attributes.axes;
     const auto size = [&] { return region_.type(instruction.operands[0]).sizes[axes[0]]; };
     if ((op == Op::argmax || op == Op::argmin) && axes.size() == 1) below_[instruction.results[0]] = size();
-    if (op == Op::sort) below_[instruction.results[1]] = size();
+    if (op_result_count(op) == 2) below_[instruction.results[1]] = size();
     if (!view) continue;
     if (const auto known = below_.find(instruction.operands[0]); known != below_.end()) {
       const ValueId bound = known->second;

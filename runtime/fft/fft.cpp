@@ -55,14 +55,18 @@ void conjugate(double* numbers, int side, int64_t n) {
 
 }  // namespace
 
+std::vector<Complex> roots_of_unity(int64_t n, int64_t count) {
+  std::vector<Complex> roots(static_cast<size_t>(count));
+  for (int64_t k = 0; k < count; ++k) roots[k] = root(k, n);
+  return roots;
+}
+
 struct Plan::Roots {
   const Stages& loops = stages(current_device().isa);
   std::vector<int64_t> factors;
   std::vector<Complex> table;  // exp(-2 pi i k / length)
 
-  explicit Roots(int64_t n) : factors(factors_of(n)), table(static_cast<size_t>(n)) {
-    for (int64_t k = 0; k < n; ++k) table[k] = root(k, n);
-  }
+  explicit Roots(int64_t n) : factors(factors_of(n)), table(roots_of_unity(n, n)) {}
   int64_t length() const { return static_cast<int64_t>(table.size()); }
 
   // The transforms of the numbers 0, step, 2 * step, ... of `from`, n of each, by the factors from `level` on; their roots
@@ -181,6 +185,10 @@ Plan::Plan(int64_t length) : length_(length) {
 }
 
 Plan::~Plan() = default;
+
+void Plan::transform_side_by_side(const double* in, double* out, bool inverse) const {
+  roots_->run(in, kSide, out, length_, 1, 0, inverse, 1);
+}
 
 void Plan::transform(const Complex* in, Complex* out, int64_t count, bool inverse) const {
   const int64_t room = roots_ && count >= kSide ? length_ : 0;

@@ -6,10 +6,14 @@
 #include <complex>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace tsc::fft {
 
 using Complex = std::complex<double>;
+
+// exp(-2 pi i k / n) for k < count.
+std::vector<Complex> roots_of_unity(int64_t n, int64_t count);
 
 // What transforms of one length share: factors and roots of unity. Serves several threads at once.
 class Plan {
@@ -21,6 +25,9 @@ class Plan {
   // `count` transforms, one behind the other: out[k] = sum over j of in[j] * exp(-2 pi i j k / length), or with +2 pi i.
   // Not scaled. `in` and `out` are different memory.
   void transform(const Complex* in, Complex* out, int64_t count, bool inverse) const;
+  // Whether there is a transform of kSide lines whose numbers lie side by side (stages.h) already.
+  bool runs_side_by_side() const { return roots_ != nullptr; }
+  void transform_side_by_side(const double* in, double* out, bool inverse) const;
 
  private:
   struct Roots;

@@ -20,6 +20,7 @@ OpResults run_index(const OpCall& call);
 OpResults run_reduce(const OpCall& call);
 OpResults run_scan(const OpCall& call);
 OpResults run_sort(const OpCall& call);
+OpResults run_running_extreme(const OpCall& call);  // the family's cummax and cummin
 OpResults run_contract(const OpCall& call);
 OpResults run_window(const OpCall& call);
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/error.h"
@@ -20,70 +23,68 @@ namespace {
 
 constexpr double kMoveNanoseconds = 1.0;
 
-[[noreturn]] void refuse_length(BoundsReport report, int64_t length, int64_t most) {
-  const std::string of = report == BoundsReport::InputLength ? "input_lengths" : "target_lengths";
-  const std::string what = length < 0 ? "Expected " + of + " to have value at least 0, but got value " + std::to_string(length)
-                           : report == BoundsReport::InputLength
-                               ? "Expected input_lengths to have value at most " + std::to_string(most) +
-                                     ", but got value " + std::to_string(length)
-                               : "Expected tensor to have size at least " + std::to_string(length) +
-                                     " at dimension 1, but got size " + std::to_string(most) +
-                                     " for argument #2 'targets'";
-  throw Error(ErrorKind::RuntimeError, what + " (while checking arguments for ctc_loss_allocate_outputs)");
+// What is said of an index that lies outside: {at} is the place that it asks for, {count} how many there are, {last} one less,
+// {position} where in the index it stands, {axis} along which axis.
+struct BoundsText {
+  BoundsReport report;
+  ErrorKind kind;
+  const char *above, *below;  // of places behind the last one, and below 0 where that is another text
+};
+
+#define TSC_INDEX "index {at} is out of bounds for dimension {axis} with size {count}"
+#define TSC_CTC " (while checking arguments for ctc_loss_allocate_outputs)"
+constexpr BoundsText kBoundsTexts[] = {
+    {BoundsReport::Indexing, ErrorKind::IndexError, TSC_INDEX, nullptr},
+    {BoundsReport::Selected, ErrorKind::IndexError, "index out of range in self", nullptr},
+    {BoundsReport::Target, ErrorKind::IndexError, "Target {at} is out of bounds.", nullptr},
+    {BoundsReport::Placed, ErrorKind::RuntimeError, TSC_INDEX, nullptr},
+    {BoundsReport::Taken, ErrorKind::IndexError, "out of range: tried to access index {at} on a tensor of {count} elements.", nullptr},
+    {BoundsReport::Bag, ErrorKind::RuntimeError,
+     "Index {position} of input takes value {at} which is not in the valid range [0, {count})", nullptr},
+    {BoundsReport::FirstOffset, ErrorKind::RuntimeError,
+     "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. However, got {at}"
+     "\n[ torch.LongTensor{} ]", nullptr},
+    {BoundsReport::LastOffset, ErrorKind::RuntimeError,
+     "offsets[-1] can not be greater than input's length {last} but got offsets[-1] of {at}", nullptr},
+    {BoundsReport::Copied, ErrorKind::IndexError, "index_copy_(): " TSC_INDEX, nullptr},
+    {BoundsReport::Class, ErrorKind::RuntimeError, "Class values must be smaller than num_classes.",
+     "Class values must be non-negative."},
+    {BoundsReport::Margin, ErrorKind::RuntimeError, "target out of range", nullptr},
+    {BoundsReport::Margins, ErrorKind::RuntimeError, "argument #2 'target' is out of range", nullptr},
+    {BoundsReport::MaskedSource, ErrorKind::RuntimeError, "Number of elements of source < number of ones in mask", nullptr},
+    {BoundsReport::InputLength, ErrorKind::RuntimeError,
+     "Expected input_lengths to have value at most {last}, but got value {at}" TSC_CTC,
+     "Expected input_lengths to have value at least 0, but got value {at}" TSC_CTC},
+    {BoundsReport::TargetLength, ErrorKind::RuntimeError,
+     "Expected tensor to have size at least {at} at dimension 1, but got size {last} for argument #2 'targets'" TSC_CTC,
+     "Expected target_lengths to have value at least 0, but got value {at}" TSC_CTC},
+    {BoundsReport::UnitInput, ErrorKind::RuntimeError, "all elements of input should be between 0 and 1", nullptr},
+    {BoundsReport::UnitTarget, ErrorKind::RuntimeError, "all elements of target should be between 0 and 1", nullptr},
+    {BoundsReport::Variance, ErrorKind::ValueError, "var has negative entry/entries", nullptr},
+    {BoundsReport::Probability, ErrorKind::RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.", nullptr},
+    {BoundsReport::Weight, ErrorKind::RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0", nullptr},
+    {BoundsReport::WeightSum, ErrorKind::RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)", nullptr},
+    {BoundsReport::Rate, ErrorKind::RuntimeError, "invalid Poisson rate, expected rate to be non-negative", nullptr},
+    {BoundsReport::Deviation, ErrorKind::RuntimeError, "normal expects all elements of std >= 0.0", nullptr},
+};
+#undef TSC_INDEX
+#undef TSC_CTC
+constexpr bool in_order_of_reports() {
+  for (size_t i = 0; i < std::size(kBoundsTexts); ++i)
+    if (static_cast<size_t>(kBoundsTexts[i].report) != i) return false;
+  return std::size(kBoundsTexts) == static_cast<size_t>(BoundsReport::Deviation) + 1;
 }
+static_assert(in_order_of_reports());
 
 // The element at `position` of the index is `place`, which the axis has not.
 [[noreturn]] void refuse(BoundsReport report, int64_t position, int64_t place, int64_t axis, int64_t size) {
-  const std::string at = std::to_string(place), count = std::to_string(size);
-  switch (report) {
-    case BoundsReport::Selected: throw Error(ErrorKind::IndexError, "index out of range in self");
-    case BoundsReport::Target: throw Error(ErrorKind::IndexError, "Target " + at + " is out of bounds.");
-    case BoundsReport::Taken:
-      throw Error(ErrorKind::IndexError,
-                  "out of range: tried to access index " + at + " on a tensor of " + count + " elements.");
-    case BoundsReport::Bag:
-      throw Error(ErrorKind::RuntimeError, "Index " + std::to_string(position) + " of input takes value " + at +
-                                               " which is not in the valid range [0, " + count + ")");
-    case BoundsReport::FirstOffset:
-      throw Error(ErrorKind::RuntimeError,
-                  "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
-                  "However, got " + at + "\n[ torch.LongTensor{} ]");
-    case BoundsReport::LastOffset:
-      throw Error(ErrorKind::RuntimeError, "offsets[-1] can not be greater than input's length " +
-                                               std::to_string(size - 1) + " but got offsets[-1] of " + at);
-    case BoundsReport::Class:
-      throw Error(ErrorKind::RuntimeError, place < 0 ? "Class values must be non-negative."
-                                                     : "Class values must be smaller than num_classes.");
-    case BoundsReport::Margin: throw Error(ErrorKind::RuntimeError, "target out of range");
-    case BoundsReport::Margins: throw Error(ErrorKind::RuntimeError, "argument #2 'target' is out of range");
-    case BoundsReport::InputLength:
-    case BoundsReport::TargetLength: refuse_length(report, place, size - 1);
-    case BoundsReport::UnitInput:
-    case BoundsReport::UnitTarget:
-      throw Error(ErrorKind::RuntimeError,
-                  std::string("all elements of ") + (report == BoundsReport::UnitInput ? "input" : "target") +
-                      " should be between 0 and 1");
-    case BoundsReport::Variance: throw Error(ErrorKind::ValueError, "var has negative entry/entries");
-    case BoundsReport::Probability:
-      throw Error(ErrorKind::RuntimeError, "Expected p_in >= 0 && p_in <= 1 to be true, but got false.");
-    case BoundsReport::Weight:
-      throw Error(ErrorKind::RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0");
-    case BoundsReport::WeightSum:
-      throw Error(ErrorKind::RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)");
-    case BoundsReport::Rate:
-      throw Error(ErrorKind::RuntimeError, "invalid Poisson rate, expected rate to be non-negative");
-    case BoundsReport::Deviation:
-      throw Error(ErrorKind::RuntimeError, "normal expects all elements of std >= 0.0");
-    case BoundsReport::MaskedSource:
-      throw Error(ErrorKind::RuntimeError, "Number of elements of source < number of ones in mask");
-    case BoundsReport::Placed:
-    case BoundsReport::Copied:
-    case BoundsReport::Indexing: break;
-  }
-  const ErrorKind kind =
-      report == BoundsReport::Placed ? ErrorKind::RuntimeError : ErrorKind::IndexError;
-  throw Error(kind, std::string(report == BoundsReport::Copied ? "index_copy_(): " : "") + "index " + at +
-                        " is out of bounds for dimension " + std::to_string(axis) + " with size " + count);
+  const BoundsText& row = kBoundsTexts[static_cast<size_t>(report)];
+  std::string text = place < 0 && row.below ? row.below : row.above;
+  const std::pair<std::string_view, int64_t> numbers[] = {
+      {"{at}", place}, {"{count}", size}, {"{last}", size - 1}, {"{position}", position}, {"{axis}", axis}};
+  for (const auto& [name, number] : numbers)
+    for (size_t at; (at = text.find(name)) != std::string::npos;) text.replace(at, name.size(), std::to_string(number));
+  throw Error(row.kind, text);
 }
 
 void check_bounds(const OpCall& call, const Tensor& index) {
@@ -239,9 +240,46 @@ void for_lines(const Tensor& out, const Tensor& index, int64_t axis, Write write
                });
 }
 
+// The places along the axis where an index is one vector of them that the other axes repeat, all of them whole: then
+// whole rows are written. Undefined where it is not.
+Tensor vector_of_places(const Tensor& index, const Tensor& x, int64_t axis) {
+  for (int64_t k = 0; k < index.rank(); ++k)
+    if (k != axis && (index.size(k) != x.size(k) || (index.size(k) > 1 && index.stride(k) != 0))) return {};
+  return contiguous(Tensor(index.storage(), index.dtype(), {index.size(axis)}, {index.stride(axis)}, index.offset()));
+}
+
+// scatter of whole rows. A thread takes bytes of the inner axes of one outer index: no two share a place.
+Tensor write_rows(const OpCall& call, const Tensor& places) {
+  const Tensor values = contiguous(call.tensors[2]);
+  check_bounds(call, places);
+  Tensor out = copy_of(call.tensors[0]);
+  constexpr int64_t kBytes = 1024;
+  const Lines around(out.sizes(), call.attributes.axes[0]);
+  const int64_t row = around.inner * dtype_size(out.dtype()), picks = places.numel(), tiles = (row + kBytes - 1) / kBytes;
+  const int64_t* at = places.data_as<int64_t>();
+  const double cost = (0.1 * static_cast<double>(std::min(row, kBytes)) + kMoveNanoseconds) * static_cast<double>(picks);
+  parallel_for(around.outer * tiles, grain_for(cost + 1), [&](int64_t begin, int64_t end) {
+    for (int64_t work = begin; work < end; ++work) {
+      const int64_t outer = work / tiles, first = work % tiles * kBytes, count = std::min(kBytes, row - first);
+      std::byte* to = out.data() + outer * around.length * row + first;
+      const std::byte* from = values.data() + outer * picks * row + first;
+      for (int64_t pick = 0; pick < picks; ++pick) std::memcpy(to + at[pick] * row, from + pick * row, count);
+    }
+  });
+  return out;
+}
+
 Tensor run_scatter(const OpCall& call) {
   infer_dtype(call);
   infer_sizes(call);
+  if (call.tensors[1].rank() > 1 && call.tensors[1].numel() > 0) {
+    const Tensor places = vector_of_places(call.tensors[1], call.tensors[0], call.attributes.axes[0]);
+    if (places.defined() && call.op == Op::scatter) return write_rows(call, places);
+    if (places.defined()) {
+      const Tensor operands[] = {call.tensors[0], places, call.tensors[2]};
+      return run_index_add({Op::index_add, operands, {}, call.attributes});
+    }
+  }
   Tensor index = contiguous(call.tensors[1]), values = contiguous(call.tensors[2]);
   check_bounds(call, index);
   Tensor out = copy_of(call.tensors[0]);

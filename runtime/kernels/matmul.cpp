@@ -294,6 +294,32 @@ void run_rows(const MatmulArgs& args, RowKernel row_kernel) {
   });
 }
 
+// Complex numbers: a strip of B's columns becomes planes, which a task's rows share.
+void run_complex(const MatmulArgs& args, const ComplexKernels& kernels, Device& device) {
+  constexpr int64_t kLeastRows = 16;
+  const int64_t size = dtype_size(args.dtype), strips = ceil_div(args.n, kPlaneColumns);
+  const int64_t wanted = ceil_div(4 * device.threads.count(), args.batch * strips);
+  const int64_t rows = std::max(kLeastRows, ceil_div(args.m, wanted)), pieces = ceil_div(args.m, rows);
+  const double cost = 0.5 * static_cast<double>(std::min(rows, args.m) * kPlaneColumns) * static_cast<double>(std::max<int64_t>(args.k, 1));
+  parallel_for(args.batch * strips * pieces, grain_for(cost), [&](int64_t begin, int64_t end) {
+    const Scratch<std::byte> planes(*device.allocator, args.k * kPlaneColumns * size);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t batch = task / (strips * pieces), column = task / pieces % strips * kPlaneColumns;
+      const int64_t width = std::min(kPlaneColumns, args.n - column), first = task % pieces * rows;
+      const auto at = [&](const MatmulOperand& x, int64_t row, int64_t along) {
+        return static_cast<const std::byte*>(x.data) + (batch * x.batch_stride + row * x.row_stride + along * x.column_stride) * size;
+      };
+      kernels.split(planes.data(), at(args.b, 0, column), args.b.row_stride, args.b.column_stride, args.k, width);
+      for (int64_t row = first; row < std::min(args.m, first + rows); ++row) {
+        device.stop.poll();
+        auto* c = static_cast<std::byte*>(args.c) + (batch * args.c_batch_stride + row * args.c_row_stride + column) * size;
+        kernels.row(c, at(args.a, row, 0), args.a.column_stride, planes.data(), args.k, width);
+        if (args.epilogue.run) args.epilogue.run(args.epilogue.context, batch, row, 1, column, width);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void matmul(const MatmulArgs& args) {
@@ -308,6 +334,8 @@ void matmul(const MatmulArgs& args) {
     TiledMatmul<float>(args, kernels.f32, kernels.pack_f16, device).run();
   else if (args.dtype == DType::F64 && kernels.f64.lanes)
     TiledMatmul<double>(args, kernels.f64, kernels.pack_f64, device).run();
+  else if (is_complex(args.dtype) && args.m >= 4)
+    run_complex(args, args.dtype == DType::C64 ? kernels.c64 : kernels.c128, device);
   else
     run_rows(args, kernels.row[static_cast<int>(args.dtype)]);
 }

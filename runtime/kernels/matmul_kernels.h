@@ -47,7 +47,16 @@ struct TileKernels {
 using RowKernel = void (*)(void* c, const void* a, int64_t a_column_stride, const void* b,
                            int64_t b_row_stride, int64_t b_column_stride, int64_t k, int64_t n);
 
+// The product of complex numbers, whose right operand lies in planes: for each k the real parts of kPlaneColumns columns,
+// then their imaginary parts.
+inline constexpr int64_t kPlaneColumns = 64;
+struct ComplexKernels {
+  void (*split)(void* planes, const void* b, int64_t row_stride, int64_t column_stride, int64_t k, int64_t width);
+  void (*row)(void* c, const void* a, int64_t a_column_stride, const void* planes, int64_t k, int64_t width);
+};
+
 struct MatmulKernels {
+  ComplexKernels c64, c128;
   TileKernels<float> f32;
   TileKernels<double> f64;
   PackKernel<float> pack_f32, pack_bf16, pack_f16;

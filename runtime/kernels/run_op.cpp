@@ -17,7 +17,7 @@ OpResults run_without_memory(const OpCall& call) {
                 "and a meta tensor has none");
   const Sizes sizes = infer_sizes(call);
   OpResults results{Tensor::meta(infer_dtype(call), sizes), {}};
-  if (call.op == Op::sort) results.second = Tensor::meta(infer_dtype(call, 1), sizes);
+  if (op_result_count(call.op) == 2) results.second = Tensor::meta(infer_dtype(call, 1), sizes);
   return results;
 }
 

@@ -55,17 +55,14 @@ void for_each_polled(size_t count, const StopFlag& stop, F&& f) {
   }
 }
 
-// Least significant byte first; a byte that all keys share needs no pass. Returns the sorted one.
 template <class Key>
-std::span<Item<Key>> radix_sort(std::span<Item<Key>> items, std::span<Item<Key>> spare,
-                                const StopFlag& stop) {
-  constexpr int kDigits = sizeof(Key);
-  std::array<std::array<uint32_t, 256>, kDigits> counts{};
-  for_each_polled(items.size(), stop, [&](size_t i) {
-    for (int digit = 0; digit < kDigits; ++digit) ++counts[digit][items[i].key >> digit * 8 & 255];
-  });
-  std::span<Item<Key>> from = items, to = spare;
-  for (int digit = 0; digit < kDigits; ++digit) {
+using DigitCounts = std::array<std::array<uint32_t, 256>, sizeof(Key)>;
+
+// Sorts by the digits from `first` on, the least significant first; a digit that all keys share needs no pass. Leaves the
+// sorted ones in `from`.
+template <class Key>
+void pass_digits(std::span<Item<Key>>& from, std::span<Item<Key>>& to, int first, DigitCounts<Key> counts, const StopFlag& stop) {
+  for (int digit = first; digit < static_cast<int>(sizeof(Key)); ++digit) {
     auto& count = counts[digit];
     if (count[from[0].key >> digit * 8 & 255] == from.size()) continue;
     uint32_t place = 0;
@@ -76,6 +73,53 @@ std::span<Item<Key>> radix_sort(std::span<Item<Key>> items, std::span<Item<Key>>
     });
     std::swap(from, to);
   }
+}
+
+// The lowest of the four upper digits in which keys differ: where that leaves digits below, those seldom decide.
+template <class Key>
+int first_upper_digit(Key key, const DigitCounts<Key>& counts, size_t size) {
+  int found = 0;
+  for (int digit = sizeof(Key) - 1; digit > 0; --digit)
+    if (counts[digit][key >> digit * 8 & 255] != size && ++found == 4) return digit;
+  return 0;
+}
+
+// Whether items sorted by their upper digits could be sorted whole by exchanging few neighbours. An insertion keeps the
+// order of equal keys.
+template <class Key>
+bool insert_rest(std::span<Item<Key>> items) {
+  constexpr size_t kFar = 16;
+  for (size_t i = 1; i < items.size(); ++i) {
+    if (items[i - 1].key <= items[i].key) continue;
+    const Item<Key> item = items[i];
+    size_t place = i;
+    for (; place > 0 && items[place - 1].key > item.key; --place) {
+      items[place] = items[place - 1];
+      if (i - place > kFar) {  // many share their upper digits
+        items[place - 1] = item;
+        return false;
+      }
+    }
+    items[place] = item;
+  }
+  return true;
+}
+
+// Returns the sorted one. Equal keys keep their order in every step, so also where all passes follow the first ones.
+template <class Key>
+std::span<Item<Key>> radix_sort(std::span<Item<Key>> items, std::span<Item<Key>> spare,
+                                const StopFlag& stop) {
+  DigitCounts<Key> counts{};
+  for_each_polled(items.size(), stop, [&](size_t i) {
+    for (size_t digit = 0; digit < sizeof(Key); ++digit) ++counts[digit][items[i].key >> digit * 8 & 255];
+  });
+  std::span<Item<Key>> from = items, to = spare;
+  const int upper = first_upper_digit(items[0].key, counts, items.size());
+  if (upper > 0) {
+    pass_digits(from, to, upper, counts, stop);
+    if (insert_rest(from)) return from;
+  }
+  pass_digits(from, to, 0, counts, stop);
   return from;
 }
 
@@ -115,6 +159,7 @@ void sort_lines(const Lines& lines, bool descending, const S* x, S* values, int6
 }  // namespace
 
 OpResults run_sort(const OpCall& call) {
+  if (call.op != Op::sort) return run_running_extreme(call);
   Tensor values = empty_result(call);
   Tensor indices = Tensor::empty(DType::I64, values.sizes());
   if (values.numel() == 0) return {std::move(values), std::move(indices)};

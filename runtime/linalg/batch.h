@@ -1,5 +1,6 @@
 #pragma once
 // What the factorizations share: a tensor seen as a batch of column-major matrices.
+#include <complex>
 #include <limits>
 #include <string>
 #include <vector>
@@ -64,12 +65,12 @@ decltype(auto) visit_float(const Tensor& x, Visit&& visit) {
   return x.dtype() == DType::F32 ? visit(float{}) : visit(double{});
 }
 
-// Work space as a routine asks for it: call(work, size) with size -1 leaves the wish in *work.
+// Work space as a routine asks for it: call(work, size) with size -1 leaves the wish in *work, or in its real part.
 template <class T, class Call>
 void with_work(Call call) {
   T wish{};
   call(&wish, Int{-1});
-  const Int size = std::max<Int>(static_cast<Int>(wish), 1);
+  const Int size = std::max<Int>(static_cast<Int>(std::real(wish)), 1);
   std::vector<T> work(static_cast<size_t>(size));
   call(work.data(), size);
 }

@@ -23,40 +23,13 @@ std::complex<T>* numbers(const Tensor& x) {
   return reinterpret_cast<std::complex<T>*>(x.data_as<Complex<T>>());
 }
 
-// A tensor as a batch of matrices of the C++ library's complex numbers, which LAPACK's are.
-template <class T>
-struct ComplexMatrices {
-  std::complex<T>* data;
-  Int rows, columns, lead;
-  int64_t count = 1;
-  explicit ComplexMatrices(const Tensor& x)
-      : data(numbers<T>(x)),
-        rows(to_int(x.size(x.rank() - 1))),
-        columns(to_int(x.size(x.rank() - 2))),
-        lead(std::max<Int>(rows, 1)) {
-    for (int64_t axis = 0; axis < x.rank() - 2; ++axis) count *= x.size(axis);
-  }
-  int64_t size() const { return int64_t{rows} * columns; }
-  std::complex<T>* at(int64_t i) const { return data + i * size(); }
-};
-
-// Work space as a routine asks for it: call(work, size) with size -1 leaves the wish in the first number.
-template <class T, class Call>
-void with_complex_work(Call call) {
-  std::complex<T> wish{};
-  call(&wish, Int{-1});
-  const Int size = std::max<Int>(static_cast<Int>(wish.real()), 1);
-  std::vector<std::complex<T>> work(static_cast<size_t>(size));
-  call(work.data(), size);
-}
-
 }  // namespace
 
 Exchanged complex_lu(Tensor a) {
   Tensor pivots = beside(a, DType::I32, {std::min(a.size(a.rank() - 1), a.size(a.rank() - 2))});
   Tensor info = beside(a, DType::I32, {});
   visit_complex(a, [&]<class T>(T) {
-    const ComplexMatrices<T> m(a);
+    const Matrices<std::complex<T>> m(a);
     const auto& routines = complex_lapack<T>();
     const int64_t steps = std::min(m.rows, m.columns);
     each_matrix(m.count, m.size() * m.rows * 2, [&](int64_t i) {
@@ -71,11 +44,11 @@ Reflected complex_qr(Tensor a) {
   const int64_t steps = std::min(a.size(a.rank() - 1), a.size(a.rank() - 2));
   Tensor tau = beside(a, a.dtype(), {steps});
   visit_complex(a, [&]<class T>(T) {
-    const ComplexMatrices<T> m(a);
+    const Matrices<std::complex<T>> m(a);
     const auto& routines = complex_lapack<T>();
     each_matrix(m.count, m.size() * steps * 8, [&](int64_t i) {
       Int info;
-      with_complex_work<T>([&](std::complex<T>* work, Int size) {
+      with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
         routines.geqrf(&m.rows, &m.columns, m.at(i), &m.lead, numbers<T>(tau) + i * steps, work, &size, &info);
       });
     });
@@ -87,11 +60,11 @@ Tensor complex_reflectors_product(Tensor a, const Tensor& tau) {
   const int64_t taus = tau.size(tau.rank() - 1);
   const Int steps = to_int(taus);
   visit_complex(a, [&]<class T>(T) {
-    const ComplexMatrices<T> m(a);
+    const Matrices<std::complex<T>> m(a);
     const auto& routines = complex_lapack<T>();
     each_matrix(m.count, m.size() * taus * 8, [&](int64_t i) {
       Int info;
-      with_complex_work<T>([&](std::complex<T>* work, Int size) {
+      with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
         routines.ungqr(&m.rows, &m.columns, &steps, m.at(i), &m.lead, numbers<T>(tau) + i * taus, work, &size, &info);
       });
     });
@@ -103,14 +76,14 @@ Spectrum complex_eigh(Tensor a, bool upper, bool vectors) {
   Tensor values = beside(a, part_of(a), {a.size(a.rank() - 1)});
   Tensor info = beside(a, DType::I32, {});
   visit_complex(a, [&]<class T>(T) {
-    const ComplexMatrices<T> m(a);
+    const Matrices<std::complex<T>> m(a);
     const auto& routines = complex_lapack<T>();
     each_matrix(m.count, m.size() * m.rows * 16, [&](int64_t i) {
       Int index_size = -1, real_size = -1, index_wish = 1;
       T real_wish = 1;
       std::vector<Int> index(1);
       std::vector<T> real(1);
-      with_complex_work<T>([&](std::complex<T>* work, Int size) {
+      with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
         if (size >= 0) {
           index_size = std::max<Int>(index_wish, 1);
           real_size = std::max<Int>(static_cast<Int>(real_wish), 1);
@@ -136,7 +109,7 @@ Singular complex_svd(Tensor a, char job) {
   Singular out{beside(a, a.dtype(), {width, rows}), beside(a, part_of(a), {least}),
                beside(a, a.dtype(), {columns, height}), beside(a, DType::I32, {})};
   visit_complex(a, [&]<class T>(T) {
-    const ComplexMatrices<T> m(a), u(out.u), vt(out.vt);
+    const Matrices<std::complex<T>> m(a), u(out.u), vt(out.vt);
     const auto& routines = complex_lapack<T>();
     const char jobs[] = {job, '\0'};
     // gesdd's rwork: at least small * max(5 small + 7, 2 large + 2 small + 1).
@@ -144,7 +117,7 @@ Singular complex_svd(Tensor a, char job) {
     each_matrix(m.count, m.size() * least * 32, [&](int64_t i) {
       std::vector<Int> index(static_cast<size_t>(8 * std::max<int64_t>(least, 1)));
       std::vector<T> real(real_size);
-      with_complex_work<T>([&](std::complex<T>* work, Int size) {
+      with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
         routines.gesdd(jobs, &m.rows, &m.columns, m.at(i), &m.lead, out.s.data_as<T>() + i * least, u.at(i), &u.lead,
                        vt.at(i), &vt.lead, work, &size, real.data(), index.data(), out.info.data_as<Int>() + i, 1);
       });
@@ -157,12 +130,12 @@ Spectrum complex_eig(Tensor a, bool vectors) {
   const int64_t n = a.size(a.rank() - 1), side = vectors ? n : 0;
   Spectrum out{beside(a, a.dtype(), {n}), beside(a, a.dtype(), {side, side}), beside(a, DType::I32, {})};
   visit_complex(a, [&]<class T>(T) {
-    const ComplexMatrices<T> m(a), v(out.matrix);
+    const Matrices<std::complex<T>> m(a), v(out.matrix);
     const auto& routines = complex_lapack<T>();
     const Int one = 1;
     each_matrix(m.count, m.size() * m.rows * 40, [&](int64_t i) {
       std::vector<T> real(static_cast<size_t>(std::max<int64_t>(2 * n, 1)));
-      with_complex_work<T>([&](std::complex<T>* work, Int size) {
+      with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
         routines.geev("N", vectors ? "V" : "N", &m.rows, m.at(i), &m.lead, numbers<T>(out.values) + i * n, nullptr, &one,
                       v.at(i), &v.lead, work, &size, real.data(), out.info.data_as<Int>() + i, 1, 1);
       });

@@ -104,7 +104,7 @@ DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& at
   const OpRow& row = op_row(op);
   check_operand_dtypes(row, operands);
   check_complex(row, operands);
-  if (op == Op::sort && index == 1) return DType::I64;
+  if (index == 1) return DType::I64;  // of a row of the family Sort
   DType operand = operands.empty() ? attributes.dtype : operands[first_value_operand(op)];
   switch (row.dtype_rule) {
     case DTypeRule::Same:

@@ -104,7 +104,7 @@ std::optional<Op> op_from_name(std::string_view name);
 inline std::string_view op_name(Op op) { return op_row(op).name; }
 inline bool reports_bounds(Op op) { return op_row(op).family == Family::Index && op != Op::nonzero; }
 inline bool is_elementwise(Op op) { return op_row(op).family <= Family::Ternary; }
-inline int op_result_count(Op op) { return op == Op::sort ? 2 : 1; }
+inline int op_result_count(Op op) { return op_row(op).family == Family::Sort ? 2 : 1; }
 
 // Result dtype of result `index`, or a TypeError that names op and dtypes when the rule refuses them.
 DType infer_dtype(Op op, std::span<const DType> operands, const OpAttributes& attributes,

@@ -403,6 +403,13 @@ def sort():
     return cases
 
 
+def running(f):
+    """cummax and cummin."""
+    inputs = [(ramp(*s, dtype=d), a) for d in ALL for s, a in [((5,), 0), ((2, 3), 0), ((2, 3), 1), ((0,), 0), ((1,), 0), ((2, 70, 2), 1)]]
+    inputs += [(tensor([1, NAN, 2, INF, NAN, 3, -INF], d), 0) for d in FLOATS] + [(tensor([2, 2, 0, 2, -1, -1], d), 0) for d in NUMBERS]
+    return [Case([x], list(f(x, a)), axes=[a]) for x, a in inputs]
+
+
 def dot():
     cases = []
     for dtype in NUMBERS + COMPLEX:
@@ -523,6 +530,7 @@ OPS = {
     "argmin": lambda: reduction(flattened(torch.argmin), NUMBERS, empty=False),
     "any": lambda: reduction(one_by_one(lambda x, a: (x != 0).any(a)), EVERY),
     "all": lambda: reduction(one_by_one(lambda x, a: (x != 0).all(a)), EVERY),
-    "cumsum": lambda: scan(torch.cumsum), "cumprod": lambda: scan(torch.cumprod), "sort": sort, "dot": dot,
+    "cumsum": lambda: scan(torch.cumsum), "cumprod": lambda: scan(torch.cumprod), "sort": sort,
+    "cummax": lambda: running(torch.cummax), "cummin": lambda: running(torch.cummin), "dot": dot,
     "convolve": convolve, "window_argmax": window_argmax,
 }

@@ -149,10 +149,11 @@ class Program {
     if (x.rank() == 0) return apply(Op::neg, {x});
     const int64_t axis = pick(x.rank());
     const bool empty = x.sizes()[axis] == 0;
-    switch (pick(4)) {
+    switch (pick(5)) {
       case 0: return apply(Op::sum, {x}, {}, axes({axis}));
       case 1: return apply(empty ? Op::sum : Op::amax, {x}, {}, axes({axis}));
       case 2: return apply(Op::cumsum, {x}, {}, axes({axis}));
+      case 3: return apply(Op::cummax, {x}, {}, axes({axis}));
       default: return apply(Op::sort, {x}, {}, axes({axis}));
     }
   }

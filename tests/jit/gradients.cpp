@@ -252,6 +252,11 @@ TEST_CASE("gradients of reductions, scans, sort and dot") {
   OpAttributes down = axes({0});
   down.mode = 1;
   check_case({Op::sort, x({5, 2}), {}, down}, rng);
+  for (Op op : {Op::cummax, Op::cummin}) {
+    check_case({op, x({3, 4}), {}, axes({1})}, rng);
+    check_case({op, x({3, 4}), {}, axes({0})}, rng);
+    check_case({op, x({0}), {}, axes({0})}, rng);
+  }
   const auto dot = [&](int64_t b, int64_t m, int64_t k, int64_t n) {
     check_case({Op::dot, {x({b, m, k})[0], x({b, k, n})[0]}, {}, {}}, rng);
   };

@@ -137,6 +137,8 @@ Av prim_is_meta(Capture& capture, Arguments& arguments) {
 
 Av prim_meta_default(Capture&, Arguments&) { return Av::boolean(false); }
 
+Av prim_plain(Capture&, Arguments&) { return Av::boolean(false); }
+
 Av prim_to_dtype(Capture& capture, Arguments& arguments) {
   const Av& dtype = at(arguments, 1);
   if (!dtype.is_constant()) break_here(BreakReason::unknown_call, "a dtype that is not known");
@@ -326,6 +328,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.is_tensor", prim_is_tensor},
     {"_prims.is_meta", prim_is_meta},
     {"_prims.meta_default", prim_meta_default},
+    {"_prims.plain", prim_plain},
     {"_prims.to_dtype", prim_to_dtype},
     {"_prims.wide", prim_wide},
     {"_prims.holds", prim_holds},

@@ -95,7 +95,7 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
   }
   if (signature.fills && !capture.tensors().tensor_of(arguments[0]))
     capture.tensors().check_written(arguments[0], attributes.dtype);
-  if (op == Op::sort) {
+  if (op_result_count(op) == 2) {
     auto [values, indices] = capture.tensors().emit_pair(op, tensors[0], attributes);
     return capture.containers().make_tuple_av({values, indices});
   }

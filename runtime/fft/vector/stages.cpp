@@ -128,8 +128,54 @@ void give_side(const double* x, int64_t n, Complex* const* out) {
     }
 }
 
+template <int kLanes>
+void unpack(double* out, const double* x, const Complex* roots, int64_t n, bool inverse) {
+  const double sign = inverse ? -1.0 : 1.0;
+  for (int64_t k = 0; 2 * k <= n; ++k) {
+    const Number r = {roots[k].real(), roots[k].imag()};
+    const int64_t mirrored = k == 0 ? 0 : n - k;
+#pragma GCC ivdep
+    for (int l = 0; l < kLanes; ++l) {
+      const Number a = at<kLanes>(x, k, l), b = at<kLanes>(x, mirrored, l);
+      const Number even = {(a.re + b.re) * 0.5, (a.im - b.im) * 0.5}, odd = {(a.im + b.im) * 0.5, (b.re - a.re) * 0.5};
+      const Number term = odd * r, low = even + term, high = even - term;
+      put<kLanes>(out, k, l, {low.re, sign * low.im});
+      put<kLanes>(out, n - k, l, {high.re, (k == 0 ? sign : -sign) * high.im});  // of the real last one the zero keeps its sign
+    }
+  }
+}
+
+template <class T, int kParts>
+void take_lines(const void* const* in, int64_t n, int64_t stride, double* x) {
+  const T* from[kSide];
+  for (int l = 0; l < kSide; ++l) from[l] = static_cast<const T*>(in[l]);
+  for (int64_t k = 0; k < n; ++k, x += 2 * kSide)
+#pragma GCC unroll 8
+    for (int l = 0; l < kSide; ++l) {
+      x[l] = from[l][kParts * k * stride];
+      x[kSide + l] = kParts == 2 ? static_cast<double>(from[l][kParts * k * stride + kParts - 1]) : 0;
+    }
+}
+
+template <class T, int kParts>
+void give_lines(const double* x, int64_t n, int64_t stride, double factor, void* const* out) {
+  T* to[kSide];
+  for (int l = 0; l < kSide; ++l) to[l] = static_cast<T*>(out[l]);
+  for (int64_t k = 0; k < n; ++k, x += 2 * kSide)
+#pragma GCC unroll 8
+    for (int l = 0; l < kSide; ++l) {
+      to[l][kParts * k * stride] = static_cast<T>(x[l] * factor);
+      if (kParts == 2) to[l][kParts * k * stride + kParts - 1] = static_cast<T>(x[kSide + l] * factor);
+    }
+}
+
 }  // namespace
 
-Stages make_stages() { return {join<1>, join<kSide>, multiply<1>, multiply<kSide>, take_side, give_side}; }
+Stages make_stages() {
+  return {unpack<1>, unpack<kSide>,
+          {{take_lines<float, 1>, take_lines<float, 2>}, {take_lines<double, 1>, take_lines<double, 2>}},
+          {{give_lines<float, 1>, give_lines<float, 2>}, {give_lines<double, 1>, give_lines<double, 2>}},
+          join<1>, join<kSide>, multiply<1>, multiply<kSide>, take_side, give_side};
+}
 
 }  // namespace tsc::fft::TSC_ISA

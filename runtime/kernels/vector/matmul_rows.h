@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "runtime/kernels/matmul.h"
+#include "runtime/kernels/matmul_kernels.h"
 #include "runtime/kernels/vector/matmul_pack.h"
 
 namespace tsc::TSC_ISA {
@@ -62,6 +63,43 @@ void product_row(void* c, const void* a, int64_t a_column_stride, const void* b,
     auto* out = static_cast<S*>(c) + first;
     for (int64_t j = 0; j < width; ++j) out[j] = narrow<S>(total[j]);
   }
+}
+
+// The columns of a strip as planes; those that are not there are zeros.
+template <class T>
+void split_columns(void* planes, const void* b, int64_t row_stride, int64_t column_stride, int64_t k, int64_t width) {
+  auto* to = static_cast<T*>(planes);
+  auto* from = static_cast<const Complex<T>*>(b);
+  for (int64_t i = 0; i < k; ++i, to += 2 * kPlaneColumns, from += row_stride) {
+    for (int64_t j = 0; j < width; ++j) {
+      to[j] = from[j * column_stride].re;
+      to[kPlaneColumns + j] = from[j * column_stride].im;
+    }
+    std::fill(to + width, to + kPlaneColumns, T(0));
+    std::fill(to + kPlaneColumns + width, to + 2 * kPlaneColumns, T(0));
+  }
+}
+
+// One row of C in a strip of columns: the chains of multiply_add, part by part.
+template <class T>
+void complex_product_row(void* c, const void* a, int64_t a_column_stride, const void* planes, int64_t k, int64_t width) {
+  auto* left = static_cast<const Complex<T>*>(a);
+  auto* right = static_cast<const T*>(planes);
+  alignas(64) T total[2 * kPlaneColumns] = {}, block[2 * kPlaneColumns];
+  for (int64_t start = 0; start < k; start += kMatmulBlock) {
+    std::fill(block, block + 2 * kPlaneColumns, T(0));
+    for (int64_t i = start; i < std::min(k, start + kMatmulBlock); ++i) {
+      const T re = left[i * a_column_stride].re, im = left[i * a_column_stride].im;
+      const T *res = right + i * 2 * kPlaneColumns, *ims = res + kPlaneColumns;
+      for (int64_t j = 0; j < kPlaneColumns; ++j) {
+        block[j] = multiply_add(re, res[j], multiply_add(-im, ims[j], block[j]));
+        block[kPlaneColumns + j] += re * ims[j] + im * res[j];
+      }
+    }
+    for (int64_t j = 0; j < 2 * kPlaneColumns; ++j) total[j] = start == 0 ? block[j] : total[j] + block[j];
+  }
+  auto* out = static_cast<Complex<T>*>(c);
+  for (int64_t j = 0; j < width; ++j) out[j] = {total[j], total[kPlaneColumns + j]};
 }
 
 }  // namespace tsc::TSC_ISA

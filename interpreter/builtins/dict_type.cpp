@@ -347,9 +347,11 @@ Value popitem(Vm& vm, Args& a) {
   uint32_t place = dict->table.used() - 1;
   while (!dict->table.entry(place).key) --place;
   Value pair = part_of(vm, dict->table.entry(place), Part::Items);
-  note_store(vm, dict, dict->table.entry(place).key);
+  const Value key = dict->table.entry(place).key;
+  note_store(vm, dict, key);
   dict->table.remove_at(place);
   dict->table.drop_tail();
+  note_store(vm, dict, key);  // now it is known that the key has gone
   return pair;
 }
 Value update(Vm& vm, Args& a) {

@@ -196,6 +196,7 @@ struct VSet : Virtual {
 struct VDict : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Dict;
   VDict() : Virtual(kKind) {}
+  Local<Type> type;                      // undefined: dict itself
   std::vector<std::pair<Av, Av>> items;  // keys are constants
   uint64_t version = 0;                  // counts the keys that came or went
 };

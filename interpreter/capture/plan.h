@@ -216,8 +216,10 @@ struct Origin {
 
 struct Watched {
   Value holder;
-  Value key;  // interned str, int index, or Undefined for any change
+  Value key;  // interned str, int index, kKeysOnly, or Undefined for any change
 };
+// Of a dict: which keys it has, and in which order. A value that is replaced says nothing of them.
+inline const Value kKeysOnly = Value::boolean(true);
 
 struct RegionPlan {
   std::vector<EntrySource> sources;

@@ -122,7 +122,9 @@ bool dict_remove(Vm& vm, DictObject* dict, const Value& key) {
   int64_t place = dict->table.find(vm, key);
   if (place < 0) return false;
   note_store(vm, dict, key);
+  const Value gone = dict->watched() ? key : Value();
   dict->table.remove_at(static_cast<uint32_t>(place));
+  if (gone) note_store(vm, dict, gone);  // now it is known that the key has gone
   return true;
 }
 

@@ -150,7 +150,7 @@ Value Materializer::build_container(const ObjectRecipe& recipe, const Materials&
       return set.take();
     }
     case VirtualKind::Dict: {
-      Local<DictObject> dict = make_dict(vm_);
+      Local<DictObject> dict = recipe.type ? vm_.heap().make<DictObject>(recipe.type.get()) : make_dict(vm_);
       objects_.add(recipe.number, dict.value());
       for (size_t i = 0; i < recipe.parts.size(); i += 2)
         dict_set(vm_, dict.get(), part(i), part(i + 1));

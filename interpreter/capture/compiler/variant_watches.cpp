@@ -18,6 +18,12 @@ bool came_with_a_call(const Variant& variant) {
   });
 }
 
+// Stores are told of before they happen, a removal afterwards too. A key that only a script can compare may be any.
+bool changes_keys(Vm& vm, Object* dict, const Value& key) {
+  const bool is_plain = is_kind(key, Kind::Str) || (!key.is_undefined() && !key.is_object());
+  return !is_plain || dict_get(vm, cast<DictObject>(Value(dict)), key).is_undefined();
+}
+
 }  // namespace
 
 // Invalid variants go, and with them what they kept alive: a model that the script has replaced.
@@ -100,7 +106,7 @@ void VariantWatches::on_store(Object* holder, const Value& key) {
     if (!variant || !variant->valid) continue;
     const bool by_name = is_kind(entry.key, Kind::Str);
     const bool same = entry.key.is_undefined() || (key.is_undefined() && !(items_only && by_name)) ||
-                      entry.key.is(key) ||
+                      (entry.key.is(kKeysOnly) && changes_keys(vm_, holder, key)) || entry.key.is(key) ||
                       (by_name && is_kind(key, Kind::Str) &&
                        str_equal(cast<StrObject>(entry.key), cast<StrObject>(key)));
     try {

@@ -193,6 +193,7 @@ void RecipeWriter::fill(const Virtual& object, ObjectRecipe& recipe) {
 }
 
 void RecipeWriter::fill_dict(const VDict& dict, ObjectRecipe& recipe) {
+  recipe.type = dict.type;
   for (const auto& [key, value] : dict.items) {
     recipe.parts.push_back(write(key));
     recipe.parts.push_back(write(value));

@@ -260,6 +260,15 @@ Av prim_backward(Capture& capture, Arguments& arguments) {
   return Av::none();
 }
 
+// gradients(outputs, inputs, output gradients, retain_graph, create_graph)
+Av prim_gradients(Capture& capture, Arguments& arguments) {
+  const std::vector<Av> outputs = capture.iterators().items_of(at(arguments, 0));
+  const std::vector<Av> wanted = capture.iterators().items_of(at(arguments, 1));
+  const std::vector<Av> seeds = capture.iterators().items_of(at(arguments, 2));
+  const bool retain_graph = capture.numbers().truth(at(arguments, 3)), create_graph = capture.numbers().truth(at(arguments, 4));
+  return capture.containers().make_tuple_av(capture.gradients().gradients(outputs, wanted, seeds, retain_graph, create_graph));
+}
+
 Av tensor_numel(Capture& capture, Arguments& arguments) {
   std::shared_ptr<VTensor> tensor = capture.tensors().share_tensor(at(arguments, 0));
   Av count = Av::integer(1);
@@ -336,6 +345,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.tensor", prim_tensor},
     {"Tensor", call_tensor, NativeRow::Runs::Never, true},
     {"_prims.backward", prim_backward},
+    {"_prims.gradients", prim_gradients},
     {"Tensor.item", prim_item},
     {"Tensor.numel", tensor_numel},
     {"Tensor.is_contiguous", tensor_is_contiguous},

@@ -126,7 +126,9 @@ Value StandIns::argument(const Av& av) {
   if (const auto found = by_identity_.find(identity_of(av)); found != by_identity_.end()) return found->second;
   Vm& vm = capture_.vm();
   if (av.is_constant()) return is_own_container(vm.types(), av.value) ? container(av, av.value.object()) : value(av);
-  if (as<VList>(av) || as<VDict>(av) || as<VSet>(av)) return container(av, av.object.get());
+  // A native would tell an object of a class of the script from a dict: only views of it are looked at.
+  const VDict* dict = as<VDict>(av);
+  if (as<VList>(av) || (dict && !dict->type) || as<VSet>(av)) return container(av, av.object.get());
   if (const VDictView* given = as<VDictView>(av)) return view(*given, av);
   if (const VSlice* slice = as<VSlice>(av))
     return remember(av.object.get(), make_slice(vm, value(slice->start), value(slice->stop), value(slice->step)).take(), av);
@@ -140,7 +142,9 @@ Value StandIns::argument(const Av& av) {
 Value StandIns::view(const VDictView& given, const Av& av) {
   Vm& vm = capture_.vm();
   const char* method = kDictViewMethods[static_cast<size_t>(given.form)];
-  const Value made = call(vm, *lookup_in_type(vm.types().dict, intern(vm, method).get()), {argument(given.dict)});
+  const VDict* dict = as<VDict>(given.dict);
+  const Value viewed = dict && dict->type ? container(given.dict, &given) : argument(given.dict);
+  const Value made = call(vm, *lookup_in_type(vm.types().dict, intern(vm, method).get()), {viewed});
   return remember(av.object.get(), made, av);
 }
 
@@ -149,7 +153,7 @@ Value StandIns::container(const Av& av, const void* identity) {
   const Type* type = capture_.attributes().type_of_av(av);
   Value made;
   if (type == vm.types().list) made = make_list(vm).take();
-  else if (type == vm.types().dict) made = make_dict(vm).take();
+  else if (as<VDict>(av) || type == vm.types().dict) made = make_dict(vm).take();
   else made = make_set(vm, type == vm.types().frozenset).take();
   remember(identity, made, av);
   std::vector<Value> content = content_of(av);

@@ -337,7 +337,7 @@ Av Cells::find_dict_entry(DictObject* dict, const Value& key) {
 }
 
 void Cells::assume_length(const Value& container) {
-  assume_unchanged(container.object(), Value());
+  assume_unchanged(container.object(), is_kind(container, Kind::Dict) ? kKeysOnly : Value());
 }
 
 // A host list that the region appends to is not read again: its content here would be stale.

@@ -215,6 +215,28 @@ bool Calls::is_tuple_class(Type* type) {
          !(make && is_kind(*make, Kind::StaticMethod));
 }
 
+// A class that adds methods to a dict, as OrderedDict: one that is made like a dict, and finds and keeps what a dict does.
+bool Calls::is_dict_class(Type* type) {
+  if (!(type->type_flags & kScriptClass) || type->layout != Kind::Dict || (type->type_flags & kHasFinalizer)) return false;
+  if (type->type->slots.call != vm_.types().type->slots.call) return false;
+  for (const char* name : {"__init__", "__new__", "__missing__", "__setitem__", "__getattribute__"}) {
+    const Value* found = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
+    if (found && !is_kind(*found, Kind::NativeFunction)) return false;
+  }
+  return true;
+}
+
+Av Calls::make_dict_of(Type* type, CallArguments& arguments) {
+  auto made = make<VDict>();
+  if (!arguments.positional.empty() || !arguments.keywords.empty()) {
+    Type* plain = vm_.types().dict;
+    const Av content = call_by_row(capture_, *native_row(vm_, plain), Value(plain), plain->name, arguments);
+    made->items = as<VDict>(content)->items;
+  }
+  made->type = Local<Type>(type);
+  return Av::of(made);
+}
+
 // ---- functools.partial ----
 
 namespace {
@@ -311,6 +333,7 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     as<VTuple>(tuple)->type = Local<Type>(type);
     return frames_.write(destination, tuple);
   }
+  if (is_dict_class(type)) return frames_.write(destination, make_dict_of(type, arguments));
   if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
   const bool by_script = (type->type_flags & kScriptClass) && (type->layout == Kind::Instance || type->layout == Kind::Tuple) &&
                          type->type->slots.call == vm_.types().type->slots.call;

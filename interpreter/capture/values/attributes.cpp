@@ -58,7 +58,7 @@ Type* Attributes::type_of_av(const Av& av) {
     return tensor->host.is_undefined() ? tensor_state_.tensor_type : tensor->host.object()->type;
   if (VTuple* tuple = as<VTuple>(av)) return tuple->type ? tuple->type.get() : vm_.types().tuple;
   if (is_virtual(av, VirtualKind::List)) return vm_.types().list;
-  if (is_virtual(av, VirtualKind::Dict)) return vm_.types().dict;
+  if (const VDict* dict = as<VDict>(av)) return dict->type ? dict->type.get() : vm_.types().dict;
   if (const VSet* set = as<VSet>(av)) return set->frozen ? vm_.types().frozenset : vm_.types().set;
   if (as<VRange>(av)) return vm_.types().range;
   if (const VDictView* view = as<VDictView>(av)) {

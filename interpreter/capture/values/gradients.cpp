@@ -38,24 +38,25 @@ void Gradients::forget_history(ValueId loss) {
   for (const auto& [tensor, result] : in_history_) tensor->in_history = true;
 }
 
+// What a gradient begins with: the one that is given, or 1 for a value of one element.
+ValueId Gradients::seed_of(ValueId value, const Av& gradient) {
+  if (!gradient.is_none()) return tensors_.current(*tensors_.share_tensor(gradient));
+  for (ValueId size : region_.type(value).sizes)
+    if (builder_.known_int(size) != 1) break_here(BreakReason::raises, "gradients of several elements");
+  std::vector<ValueId> sizes(region_.type(value).sizes.begin(), region_.type(value).sizes.end());
+  sizes.insert(sizes.begin(), builder_.constant(1.0));
+  OpAttributes attributes;
+  attributes.dtype = region_.type(value).dtype;
+  return builder_.op(Op::full, {}, sizes, attributes);
+}
+
 void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   repeats_.spoil_record();
   std::shared_ptr<VTensor> root = tensors_.share_tensor(loss);
   ValueId value = tensors_.current(*root);
   if (is_complex(region_.type(value).dtype)) break_here(BreakReason::complex_numbers, "backward()");
   if (!root->requires_grad || !modes_.grad_enabled) break_here(BreakReason::raises, "backward()");
-  ValueId seed;
-  if (gradient.is_none()) {
-    for (ValueId size : region_.type(value).sizes)
-      if (builder_.known_int(size) != 1) break_here(BreakReason::raises, "backward() of several elements");
-    std::vector<ValueId> sizes(region_.type(value).sizes.begin(), region_.type(value).sizes.end());
-    sizes.insert(sizes.begin(), builder_.constant(1.0));
-    OpAttributes attributes;
-    attributes.dtype = region_.type(value).dtype;
-    seed = builder_.op(Op::full, {}, sizes, attributes);
-  } else {
-    seed = tensors_.current(*tensors_.share_tensor(gradient));
-  }
+  const ValueId seed = seed_of(value, gradient);
   std::vector<std::shared_ptr<VTensor>> leaves;
   std::vector<ValueId> wrt;
   for (const auto& list : {inputs_.tensor_inputs(), leaves_}) {
@@ -85,6 +86,77 @@ void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) 
     if (gradients[i] == kNoValue) continue;
     accumulate(leaves[i], gradients[i]);
   }
+}
+
+// The value of a tensor that a gradient is asked for, kNoValue while nothing has used its elements.
+ValueId Gradients::wanted_place(const Av& av) {
+  const std::shared_ptr<VTensor> tensor = tensors_.share_tensor(av);
+  if (!tensor->requires_grad) break_here(BreakReason::raises, "a gradient of a tensor that does not require one");
+  if (tensor->hooked && !tensor->leaf) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
+  const ValueId place = gradient_place(*tensor);
+  // A view of what has been written since stands for other elements than those that were read.
+  if (place != kNoValue && tensors_.current(*tensor) != place) break_here(BreakReason::history, "a view of what was written");
+  return place;
+}
+
+// A gradient that leaves the region by a tensor with a history outside may come to a wanted tensor there.
+void Gradients::check_stays_inside(std::span<const Av> wanted, const jit::ValueSet& roots, const jit::ValueSet& stops) {
+  std::vector<ValueId> outside;
+  for (const Av& av : wanted)
+    if (const VTensor& tensor = *tensors_.share_tensor(av); tensor.input != kNoValue) outside.push_back(tensor.input);
+  if (outside.empty()) return;
+  for (const std::shared_ptr<VTensor>& tensor : inputs_.tensor_inputs()) {
+    if (!tensor->requires_grad || tensor->leaf || (outside.size() == 1 && outside[0] == tensor->input)) continue;
+    for (ValueId reached : jit::computed_from(region_, {tensor->id}, stops))
+      if (roots.count(reached)) break_here(BreakReason::history, "the outputs depend on a tensor computed outside");
+  }
+}
+
+// The gradients are values of the region: with create_graph what made them is part of the history, as the forward is.
+std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<const Av> wanted, std::span<const Av> seeds,
+                                     bool retain_graph, bool create_graph) {
+  repeats_.spoil_record();
+  if (!modes_.grad_enabled) break_here(BreakReason::history, "gradients under no_grad");
+  std::vector<jit::GradientSeed> begins;
+  jit::ValueSet roots;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::shared_ptr<VTensor> root = tensors_.share_tensor(outputs[i]);
+    const ValueId value = tensors_.current(*root);
+    if (is_complex(region_.type(value).dtype)) break_here(BreakReason::complex_numbers, "gradients");
+    if (!root->requires_grad) break_here(BreakReason::raises, "gradients of what does not require one");
+    begins.push_back({value, seed_of(value, seeds[i])});
+    roots.insert(value);
+  }
+  std::vector<ValueId> wrt;
+  for (const Av& av : wanted) wrt.push_back(wanted_place(av));
+  const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  check_stays_inside(wanted, roots, stops);
+  const size_t known = region_.value_count();
+  std::vector<ValueId> saving;
+  const std::vector<ValueId> found = jit::append_backward(builder_, begins, wrt, stops, &saving);
+  for (ValueId made : saving)
+    if (freed_.count(made)) break_here(BreakReason::raises, "gradients through a freed history");
+  if (!retain_graph && !create_graph) {
+    freed_.insert(saving.begin(), saving.end());
+    for (ValueId root : roots) forget_history(root);
+  }
+  const jit::ValueSet recorded = create_graph ? with_gradients() : jit::ValueSet();
+  std::vector<Av> out;
+  for (ValueId gradient : found) {
+    if (gradient == kNoValue) {
+      out.push_back(Av::none());
+      continue;
+    }
+    const bool has_history = recorded.count(gradient) != 0;
+    // A value that somebody else may hold, too, keeps its own history.
+    if (!has_history || gradient < known) gradient = builder_.op(Op::copy, {&gradient, 1}, {}, {});
+    if (!has_history) end_history(gradient);
+    out.push_back(tensors_.new_tensor(gradient, has_history));
+    if (has_history) remember_history({&out.back(), 1}, gradient);
+    for (const Av& seed : seeds)
+      if (has_history && !seed.is_none()) remember_history({&seed, 1}, gradient);
+  }
+  return out;
 }
 
 namespace {

@@ -22,6 +22,9 @@ class Gradients : private Room {
   // `x += y` keeps the dtype and shape of x, or raises.
   void check_in_place(VTensor& target, const Av& result);
   void backward(const Av& loss, const Av& gradient, bool retain_graph);
+  // torch.autograd.grad: for each wanted tensor its gradient, None where the outputs do not depend on it.
+  std::vector<Av> gradients(std::span<const Av> outputs, std::span<const Av> wanted, std::span<const Av> seeds,
+                            bool retain_graph, bool create_graph);
   void add_leaf(std::shared_ptr<VTensor> tensor) { leaves_.push_back(std::move(tensor)); }
   // The value has no history, though what it was made of has one.
   void end_history(ValueId id) { no_grad_values_.push_back(id); }
@@ -35,6 +38,9 @@ class Gradients : private Room {
 
  private:
   static ValueId gradient_place(const VTensor& tensor);
+  ValueId seed_of(ValueId value, const Av& gradient);
+  ValueId wanted_place(const Av& av);
+  void check_stays_inside(std::span<const Av> wanted, const jit::ValueSet& roots, const jit::ValueSet& stops);
   void forget_history(ValueId loss);
   void check_accumulates(VTensor& leaf);
   void accumulate(const std::shared_ptr<VTensor>& leaf, ValueId gradient);

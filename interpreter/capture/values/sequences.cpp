@@ -57,6 +57,7 @@ Type* script_class_of(const Av& av) {
   Type* type = nullptr;
   if (av.is_constant() && av.value.is_object()) type = av.value.object()->type;
   else if (is_virtual(av, VirtualKind::Tuple)) type = as<VTuple>(av)->type.get();
+  else if (is_virtual(av, VirtualKind::Dict)) type = as<VDict>(av)->type.get();
   else if (is_virtual(av, VirtualKind::Instance)) type = as<VInstance>(av)->type.get();
   return type && type->type_flags & kScriptClass ? type : nullptr;
 }

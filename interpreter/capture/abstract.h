@@ -121,6 +121,7 @@ struct VTensor : Virtual {
   ValueId id = kNoValue;       // the newest version of its elements
   uint32_t version = 0;        // counts what makes other elements of it
   uint32_t writes = 0, writes_outside = 0;  // of the program; those that its memory outside has seen
+  ValueId writes_of_loops = kNoValue;  // and those of rolled loops beside them, which memory outside has not seen
   bool requires_grad = false;  // of leaves and of results of recorded ops
   bool hooked = false;         // script functions see its gradient
   bool leaf = true;

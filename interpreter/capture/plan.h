@@ -105,7 +105,7 @@ struct ObjectRecipe {
   uint32_t number = 0;  // identity: built once per run
   VirtualKind kind = VirtualKind::Tuple;
   std::vector<Recipe> parts;
-  // Tensor: parts[0] = its elements (Live), or the parent of a view.
+  // Tensor: parts[0] = its elements (Live), or the parent of a view; parts[1], where there is one, the writes of loops (Live).
   bool requires_grad = false;
   uint32_t writes = 0;           // that the region has made to it
   bool is_data = false;

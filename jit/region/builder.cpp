@@ -273,9 +273,9 @@ void RegionBuilder::exit(uint32_t id, std::span<const ValueId> live) {
   append(Code::Exit, live).id = id;
 }
 
-void RegionBuilder::write_back(ValueId input, ValueId value, uint32_t further_writes) {
-  const ValueId operands[] = {input, value};
-  append(Code::WriteBack, operands).id = further_writes;
+void RegionBuilder::write_back(ValueId input, ValueId value, uint32_t writes, ValueId more_writes) {
+  const ValueId operands[] = {input, value, more_writes};
+  append(Code::WriteBack, std::span(operands).first(more_writes == kNoValue ? 2 : 3)).id = writes;
 }
 
 std::pair<ValueId, ValueId> RegionBuilder::rng_advance(ValueId draws) {

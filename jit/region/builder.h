@@ -81,7 +81,7 @@ class RegionBuilder : public OpBuilder {
                             std::span<const Type> results);
   void guard(ValueId condition, uint32_t exit, std::span<const ValueId> live);
   void exit(uint32_t id, std::span<const ValueId> live);
-  void write_back(ValueId input, ValueId value, uint32_t further_writes = 0);
+  void write_back(ValueId input, ValueId value, uint32_t writes = 1, ValueId more_writes = kNoValue);
   std::pair<ValueId, ValueId> rng_advance(ValueId draws);
 
   // Control flow. The functions emit a nested block and return what it yields; values that they define

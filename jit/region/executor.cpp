@@ -478,7 +478,8 @@ class Run {
       }
       copy_into(target, source);
     }
-    target.storage()->version += 1 + instruction.id;
+    target.storage()->version += instruction.id;
+    if (instruction.operands.size() > 2) target.storage()->version += static_cast<uint32_t>(registers_.scalars[instruction.operands[2]].i);
   }
 
   void run_rng_advance(const Instruction& instruction) {

@@ -247,7 +247,7 @@ class Parser {
         numbered_list(instruction);
       } else {
         value_list(instruction.operands);
-        if (code == Code::WriteBack && accept("#")) instruction.id = this->id();
+        if (code == Code::WriteBack) instruction.id = accept("#") ? this->id() : 1;
       }
       return;
     }

@@ -116,7 +116,7 @@ class Printer {
         return "guard " + use(operands[0]) + " else exit " + id + "(" + uses(operands.subspan(1)) +
                ")";
       case Code::Exit: return "exit " + id + "(" + arguments + ")";
-      case Code::WriteBack: return "write_back" + spaced + (instruction.id ? " " + id : "");
+      case Code::WriteBack: return "write_back" + spaced + (instruction.id != 1 ? " " + id : "");
       case Code::RngAdvance: return "rng_advance" + spaced;
       case Code::If: return "if" + spaced;
       case Code::Loop: return instruction.blocks.empty() ? "loop " + id + "(" + arguments + ")" : "loop" + spaced;

@@ -37,7 +37,7 @@ enum class Code : uint8_t {
   Guard,       // operand 0 (Bool) must be true, else leave through exit #id with the other operands
   Exit,        // terminator: leave through exit #id with the operands
   WriteBack,   // operand 0: an input tensor; operand 1: the value its memory holds from here on; `id`: how many
-               // writes of the program that were, beyond the first
+               // writes of the program that were, and operand 2, where there is one, how many more
   RngAdvance,  // operand: number of draws (Int) -> results: seed, offset before the draws (Int, Int)
   If,          // operand 0 Bool; blocks: then, else; results = what the taken block yields
   Loop,        // operands: trip count (Int), then initial carried values; block parameters: the

@@ -253,8 +253,9 @@ class Verifier {
   }
 
   void check_write_back(const Instruction& instruction) {
-    check(instruction.operands.size() == 2 && instruction.results.empty(),
-          "write_back takes an input and a value");
+    const size_t count = instruction.operands.size();
+    check((count == 2 || (count == 3 && kind(instruction.operands[2]) == ValueKind::Int)) && instruction.results.empty(),
+          "write_back takes an input, a value and a number of writes");
     const ValueId input = instruction.operands[0], value = instruction.operands[1];
     check(inputs_.count(input) && kind(input) == ValueKind::Tensor,
           "write_back goes to an input tensor");

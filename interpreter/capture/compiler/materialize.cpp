@@ -79,11 +79,21 @@ Value Materializer::build_object(uint32_t index, const Materials& materials,
   }
 }
 
+namespace {
+
+uint32_t writes_of(const ObjectRecipe& recipe, std::span<const jit::RunValue> live) {
+  return recipe.writes + (recipe.parts.size() > 1 ? static_cast<uint32_t>(live[recipe.parts[1].index].scalar.i) : 0);
+}
+
+}  // namespace
+
 void Materializer::count_writes(const Materials& materials, std::span<const jit::RunValue> live) {
   for (const ObjectRecipe& recipe : materials.objects) {
-    if (!recipe.writes || recipe.is_view || objects_.find(recipe.number)) continue;
+    if (recipe.kind != VirtualKind::Tensor || recipe.is_view || objects_.find(recipe.number)) continue;
+    const uint32_t writes = writes_of(recipe, live);
+    if (writes == 0) continue;
     uint32_t& version = live[recipe.parts[0].index].tensor.storage()->version;
-    version = std::max(version, recipe.writes);
+    version = std::max(version, writes);
   }
 }
 
@@ -108,7 +118,7 @@ Value Materializer::build_tensor(const ObjectRecipe& recipe, const Materials& ma
   // row-major as in the interpreter.
   if (!elements.is_contiguous() || is_shared(elements)) {
     elements = run_op(Op::copy, {&elements, 1}, {}, {}).first;
-    elements.storage()->version = recipe.writes;
+    elements.storage()->version = writes_of(recipe, live);
   }
   return finish_tensor(make_tensor(vm_, std::move(elements)), recipe);
 }

@@ -138,6 +138,7 @@ void RecipeWriter::fill_tensor(VTensor& tensor, ObjectRecipe& recipe) {
   } else {
     recipe.parts.push_back(live(tensor.id));
     recipe.writes = tensor.writes;
+    if (tensor.writes_of_loops != kNoValue) recipe.parts.push_back(live(tensor.writes_of_loops));
   }
   if (tensor.host.is_undefined() && tensor.has_grad_overlay && !tensor.grad.is_none())
     recipe.gradient = write(tensor.grad);

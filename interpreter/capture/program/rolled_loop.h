@@ -46,6 +46,9 @@ struct RolledLoops::Loop {
   std::vector<std::shared_ptr<VCell>> cells;
   std::vector<Av> began;               // what they held, with the unknown in it
   std::vector<std::shared_ptr<VTensor>> elements;  // tensors that are written
+  std::vector<uint32_t> writes;                    // that each of them had,
+  std::vector<ValueId> writes_of_loops;            // and those of loops
+  std::map<const Virtual*, uint32_t> last_writes;  // of those in `began`: of what stands in its place at the end
   std::vector<Counter> counters;
   std::vector<std::shared_ptr<VList>> lists;  // that are appended to
   std::map<const Virtual*, Av> made;   // for an object that differs: the one with the unknown in it

@@ -263,6 +263,8 @@ void RolledLoops::open(Loop& loop) {
   for (const auto& tensor : loop.elements) {
     tensor->id = loop.inputs[loop.next_input++];
     ++tensor->version;
+    loop.writes.push_back(tensor->writes);
+    loop.writes_of_loops.push_back(std::exchange(tensor->writes_of_loops, kNoValue));
   }
   for (const auto& list : loop.lists) list->unread = true;
   loop.modes = modes_;
@@ -352,6 +354,7 @@ Av RolledLoops::unknown(Loop& loop, const Av& before, const Av& now, bool change
   if (const VTensor* tensor = as<VTensor>(now)) {
     auto made = make<VTensor>();
     made->id = loop.inputs[loop.next_input++];
+    made->writes = tensor->writes;
     made->contiguous = tensor->contiguous;
     made->is_inference = tensor->is_inference;
     return known = Av::of(made);
@@ -391,6 +394,7 @@ void RolledLoops::close(Loop& loop) {
   for (size_t i = 0; i < loop.elements.size(); ++i) {
     const VTensor& tensor = *loop.elements[i];
     if (tensor.requires_grad || tensor.unrecorded || tensor.view || (tensor.input != kNoValue && !tensor.dirty)) abandon(loop);
+    if (tensor.writes_of_loops != kNoValue && builder_.depth_of(tensor.writes_of_loops) >= builder_.open_loops()) abandon(loop);
     next.push_back(tensor.id);
   }
   std::vector<ValueId> stacked;
@@ -469,6 +473,8 @@ ValueId RolledLoops::next_tensor(Loop& loop, const VTensor& began, const Av& now
   if (!is_plain) abandon(loop);
   for (const VTensor* view = &tensor; view->view; view = view->view->parent.get())
     if (view->view->parent.use_count() > 1) abandon(loop);
+  if (tensor.writes_of_loops != kNoValue) abandon(loop);
+  loop.last_writes[&began] = tensor.writes;
   return tensors_.current(tensor);
 }
 
@@ -483,15 +489,26 @@ void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
   // One whose memory an item has too is not written any more.
   for (const Virtual* began : loop.shown)
     if (const auto now = loop.made.find(began); now != loop.made.end()) seen_in_rows_.push_back(now->second.object);
-  for (const auto& tensor : loop.elements) {
+  for (size_t i = 0; i < loop.elements.size(); ++i) {
+    const auto& tensor = loop.elements[i];
     tensor->id = results[loop.next_input++];
     ++tensor->version;
     writes_.note_version(*tensor);
+    tensor->writes_of_loops = count_writes(loop, i, *tensor);
+    tensor->writes = loop.writes[i];
   }
   for (const auto& list : loop.lists) {
     list->tail.clear();
     list->rows = tensors_.new_tensor(results[loop.next_input++], false);
   }
+}
+
+// A turn's writes, as often as there are turns, and those before.
+ValueId RolledLoops::count_writes(const Loop& loop, size_t place, const VTensor& tensor) {
+  ValueId each = builder_.constant(int64_t{tensor.writes - loop.writes[place]});
+  if (tensor.writes_of_loops != kNoValue) each = conditions_.combined(ScalarOp::add, each, tensor.writes_of_loops);
+  const ValueId all = conditions_.combined(ScalarOp::mul, loop.trips, each), before = loop.writes_of_loops[place];
+  return before == kNoValue ? all : conditions_.combined(ScalarOp::add, before, all);
 }
 
 Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> results) {
@@ -508,6 +525,7 @@ Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> res
     if (!loop.is_input(tensor->id)) return began;
     auto made = make<VTensor>();
     made->id = results[loop.next_input++];
+    made->writes = loop.last_writes[tensor];
     made->contiguous = tensor->contiguous;
     made->is_inference = tensor->is_inference;
     return loop.made[began.object.get()] = Av::of(made);

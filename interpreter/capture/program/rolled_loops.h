@@ -71,6 +71,7 @@ class RolledLoops : private Room {
   ValueId next_tensor(Loop& loop, const VTensor& began, const Av& now);
   void check_types(const Loop& loop, std::span<const ValueId> next);
   void leave_behind(Loop& loop, std::span<const ValueId> results);
+  ValueId count_writes(const Loop& loop, size_t place, const VTensor& tensor);
   Av behind(Loop& loop, const Av& began, std::span<const ValueId> results);
   // Lists that grow by one tensor in each turn.
   void take_list(Loop& loop, const std::shared_ptr<VList>& list);

@@ -306,7 +306,7 @@ void Writes::replace_gradient(const std::shared_ptr<VTensor>& tensor, const Av& 
 void Writes::write_back_all(bool leaving) {
   if (!dirty_.empty() || !grad_dirty_.empty()) rolled_.leave_out();
   for (const std::shared_ptr<VTensor>& tensor : dirty_) {
-    builder_.write_back(tensor->input, tensor->id, tensor->writes - tensor->writes_outside - 1);
+    builder_.write_back(tensor->input, tensor->id, tensor->writes - tensor->writes_outside, std::exchange(tensor->writes_of_loops, kNoValue));
     tensor->writes_outside = tensor->writes;
     tensor->dirty = false;
   }

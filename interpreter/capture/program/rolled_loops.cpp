@@ -78,11 +78,19 @@ const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std:
 
 // ---- which loops ----
 
+// An iterator that somebody else may ask for its items, too: the program has it in a variable that is read again, or in an object.
+bool RolledLoops::is_kept(const Av& iterable, const lang::Instruction& get_iter) const {
+  if (!is_virtual(iterable, VirtualKind::Iterator)) return false;
+  const AFrame& frame = frames_.frame();
+  const bool is_read_again = get_iter.a != get_iter.b && (lang::live_registers(*frame.code->code, frame.pc + 1).contains(get_iter.b) || shows_variables(*frame.code->code));
+  return is_read_again || iterable.object.use_count() > 2;  // in the register, and here
+}
+
 Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   AFrame& frame = frames_.frame();
   const lang::Instruction& next = frame.code->code->instructions[frame.pc + 1];
   const LoopPlace place{frame.code.get(), frame.pc + 1};
-  const bool is_for = next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator;
+  const bool is_for = next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
   if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.followed_loops.size() >= kMostFailures) return Av();
   if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end()) return Av();
   forget_left();

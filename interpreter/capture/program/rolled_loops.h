@@ -48,6 +48,7 @@ class RolledLoops : private Room {
 
  private:
   struct Loop;
+  bool is_kept(const Av& iterable, const lang::Instruction& get_iter) const;
   void note(const Virtual& object);
   void check_inside();
   [[noreturn]] void abandon(const Loop& loop);

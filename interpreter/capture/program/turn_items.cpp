@@ -26,7 +26,8 @@ bool TurnItems::take(TurnSources& sources, const Av& iterable, bool reverse) {
     if (iterator->position != 0 || reverse) return false;
     if (iterator->form == VIterator::Form::Items) return !iterator->pending.is_undefined() && take(sources, iterator->pending, iterator->reverse);
     const bool is_joined = iterator->form == VIterator::Form::Enumerate || (iterator->form == VIterator::Form::Zip && !iterator->inner.empty());
-    return is_joined && std::all_of(iterator->inner.begin(), iterator->inner.end(), [&](const Av& inner) { return take(sources, inner, false); });
+    const auto is_its_own = [](const Av& inner) { return inner.object.use_count() == 1; };
+    return is_joined && std::all_of(iterator->inner.begin(), iterator->inner.end(), [&](const Av& inner) { return is_its_own(inner) && take(sources, inner, false); });
   }
   TurnSource source;
   source.reverse = reverse;

@@ -49,7 +49,7 @@ TEST_CASE("every store path of a watched object is seen") {
                                           "fresh = 1\n",
                                           "edit.tsc");
   t.vm.run_code(code, t.module);
-  std::vector<std::string> expected = {"a", "b", "b", "k", "k", "z", "*", "0", "*",
+  std::vector<std::string> expected = {"a", "b", "b", "k", "k", "k", "z", "*", "0", "*",
                                        "*", "*", "7", "7", "x", "x", "*", "fresh"};
   CHECK(watchers.stores == expected);
 }

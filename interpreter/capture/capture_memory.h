@@ -64,6 +64,7 @@ struct CaptureMemory {
   bool refuse_looks(const std::string& place, const char* detail);
   // Loops that have another number of turns in each call (compiler/loop_turns.h): the region is left behind each turn.
   std::vector<LoopPlace> varied;
+  bool follows_whole_loops = false;  // a region is to hold all turns, however many (fullgraph=True)
   std::vector<LoopPlace> different_ends;  // rolled loops whose last turn decides something else than those before
   std::vector<LoopPlace> followed_loops;  // whose turns differ in more than a rolled loop can (program/rolled_loops.h)
   std::unordered_set<std::string> shared;  // places of tensors whose memory is another one's too: not written in a region

@@ -301,6 +301,7 @@ CaptureMemory Compiler::take_memory(const Frame& frame, Site& site, const Compil
   const bool follows_whole_loops = settings.specialise || demands_.error_on_graph_break || (mark && mark->fullgraph);
   // What a function that leaves its loops turn by turn has refused says nothing of one that may not.
   if (follows_whole_loops && !memory.varied.empty()) memory.refused.clear();
+  memory.follows_whole_loops = follows_whole_loops;
   memory.varied = follows_whole_loops ? std::vector<LoopPlace>() : loop_turns_.varied();
   return memory;
 }

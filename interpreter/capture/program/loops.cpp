@@ -7,6 +7,17 @@
 
 namespace tsc::interp {
 
+namespace {
+
+// Of a loop that the interpreter has begun, as in a function's first call, a region holds some turns and is entered again: one
+// variant serves the whole rest, and a long one takes no time to capture.
+constexpr uint32_t kTurnsOfRest = 32;
+constexpr size_t kInstructionsOfRest = 200;
+// Of a loop from its first turn on; the rest is as above.
+constexpr uint32_t kMostTurns = 512;
+
+}  // namespace
+
 void Loops::note_open_test() {
   AFrame& frame = frames_.frame();
   frame.open_test = frame.pc;
@@ -28,7 +39,10 @@ void Loops::end_turn(uint32_t head) {
   auto loop = std::find_if(frame.turns.begin(), frame.turns.end(), [&](const AFrame::Turns& one) { return one.head == head; });
   if (loop == frame.turns.end()) loop = frame.turns.insert(loop, {head, 0});
   ++loop->count;
-  if (!is_open || began_outside(frame, head)) return;
+  const bool is_rest = began_outside(frame, head);
+  if (is_open && is_rest && (loop->count >= kTurnsOfRest || region_.body.instructions.size() >= kInstructionsOfRest)) leave_turn();
+  if (!is_open || is_rest) return;
+  if (loop->count >= kMostTurns && !memory_.follows_whole_loops) leave_turn();
   const auto found = std::find_if(followed_.begin(), followed_.end(), [&](const FollowedLoop& one) { return one.place == place; });
   if (found != followed_.end()) found->turns = std::max(found->turns, loop->count);
   else followed_.push_back({place, loop->count});

@@ -5,8 +5,8 @@ using namespace tsc::test;
 
 namespace {
 
-// Prints for each family of keys whether filling and reading a dict took at most twice the time that keys of the
-// same type without any plan take. The best of several tries: another process may be using the processor.
+// Prints for each family of keys whether filling and reading a dict took at most four times the time that keys of the
+// same type without any plan take: flooding would take a thousand times as long, and what shares the caches with the test twice.
 const char* const kProgram = R"(
 import random, time
 
@@ -44,14 +44,14 @@ for name, (plain, crafted) in families.items():
     for attempt in range(8):
         usual = min(cost(plain) for _ in range(3))
         flooded = min(cost(crafted) for _ in range(3))
-        if flooded <= 2 * usual:
+        if flooded <= 4 * usual:
             break
-    print(name, "ok" if flooded <= 2 * usual else f"{flooded / usual:.1f} times as long")
+    print(name, "ok" if flooded <= 4 * usual else f"{flooded / usual:.1f} times as long")
 )";
 
 }  // namespace
 
-TEST_CASE("hash flooding costs at most twice the time") {
+TEST_CASE("hash flooding costs at most four times the time") {
   TemporaryFolder folder;
   const ProcessResult result = tenscript({folder.write("t.tsc", kProgram)});
   INFO(result.err);

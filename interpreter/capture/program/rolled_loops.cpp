@@ -317,14 +317,13 @@ void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool chan
   for (size_t i = 0; i < items->size(); ++i) collect(loop, (*others)[i], (*items)[i], changes);
 }
 
-// One that the turn has made, whose memory no other tensor sees.
+// One that the turn has made, row by row in memory of its own: what a view shows of another tensor, and its strides, the region's loop does
+// not carry.
 void RolledLoops::collect_tensor(Loop& loop, const VTensor& before, VTensor& now) {
   const bool is_plain = now.source == Virtual::kMadeHere && now.input == kNoValue && !now.requires_grad && !now.hooked && !now.built &&
                         !now.has_grad_overlay && !now.has_ambiguous() && !now.unrecorded && now.host.is_undefined() &&
-                        now.is_inference == before.is_inference && now.contiguous == before.contiguous && !has_views(now);
+                        now.is_inference == before.is_inference && now.contiguous && !now.view && !has_views(now);
   if (!is_plain || std::any_of(loop.changed.begin(), loop.changed.end(), [&](const VirtualRef& one) { return one.get() == &now; })) abandon(loop);
-  for (const VTensor* view = &now; view->view; view = view->view->parent.get())
-    if (view->view->parent.use_count() > 1) abandon(loop);
   const ValueId id = tensors_.current(now);
   const jit::Type &type = region_.type(id), &earlier = region_.type(before.id);
   if (type.dtype != earlier.dtype || type.sizes.size() != earlier.sizes.size()) abandon(loop);
@@ -363,7 +362,6 @@ Av RolledLoops::unknown(Loop& loop, const Av& before, const Av& now, bool change
     auto made = make<VTensor>();
     made->id = loop.inputs[loop.next_input++];
     made->writes = tensor->writes;
-    made->contiguous = tensor->contiguous;
     made->is_inference = tensor->is_inference;
     return known = Av::of(made);
   }
@@ -477,10 +475,8 @@ ValueId RolledLoops::next_tensor(Loop& loop, const VTensor& began, const Av& now
   VTensor& tensor = *as<VTensor>(now);
   const bool is_plain = tensor.source == Virtual::kMadeHere && tensor.input == kNoValue && !tensor.requires_grad && !tensor.hooked &&
                         !tensor.has_grad_overlay && !tensor.has_ambiguous() && !tensor.unrecorded && tensor.is_inference == began.is_inference &&
-                        tensor.contiguous == began.contiguous && (tensor.id == began.id || !has_views(tensor));
+                        tensor.contiguous && !tensor.view && (tensor.id == began.id || !has_views(tensor));
   if (!is_plain) abandon(loop);
-  for (const VTensor* view = &tensor; view->view; view = view->view->parent.get())
-    if (view->view->parent.use_count() > 1) abandon(loop);
   if (tensor.writes_of_loops != kNoValue) abandon(loop);
   loop.last_writes[&began] = tensor.writes;
   return tensors_.current(tensor);
@@ -534,7 +530,6 @@ Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> res
     auto made = make<VTensor>();
     made->id = results[loop.next_input++];
     made->writes = loop.last_writes[tensor];
-    made->contiguous = tensor->contiguous;
     made->is_inference = tensor->is_inference;
     return loop.made[began.object.get()] = Av::of(made);
   }

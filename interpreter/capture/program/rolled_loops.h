@@ -76,7 +76,6 @@ class RolledLoops : private Room {
   Av behind(Loop& loop, const Av& began, std::span<const ValueId> results);
   // Lists that grow by one tensor in each turn.
   void take_list(Loop& loop, const std::shared_ptr<VList>& list);
-  bool are_joined(const VList& list, const CallArguments& arguments, bool adds_axis);
   void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
 
   std::vector<std::shared_ptr<Loop>> loops_;  // outermost first

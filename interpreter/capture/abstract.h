@@ -67,6 +67,11 @@ struct Av {
   bool holds_number() const {
     return is_number() || (is_constant() && (value.is_int() || value.is_float() || value.is_bool()));
   }
+  // Of one that holds a number.
+  jit::ValueKind number_kind() const {
+    if (is_number()) return scalar_kind;
+    return value.is_bool() ? jit::ValueKind::Bool : value.is_int() ? jit::ValueKind::Int : jit::ValueKind::Float;
+  }
   bool is_none() const { return is_constant() && value.is_none(); }
   bool is_number() const { return kind == Kind::Number; }
   // An int known now and for ever (a constant; bool counts as int).

@@ -77,6 +77,7 @@ struct CaptureMemory {
   bool follows_calls = false;
   bool any_closure = false;  // calls bring other functions made by the same def: their cells are entry sources
   bool specialises = false;  // sizes and ints are facts
+  bool follows_loops = false;      // no loop is rolled
   bool breaks_everywhere = false;  // every statement leaves its region (a test world)
   bool only_call = false;    // the region ends behind its first instruction, a call
   bool lacks_memory = false; // inside try or with, memory was not there: each new tensor may raise

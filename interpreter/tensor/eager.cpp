@@ -198,12 +198,11 @@ void check_assignable(Vm& vm, TensorObject* x, bool recording) {
     throw Error(ErrorKind::RuntimeError,
                 "unsupported operation: more than one element of the written-to tensor refers to a "
                 "single memory location. Please clone() the tensor before performing the operation");
-  TensorObject* root = x;
-  while (root->view && root->view->op != Op::detach) root = root->view->parent.get();
-  if (recording && x->requires_grad && !x->history.node)
+  const TensorObject* root = x->viewed();
+  if (recording && x->is_leaf_with_gradient())
     throw Error(ErrorKind::RuntimeError,
                 "a leaf Variable that requires grad is being used in an in-place operation.");
-  if (recording && root != x && root->requires_grad && !root->history.node)
+  if (recording && root != x && root->is_leaf_with_gradient())
     throw Error(ErrorKind::RuntimeError,
                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   (void)vm;

@@ -125,6 +125,9 @@ Value prim_set_grad_enabled(Vm& vm, Args& args) {
   return Value::boolean(before);
 }
 
+// A list that a loop of a compiled region has filled is the rows of a tensor (capture/program/rolled_loops.h): of a real one there are none.
+Value prim_filled_rows(Vm&, Args&) { return Value::none(); }
+
 Value prim_grad_enabled(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).modes.grad_enabled); }
 
 Value autocast_value(const TensorState& state) {
@@ -439,6 +442,7 @@ constexpr PrimFunction kFunctions[] = {
     {"rng_bits", "sizes, dtype", prim_rng_bits},
     {"set_grad_enabled", "mode", prim_set_grad_enabled},
     {"grad_enabled", "", prim_grad_enabled},
+    {"filled_rows", "tensors", prim_filled_rows},
     {"set_autocast", "dtype", prim_set_autocast},
     {"autocast", "", prim_autocast},
     {"profile_start", "", prim_profile_start},

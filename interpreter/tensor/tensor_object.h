@@ -50,6 +50,13 @@ struct TensorObject : Instance {
   TensorObject() : Instance(Kind::Native) {}
 
   bool needs_grad() const { return requires_grad || history.node; }
+  // The leaf of which it is a view, through which gradients would flow; itself where it is none.
+  const TensorObject* viewed() const {
+    const TensorObject* at = this;
+    while (at->view && at->view->op != Op::detach) at = at->view->parent.get();
+    return at;
+  }
+  bool is_leaf_with_gradient() const { return requires_grad && !history.node; }
   // Whether a write to it makes a new version of its memory.
   bool counts_writes() const {
     const TensorObject* at = this;

@@ -21,7 +21,8 @@ struct KernelShape {
   bool column = false; // reduces over S[:k] instead
 };
 
-// Returns the shape of every Kernel instruction, by its `id`. Regions with If or Loop are left alone.
+// Returns the shape of every Kernel instruction, by its `id`. Bodies of loops are regions of their own by
+// then (outline.h); regions with If are left alone.
 std::vector<KernelShape> fuse(Region& region);
 
 // True when kernels can compute the op on that dtype (integer division may raise: it stays outside).

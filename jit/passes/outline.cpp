@@ -1,6 +1,7 @@
 #include "jit/passes/outline.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "jit/region/equal_sizes.h"
 #include "jit/region/liveness.h"
@@ -29,11 +30,13 @@ class Outliner {
           add_input(value);
           loop.operands.push_back(value);
         }
-    std::vector<Instruction> body = std::move(constant_instructions_);
-    clone_into(block, &body);
-    body.back().code = Code::Exit;
-    out_.body.body.instructions = std::move(body);
+    Block body = std::move(*loop.blocks[0]);
     loop.blocks.clear();
+    body.parameters.clear();
+    rename(body);
+    body.instructions.back().code = Code::Exit;
+    std::vector<Instruction>& all = out_.body.body.instructions = std::move(constant_instructions_);
+    std::move(body.instructions.begin(), body.instructions.end(), std::back_inserter(all));
     return std::move(out_);
   }
   // What is assumed of the body's own values is assumed there.
@@ -126,24 +129,12 @@ class Outliner {
     own_.insert(value);
     return renamed_[value] = out_.body.add_value(std::move(type));
   }
-  void clone_into(const Block& block, std::vector<Instruction>* out) {
-    for (const Instruction& instruction : block.instructions) {
-      Instruction& copy = out->emplace_back();
-      copy.code = instruction.code;
-      copy.op = instruction.op;
-      copy.scalar_op = instruction.scalar_op;
-      copy.attributes = instruction.attributes;
-      copy.number = instruction.number;
-      copy.id = instruction.id;
-      copy.origin = instruction.origin;
-      for (ValueId operand : instruction.operands) copy.operands.push_back(name_of(operand));
-      for (const auto& inner : instruction.blocks) {
-        auto nested = std::make_unique<Block>();
-        for (ValueId parameter : inner->parameters) nested->parameters.push_back(add_name(parameter));
-        clone_into(*inner, &nested->instructions);
-        copy.blocks.push_back(std::move(nested));
-      }
-      for (ValueId result : instruction.results) copy.results.push_back(add_name(result));
+  void rename(Block& block) {
+    for (ValueId& parameter : block.parameters) parameter = add_name(parameter);
+    for (Instruction& instruction : block.instructions) {
+      for (ValueId& operand : instruction.operands) operand = name_of(operand);
+      for (const auto& inner : instruction.blocks) rename(*inner);
+      for (ValueId& result : instruction.results) result = add_name(result);
     }
   }
 

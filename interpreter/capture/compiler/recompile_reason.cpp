@@ -93,6 +93,7 @@ std::string tensor_change(uint64_t before, uint64_t after, const std::string& na
   part(18, 1, "is_contiguous", truth);
   part(19, 1, "hooks on the gradient", truth);
   part(20, 1, "inference mode or a tangent", truth);
+  part(21, 1, "being a view of a leaf that requires grad", truth);
   std::string out;
   for (const std::string& text : parts) out += (out.empty() ? "" : "; ") + text;
   return out;

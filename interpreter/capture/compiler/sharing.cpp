@@ -171,7 +171,7 @@ std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& f
   std::string text;
   for (size_t size : {memory.dynamic.size(), memory.refused.size(), memory.read.size(), memory.whole.size(),
                       memory.apart.size(), memory.text.size(), memory.shared.size(), size_t{memory.has_effects}, size_t{memory.any_closure},
-                      memory.separate.size(), memory.varied.size()})
+                      memory.separate.size(), memory.varied.size(), memory.followed_loops.size(), memory.different_ends.size()})
     text += std::to_string(size) + " ";
   std::vector<Value> entry;
   for (const EntrySource& source : plan.sources) {

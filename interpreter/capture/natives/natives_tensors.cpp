@@ -5,6 +5,7 @@
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/gradients.h"
@@ -83,6 +84,8 @@ Av prim_set_grad_enabled(Capture& capture, Arguments& arguments) {
   capture.frames().set_grad_enabled(capture.numbers().truth(at(arguments, 0)));
   return Av::boolean(before);
 }
+
+Av prim_filled_rows(Capture& capture, Arguments& arguments) { return capture.rolled().filled_rows(at(arguments, 0)); }
 
 Av prim_grad_enabled(Capture& capture, Arguments&) { return Av::boolean(capture.modes().grad_enabled); }
 
@@ -325,6 +328,7 @@ constexpr NativeRow kTensors[] = {
     {"_prims.rng_bits", prim_rng_bits},
     {"_prims.set_grad_enabled", prim_set_grad_enabled},
     {"_prims.grad_enabled", prim_grad_enabled},
+    {"_prims.filled_rows", prim_filled_rows},
     {"_prims.set_inference", prim_set_inference},
     {"_prims.inference", prim_inference},
     {"_prims.is_inference", prim_is_inference},

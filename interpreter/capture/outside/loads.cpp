@@ -23,6 +23,7 @@ uint64_t tensor_key(const TensorObject& t) {
          static_cast<uint64_t>(t.requires_grad) << 16 |
          static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
          static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | static_cast<uint64_t>(t.extra || t.tensor.is_meta()) << 20 |
+         static_cast<uint64_t>(t.view && t.viewed()->is_leaf_with_gradient()) << 21 |
          uint64_t{1} << 63;
 }
 

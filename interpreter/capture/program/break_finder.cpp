@@ -110,6 +110,7 @@ class BreakFinder {
 
 std::vector<FoundBreak> find_breaks(Vm& vm, const Frame& frame, CaptureMemory memory) {
   memory.follows_calls = true;
+  memory.follows_loops = true;  // what hinders a loop to be rolled hinders no capture
   memory.refused.clear();  // in front of instructions that come to their reasons again
   for (int attempt = 0; attempt < 64; ++attempt) {
     try {

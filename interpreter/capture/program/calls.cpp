@@ -513,7 +513,6 @@ void Calls::call(const Av& callee, CallArguments arguments, uint16_t destination
   }
   if (object->kind == Kind::Function) {
     FunctionObject* function = cast<FunctionObject>(callee.value);
-    if (const std::optional<Av> rows = rolled_.joining(*function, &arguments)) return call(*rows, std::move(arguments), destination, discard_result);
     if (const std::string* refusal = refusal_of(function)) break_here(BreakReason::asked, *refusal);
     cells_.assume_unchanged(function, Value());
     AFrame frame;

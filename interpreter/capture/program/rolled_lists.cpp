@@ -1,6 +1,7 @@
 // Lists that a rolled loop appends to: behind it they are the rows of a tensor.
 #include <algorithm>
 
+#include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loop.h"
 #include "interpreter/capture/values/containers.h"
 #include "interpreter/capture/values/numbers.h"
@@ -9,29 +10,6 @@
 namespace tsc::interp {
 
 using jit::ScalarOp;
-
-namespace {
-
-// The library function checks each item and the axis: only what it finds in order is joined as rows.
-bool are_joined(const CaptureBuilder& builder, const jit::Region& region, const VList& list, const CallArguments& arguments, bool adds_axis) {
-  const bool has_keyword = arguments.keywords.size() == 1 && arguments.keywords[0].first->view() == "dim";
-  if (arguments.positional.size() > 2 || arguments.positional.size() + arguments.keywords.size() > 2 || (!arguments.keywords.empty() && !has_keyword)) return false;
-  const Av dim = arguments.positional.size() > 1 ? arguments.positional[1] : has_keyword ? arguments.keywords[0].second : Av::integer(0);
-  const jit::Type rows = region.type(as<VTensor>(list.rows)->id);
-  const int64_t rank = static_cast<int64_t>(rows.sizes.size()) - 1;  // of an item
-  const int64_t axes = rank + adds_axis;
-  if (!dim.is_constant() || !dim.value.is_int() || dim.value.as_int() >= axes || dim.value.as_int() < -axes) return false;
-  const auto fits = [&](const Av& item) {
-    if (!is_virtual(item, VirtualKind::Tensor)) return false;
-    const jit::Type& type = region.type(as<VTensor>(item)->id);
-    bool same = type.dtype == rows.dtype && static_cast<int64_t>(type.sizes.size()) == rank;
-    for (size_t k = 0; same && k < type.sizes.size(); ++k) same = builder.known_equal(type.sizes[k], rows.sizes[k + 1]);
-    return same;
-  };
-  return std::all_of(list.items.begin(), list.items.end(), fits) && std::all_of(list.tail.begin(), list.tail.end(), fits);
-}
-
-}  // namespace
 
 // What a turn appends to it is read back by torch.stack and torch.cat alone, as rows of one tensor.
 void RolledLoops::take_list(Loop& loop, const std::shared_ptr<VList>& list) {
@@ -74,23 +52,26 @@ Av RolledLoops::length_of(const VList& list) {
 }
 
 void RolledLoops::append(VList& list, const Av& item) {
-  appending_ = true;
-  note_change(list);
-  appending_ = false;
+  note(list, true);
   list.tail.push_back(item);
 }
 
-std::optional<Av> RolledLoops::joining(const FunctionObject& function, CallArguments* arguments) {
-  if (arguments->positional.empty() || rolled_places_.empty() || !is_virtual(arguments->positional[0], VirtualKind::List)) return std::nullopt;
-  const VList& list = static_cast<const VList&>(*arguments->positional[0].object);
-  const bool joins = function.module && function.module->name == "torch._joining" && (function.name->view() == "stack" || function.name->view() == "cat");
-  if (list.rows.is_undefined() || !joins || !are_joined(builder_, region_, list, *arguments, function.name->view() == "stack")) return std::nullopt;
-  const Value found = dict_get(vm_, function.module->globals.get(), intern(vm_, function.name->view() == "stack" ? "_stack_with_rows" : "_cat_with_rows").value());
-  if (found.is_undefined()) return std::nullopt;
-  const Av first = containers_.make_list_av(list.items), rows = list.rows, last = containers_.make_list_av(list.tail);
-  arguments->positional[0] = first;
-  arguments->positional.insert(arguments->positional.begin() + 1, {rows, last});
-  return Av::constant(found);
+Av RolledLoops::filled_rows(const Av& av) {
+  if (!is_virtual(av, VirtualKind::List)) return Av::none();
+  const VList& list = static_cast<const VList&>(*av.object);
+  if (list.rows.is_undefined()) return Av::none();
+  const jit::Type rows = region_.type(as<VTensor>(list.rows)->id);
+  const auto is_like_rows = [&](const Av& item) {
+    if (!is_virtual(item, VirtualKind::Tensor)) return false;
+    const jit::Type& type = region_.type(as<VTensor>(item)->id);
+    bool same = type.dtype == rows.dtype && type.sizes.size() + 1 == rows.sizes.size();
+    for (size_t k = 0; same && k < type.sizes.size(); ++k) same = builder_.known_equal(type.sizes[k], rows.sizes[k + 1]);
+    return same;
+  };
+  for (const auto* items : {&list.items, &list.tail})
+    if (!std::all_of(items->begin(), items->end(), is_like_rows)) return Av::none();
+  repeats_.spoil_record();
+  return containers_.make_tuple_av({containers_.make_list_av(list.items), list.rows, containers_.make_list_av(list.tail)});
 }
 
 }  // namespace tsc::interp

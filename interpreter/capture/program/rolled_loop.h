@@ -31,7 +31,7 @@ struct RolledLoops::Loop {
   uint32_t turns = 0;        // that have begun
   bool is_behind = false;    // the turn that stands for many is over
   uint32_t last_turns = 0;   // that are followed behind it
-  std::vector<Av> before;    // the registers at the beginning of the last one
+  std::vector<Av> before;    // the registers at the beginning of the turn that began last
   uint32_t objects = 0;      // numbers of those that existed then are at most this
   std::vector<VirtualRef> changed;  // of those
   std::map<const Virtual*, std::vector<Av>> had;  // lists among them: their items before

@@ -49,11 +49,6 @@ bool is_same(const Av& a, const Av& b) {
 
 namespace {
 
-ValueKind kind_of_number(const Av& av) {
-  if (av.is_number()) return av.scalar_kind;
-  return av.value.is_bool() ? ValueKind::Bool : av.value.is_int() ? ValueKind::Int : ValueKind::Float;
-}
-
 bool is_made_here(const Av& av) { return av.kind == Av::Kind::Virtual && av.object->source == Virtual::kMadeHere; }
 
 bool has_views(const VTensor& tensor) {
@@ -75,7 +70,6 @@ const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std:
 
 }  // namespace
 
-
 // ---- which loops ----
 
 // An iterator that somebody else may ask for its items, too: the program has it in a variable that is read again, or in an object.
@@ -91,7 +85,8 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const lang::Instruction& next = frame.code->code->instructions[frame.pc + 1];
   const LoopPlace place{frame.code.get(), frame.pc + 1};
   const bool is_for = next.op == lang::Op::ForIter && next.b == get_iter.a && !frame.generator && !is_kept(iterable, get_iter);
-  if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.followed_loops.size() >= kMostFailures) return Av();
+  if (!is_for || vm_.sees_ends() || memory_.only_call || memory_.breaks_everywhere || memory_.follows_loops || memory_.followed_loops.size() >= kMostFailures)
+    return Av();
   if (std::find(memory_.followed_loops.begin(), memory_.followed_loops.end(), place) != memory_.followed_loops.end()) return Av();
   forget_left();
   auto loop = std::make_shared<Loop>();
@@ -211,10 +206,10 @@ void RolledLoops::follow(const std::vector<LoopPlace>& places) {
 }
 
 // An object that a turn finds and changes.
-void RolledLoops::note(const Virtual& object) {
+void RolledLoops::note(const Virtual& object, bool appends) {
   const auto is_changed = [&](const VirtualRef& one) { return one.get() == &object; };
   if (std::any_of(seen_in_rows_.begin(), seen_in_rows_.end(), is_changed)) follow_all();
-  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined() && !appending_) follow_all();
+  if (object.kind == VirtualKind::List && !static_cast<const VList&>(object).rows.is_undefined() && !appends) follow_all();
   for (const auto& loop : loops_) {
     if (object.number > loop->objects || &object == loop->iterator.get()) continue;
     if (object.kind == VirtualKind::Tensor && static_cast<const VTensor&>(object).view) continue;  // its root is told too
@@ -257,7 +252,6 @@ void RolledLoops::open(Loop& loop) {
   loop.number = loop.inputs[0];
   loop.next_input = 1;
   loop.rolling = true;
-  ++rolling_;
   turn_conditions_.open(loop.number, loop.trips);
   conditions_.set_nonnegative(loop.number);
   for (uint32_t reg : loop.registers) {
@@ -301,9 +295,9 @@ void RolledLoops::take_changed(Loop& loop) {
 
 void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool changes) {
   if (!changes && is_same(before, now)) return;
-  if (before.holds_number() && now.holds_number() && kind_of_number(before) == kind_of_number(now)) {
+  if (before.holds_number() && now.holds_number() && before.number_kind() == now.number_kind()) {
     if (step_of(before, now)) return;
-    const ValueKind kind = kind_of_number(now);
+    const ValueKind kind = now.number_kind();
     return loop.carried.push_back({{kind, {}, {}}, numbers_.number_id(now)});
   }
   const VTensor* tensor = is_virtual(now, VirtualKind::Tensor) ? as<VTensor>(now) : nullptr;
@@ -354,7 +348,7 @@ Av RolledLoops::unknown(Loop& loop, const Av& before, const Av& now, bool change
       loop.counters.push_back({made.id, now, *step});
       return made;
     }
-    return Av::number(kind_of_number(now), loop.inputs[loop.next_input++], Value());
+    return Av::number(now.number_kind(), loop.inputs[loop.next_input++], Value());
   }
   Av& known = loop.made.at(now.object.get());
   if (!known.is_undefined()) return known;
@@ -410,7 +404,6 @@ void RolledLoops::close(Loop& loop) {
   for (const CarriedValue& value : loop.carried) initial.push_back(value.initial);
   builder_.origin = frames_.origin_at(loop.place.head);
   const std::vector<ValueId> results = builder_.end_loop(loop.trips, initial, next, stacked);
-  --rolling_;
   turn_conditions_.close();
   loop.rolling = false;
   for (ValueId result : results)
@@ -433,7 +426,7 @@ void RolledLoops::check_types(const Loop& loop, std::span<const ValueId> next) {
 
 void RolledLoops::collect_next(Loop& loop, const Av& began, const Av& now, std::vector<ValueId>* next) {
   if (began.holds_number()) {
-    if (!now.holds_number() || kind_of_number(began) != kind_of_number(now)) abandon(loop);
+    if (!now.holds_number() || began.number_kind() != now.number_kind()) abandon(loop);
     const ValueId id = numbers_.number_id(now);
     const auto counter = std::find_if(loop.counters.begin(), loop.counters.end(), [&](const Counter& one) { return began.is_number() && one.id == began.id; });
     if (counter == loop.counters.end()) {

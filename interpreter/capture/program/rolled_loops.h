@@ -20,10 +20,10 @@ class RolledLoops : private Room {
   // At the loop's head: the next turn, or the end of the loop.
   void turn(const lang::Instruction& for_iter, const std::shared_ptr<VIterator>& iterator);
   // Whether one turn is followed for many.
-  bool is_rolling() const { return rolling_ != 0; }
+  bool is_rolling() const { return builder_.open_loops() != 0; }
   // What cannot be part of such a turn is about to happen. Does nothing elsewhere.
   void leave_out() {
-    if (rolling_) abandon();
+    if (is_rolling()) abandon();
   }
   [[noreturn]] void abandon();  // the innermost loop whose turn is followed for many
   // The loop of that iterator is followed turn by turn.
@@ -36,20 +36,21 @@ class RolledLoops : private Room {
   }
   // In front of every instruction: it belongs to the loop, or the loop has been left.
   void check_place() {
-    if (rolling_) check_inside();
+    if (is_rolling()) check_inside();
   }
   // Capture needs a number that only the run knows: that of a rolled loop may be known where it is followed.
   void number_is_missing();
   // Of a list that a rolled loop has appended to; what is appended behind it stays known.
   Av length_of(const VList& list);
   void append(VList& list, const Av& item);
-  // A call of torch.stack or torch.cat with such a list: the library function that does the same to the rows, and its arguments.
-  std::optional<Av> joining(const FunctionObject& function, CallArguments* arguments);
+  // What torch.stack and torch.cat ask: the items of such a list as tensors in front, the rows of one, and tensors behind; None of any
+  // other, and of one whose items are not alike.
+  Av filled_rows(const Av& list);
 
  private:
   struct Loop;
   bool is_kept(const Av& iterable, const lang::Instruction& get_iter) const;
-  void note(const Virtual& object);
+  void note(const Virtual& object, bool appends = false);
   void check_inside();
   [[noreturn]] void abandon(const Loop& loop);
   [[noreturn]] void follow(const std::vector<LoopPlace>& places);
@@ -79,8 +80,6 @@ class RolledLoops : private Room {
   void collect_appended(Loop& loop, std::vector<ValueId>* stacked);
 
   std::vector<std::shared_ptr<Loop>> loops_;  // outermost first
-  bool appending_ = false;
-  size_t rolling_ = 0;                // how many of them have one turn followed for many
   std::vector<LoopPlace> numbered_;   // loops behind which a number is unknown
   std::vector<LoopPlace> rolled_places_;  // loops that are loops of the region
   std::vector<VirtualRef> seen_in_rows_;  // tensors whose memory the items of such lists are, if nobody writes it

@@ -24,12 +24,6 @@ bool is_plain_number(const Av& av) {
          (av.is_constant() && (av.value.is_int() || av.value.is_float() || av.value.is_bool()));
 }
 
-ValueKind kind_of_number(const Av& av) {
-  if (av.is_number()) return av.scalar_kind;
-  if (av.value.is_bool()) return ValueKind::Bool;
-  return av.value.is_int() ? ValueKind::Int : ValueKind::Float;
-}
-
 std::optional<ScalarOp> scalar_op_of(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add: return ScalarOp::add;
@@ -68,7 +62,7 @@ ValueId Numbers::int_id(const Av& av) {
     return int_id(item);
   }
   if (!is_plain_number(av)) break_here(BreakReason::raises, "expected an int");
-  ValueKind kind = kind_of_number(av);
+  ValueKind kind = av.number_kind();
   if (kind == ValueKind::Float) break_here(BreakReason::raises, "a float where an int is needed");
   if (av.is_constant()) return builder_.constant(int64_t{av.value.as_int()});
   if (kind == ValueKind::Int) return av.id;
@@ -93,11 +87,11 @@ Av Numbers::find_number(ValueId id) {
 // Operands of one kind: bools count as ints, ints become floats beside a float.
 std::vector<ValueId> Numbers::matched(std::span<const Av> operands, bool force_float) {
   bool any_float = force_float;
-  for (const Av& av : operands) any_float |= kind_of_number(av) == ValueKind::Float;
+  for (const Av& av : operands) any_float |= av.number_kind() == ValueKind::Float;
   std::vector<ValueId> ids;
   for (const Av& av : operands) {
     ValueId id = number_id(av);
-    ValueKind kind = kind_of_number(av);
+    ValueKind kind = av.number_kind();
     if (kind == ValueKind::Bool) {
       id = builder_.scalar(ScalarOp::bool_to_int, {&id, 1});
       kind = ValueKind::Int;
@@ -110,10 +104,10 @@ std::vector<ValueId> Numbers::matched(std::span<const Av> operands, bool force_f
 
 // An int is compared with a float as a float, which holds every int up to 2**53.
 void Numbers::compares_exactly(std::span<const Av> operands) {
-  const auto is_float = [](const Av& av) { return kind_of_number(av) == ValueKind::Float; };
+  const auto is_float = [](const Av& av) { return av.number_kind() == ValueKind::Float; };
   if (std::none_of(operands.begin(), operands.end(), is_float)) return;
   for (const Av& av : operands)
-    if (kind_of_number(av) == ValueKind::Int && !conditions_.assume_within(number_id(av), int64_t{1} << 53))
+    if (av.number_kind() == ValueKind::Int && !conditions_.assume_within(number_id(av), int64_t{1} << 53))
       break_here(BreakReason::unknown_number, "comparison of an int that may be beyond 2**53 with a float");
 }
 
@@ -198,7 +192,7 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
     return Av::constant(interp::binary(vm_, op, left.value, right.value));
   if (is_plain_number(left) && is_plain_number(right)) {
     std::optional<ScalarOp> scalar_op = scalar_op_of(op);
-    bool ints = kind_of_number(left) != ValueKind::Float && kind_of_number(right) != ValueKind::Float;
+    bool ints = left.number_kind() != ValueKind::Float && right.number_kind() != ValueKind::Float;
     if (scalar_op && op == BinaryOp::Pow && ints) {
       if (right.is_constant_int() && right.value.as_int() == 2)
         return numbers_.scalar(ScalarOp::mul, {left, left});

@@ -203,19 +203,13 @@ namespace {
 
 using Level = ElementwiseOperand::Level;
 
-jit::ValueKind number_kind(const Av& av) {
-  if (av.is_number()) return av.scalar_kind;
-  if (av.value.is_bool()) return jit::ValueKind::Bool;
-  return av.value.is_int() ? jit::ValueKind::Int : jit::ValueKind::Float;
-}
-
 }  // namespace
 
 void Tensors::check_written(const Av& number, DType dtype) {
   if (!is_integral(dtype)) return;
   Scalar known;
   if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
-                           : dtype == DType::I64 && number_kind(number) != jit::ValueKind::Float)
+                           : dtype == DType::I64 && number.number_kind() != jit::ValueKind::Float)
     return;
   break_here(BreakReason::raises, "a number beyond the dtype");
 }
@@ -227,7 +221,7 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
       const jit::Type& type = region_.type(tensor->id);
       kinds.push_back({type.sizes.empty() ? Level::ZeroDim : Level::Dimensioned, type.dtype});
     } else if (av.holds_number()) {
-      jit::ValueKind kind = number_kind(av);
+      jit::ValueKind kind = av.number_kind();
       kinds.push_back({Level::Number, kind == jit::ValueKind::Float  ? modes_.default_dtype
                                       : kind == jit::ValueKind::Bool ? DType::Bool
                                                                      : DType::I64});

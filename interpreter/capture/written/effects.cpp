@@ -4,10 +4,16 @@
 #include "interpreter/capture/exits/exits.h"
 #include "interpreter/capture/program/frames.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/attributes.h"
 #include "interpreter/capture/written/writes.h"
 
 namespace tsc::interp {
+
+void Effects::will_change(const Virtual& object) {
+  if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
+  rolled_.note_change(object);
+}
 
 // The history of a tensor is made when the region is left: what is printed before would lack it, and what is stored
 // is stored then.

@@ -5,7 +5,6 @@
 // breaks; an operation may stay as long as the region has no effect, since the interpreter can then run it all again.
 // Stores of what has a gradient history wait until the region is left, and all stores behind such a one.
 // Defined in effects.cpp, program/recorded.cpp.
-#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/rooms.h"
 
 namespace tsc::interp {
@@ -23,10 +22,7 @@ class Effects : private Room {
   void write_through(const Av& container, const char* method, std::vector<Av> arguments);
   // In front of every change of a virtual object. One that a host instruction has built exists outside already:
   // the interpreter changes it.
-  void will_change(const Virtual& object) {
-    if (object.built) break_here(BreakReason::escape, "an object is changed after it was stored outside");
-    rolled_.note_change(object);
-  }
+  void will_change(const Virtual& object);
   // In front of what runs in the host, and of an operation that may raise.
   void effect_may_raise();
   void operation_may_raise();

@@ -148,10 +148,19 @@ std::unordered_map<ValueId, uint32_t> Writes::versions_of_inputs() const {
   return versions;
 }
 
+// A view of a leaf that needs a gradient, or, where no entry asks for that because the tensor is always the same, of one that may begin to.
+bool Writes::shows_leaf(const VTensor& root) const {
+  const TensorObject& host = *cast<TensorObject>(root.host);
+  const bool is_asked = plan_.sources[root.source].form != EntrySource::Form::Pinned;
+  return host.viewed() != &host && (!is_asked || host.viewed()->is_leaf_with_gradient());
+}
+
 // In front of a write to the tensor's memory.
 void Writes::check_writable(const VTensor& root) {
   if (modes_.grad_enabled && root.leaf && root.requires_grad)
     break_here(BreakReason::raises, "in-place write to a leaf that requires grad");
+  if (modes_.grad_enabled && root.input != kNoValue && shows_leaf(root))
+    break_here(BreakReason::raises, "in-place write to a view of a leaf that requires grad");
   if (root.in_history && may_be_saved(root))
     break_here(BreakReason::write, "a tensor that a gradient may need is written in place");
   const auto refuse_copy = [&](const VTensor& copy) {

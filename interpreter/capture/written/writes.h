@@ -33,6 +33,7 @@ class Writes : private Room {
 
  private:
   bool may_be_saved(const VTensor& root) const;
+  bool shows_leaf(const VTensor& root) const;
   void take_views_anew(VTensor& root);
   void add_written(uint32_t source);
   void check_histories(VTensor& target, const VTensor& taken, bool is_part);

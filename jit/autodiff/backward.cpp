@@ -30,6 +30,10 @@ class Pass final : TapeNode::Pass {
   bool has_arrived(const TapeNode::Edge& edge) const override {
     return edge.wanted() && gradients_.count(key(edge.to, edge.leaf)) != 0;
   }
+  TapeTensor take(const TapeNode::Edge& edge) override {
+    const auto found = gradients_.find(key(edge.to, edge.leaf));
+    return found == gradients_.end() ? TapeTensor() : std::exchange(found->second, TapeTensor());
+  }
   std::span<const Inspected> inspected() const override { return inspected_; }
   TapeTensor inspect(uint32_t output, const TapeTensor& whole) override {
     TapeTensor gradient = whole;
@@ -163,6 +167,10 @@ class Pass final : TapeNode::Pass {
     const auto [place, fresh] = gradients_.emplace(key(to, leaf), gradient);
     if (fresh) {
       if (!to.node) leaves_.push_back(leaf);
+      return;
+    }
+    if (!place->second.tensor.defined()) {  // it was taken
+      place->second = gradient;
       return;
     }
     const TapeTensor both[] = {place->second, gradient};

@@ -1,7 +1,10 @@
 #include "jit/autodiff/gradient.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
 
+#include "jit/autodiff/loop_gradient.h"
 #include "jit/autodiff/rules.h"
 #include "jit/autodiff/sliced_gradient.h"
 #include "jit/region/liveness.h"
@@ -9,7 +12,7 @@
 namespace tsc::jit {
 namespace {
 
-class Backward {
+class Backward final : private GradientSums {
  public:
   Backward(RegionBuilder& builder, const ValueSet& stops)
       : builder_(builder), region_(builder.region()), stops_(stops) {}
@@ -24,6 +27,7 @@ class Backward {
     inspected_ = inspected;
     run(seeds, wrt);
     for (const GradientSeed& seed : seeds) parts_.whole.push_back(needed(seed.value) ? gradient(seed.value) : kNoValue);
+    put_joined_behind();
     return std::move(parts_);
   }
 
@@ -34,9 +38,11 @@ class Backward {
     for (ValueId value : wrt)
       if (value != kNoValue) roots.insert(value);
     needed_ = computed_from(region_, std::move(roots), stops_);
-    for (const Instruction& instruction : region_.body.instructions)
+    for (const Instruction& instruction : region_.body.instructions) {
       if (instruction.code == Code::Op && instruction.op == Op::save_for_backward && instruction.attributes.mode == 1)
         same_[instruction.results[0]] = instruction.operands[0];
+      if (instruction.code == Code::Loop) take_loop(instruction);
+    }
     for (const GradientSeed& seed : seeds) add(seed.value, seed.gradient);
     for (size_t i = count; i-- > 0;) visit(i);
     builder_.origin = origin;
@@ -50,16 +56,22 @@ class Backward {
     const Type& type = region_.type(value);
     return type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
   }
-  bool needed(ValueId value) const { return needed_.count(value) && is_differentiable_tensor(value); }
+  bool needed(ValueId value) const override { return needed_.count(value) && is_differentiable_tensor(value); }
 
   ValueId gradient(ValueId value) {
     put_together(value);
     const auto found = gradients_.find(value);
     return found == gradients_.end() ? kNoValue : found->second;
   }
+  // Without its consequences.
+  ValueId original(ValueId value) const {
+    for (auto found = same_.find(value); found != same_.end(); found = same_.find(value)) value = found->second;
+    return value;
+  }
   // An argument that a function says it saves (mode 1) is that value itself: its terms join the others one by one, as
   // on the eager tape, where the function's saving is no step.
   ValueId itself(ValueId value) {
+    if (const auto stack = one_stack_.find(value); stack != one_stack_.end()) value = stack->second;
     for (auto found = same_.find(value); found != same_.end(); found = same_.find(value)) {
       if (said_.insert(value)) parts_.saving.push_back(value);
       value = found->second;
@@ -69,19 +81,102 @@ class Backward {
   void add(ValueId value, ValueId gradient) {
     value = itself(value);
     put_together(value);
+    add_last_row(value, gradient);
     if (const auto place = separate_.find(value); place != separate_.end())
       return add_term(place->second, gradient);
     const auto [place, fresh] = gradients_.emplace(value, gradient);
     if (!fresh) place->second = sum(place->second, gradient);
   }
   void add_term(size_t wrt, ValueId gradient) {
-    for (Contribution& term : parts_.terms) {
-      if (!add_up_ || term.wrt != wrt) continue;
-      term.gradient = sum(term.gradient, gradient);
-      return;
-    }
-    parts_.terms.push_back({wrt, gradient});
+    const bool is_one = add_up_ || joined_.count(wrt) != 0;
+    Contribution* term = is_one ? term_of(wrt) : nullptr;
+    const ValueId before = term ? term->gradient : is_one ? taken(wrt) : kNoValue;
+    const ValueId after = before == kNoValue ? gradient : sum(before, gradient);
+    if (term) term->gradient = after;
+    else parts_.terms.push_back({wrt, after});
   }
+  Contribution* term_of(size_t wrt) {
+    for (Contribution& term : parts_.terms)
+      if (term.wrt == wrt) return &term;
+    return nullptr;
+  }
+
+  // ---- loops ----
+
+  void take_loop(const Instruction& loop) {
+    const ValueList& yielded = loop.blocks[0]->instructions.back().operands;
+    const size_t carried = loop.operands.size() - 1;
+    for (size_t i = carried; i < yielded.size(); ++i) {
+      if (!needed(loop.results[i])) continue;
+      for (size_t k = 0; k < i; ++k) {
+        if (yielded[k] != yielded[i] || !needed(loop.results[k])) continue;
+        if (k < carried) last_rows_[loop.results[i]] = {loop.results[k], loop.operands[0]};
+        else one_stack_.emplace(loop.results[i], loop.results[k]);
+      }
+    }
+    for_each_use(loop, [&](ValueId value) {
+      if (const auto place = separate_.find(original(value)); place != separate_.end()) joined_.insert(place->second);
+    });
+  }
+  // A row of a stack is the carried value of that turn: the gradient of the last is one of the loop's result.
+  void add_last_row(ValueId value, ValueId gradient) {
+    const auto found = last_rows_.find(value);
+    if (found == last_rows_.end()) return;
+    const auto [result, trips] = found->second;
+    const ValueId one = builder_.constant(int64_t{1});
+    const ValueId last[] = {builder_.scalar(ScalarOp::sub, std::array{trips, one}), one, one};
+    OpAttributes first_axis;
+    first_axis.axes = {0};
+    const ValueId row = builder_.op(Op::slice, {&gradient, 1}, last, first_axis);
+    const ValueList sizes = region_.type(result).sizes;
+    add(result, builder_.op(Op::reshape, {&row, 1}, sizes, {}));
+  }
+  // What arrives at a wrt value that loops contribute to goes on from what other nodes have contributed.
+  ValueId taken(size_t wrt) {
+    if (add_up_) return kNoValue;
+    for (const Contribution& taking : parts_.taking)
+      if (taking.wrt == wrt) return taking.gradient;
+    for (const auto& [value, place] : separate_)
+      if (place == wrt) {
+        const ValueId arrived = region_.add_value(Type(region_.type(value)));
+        parts_.taking.push_back({wrt, arrived});
+        return arrived;
+      }
+    return kNoValue;
+  }
+  ValueId so_far(ValueId value) override {
+    value = itself(value);
+    const auto place = separate_.find(value);
+    if (place == separate_.end()) return gradient(value);
+    const Contribution* term = term_of(place->second);
+    return term ? term->gradient : taken(place->second);
+  }
+  void set(ValueId value, ValueId gradient) override {
+    value = itself(value);
+    const auto place = separate_.find(value);
+    if (place == separate_.end()) {
+      gradients_[value] = gradient;
+    } else if (Contribution* term = term_of(place->second)) {
+      term->gradient = gradient;
+    } else {
+      parts_.terms.push_back({place->second, gradient});
+    }
+  }
+  void add_slice(ValueId whole, const SlicePart& part) override {
+    whole = itself(whole);
+    if (!separate_.count(whole) && !gradients_.count(whole) && slices_[whole].take(builder_, part)) return;
+    SlicedGradient one;
+    one.take(builder_, part);
+    add(whole, one.whole(builder_, whole));
+  }
+  // Their terms have a place of their own, whichever gradient comes first.
+  void put_joined_behind() {
+    std::stable_sort(parts_.terms.begin(), parts_.terms.end(), [&](const Contribution& a, const Contribution& b) {
+      const bool first = joined_.count(a.wrt), second = joined_.count(b.wrt);
+      return first != second ? second : first && a.wrt < b.wrt;
+    });
+  }
+
   ValueId sum(ValueId before, ValueId gradient) {
     const ValueId both[] = {before, gradient};
     return builder_.op(Op::add, both, {}, {});
@@ -116,9 +211,10 @@ class Backward {
     for (ValueId result : instruction.results)
       arrives |= needed(result) && !stops_.count(result) && gradient(result) != kNoValue;
     if (!arrives) return;
+    if (instruction.code == Code::Loop) return append_loop_backward(builder_, index, stops_, *this, &parts_.saving);
     if (!instruction.blocks.empty()) {
       throw Error(ErrorKind::NotImplementedError,
-                  "gradients through control flow on tensor data are not compiled");
+                  "gradients through branches on tensor data are not compiled");
     }
     if (instruction.code != Code::Op || !is_differentiable(instruction.op)) return;
     if (instruction.op == Op::slice && waits(instruction)) return;
@@ -169,22 +265,54 @@ class Backward {
   ValueMap<ValueId> same_;     // results of save_for_backward with mode 1, and their operands
   ValueSet said_;              // those of them that a gradient has come to
   ValueMap<size_t> separate_;  // places of the wrt values whose terms stay apart
+  std::set<size_t> joined_;    // those of them that loops contribute to: each has one term
+  ValueMap<std::pair<ValueId, ValueId>> last_rows_;  // stacks of a loop's carried values: that result, and how many rows there are
+  ValueMap<ValueId> one_stack_;                      // stacks that hold what another one holds
   BackwardParts parts_;
   bool add_up_ = false;
 };
 
 }  // namespace
 
-ValueSet computed_from(const Region& region, ValueSet values, const ValueSet& stops) {
-  for (const Instruction& instruction : region.body.instructions) {
+namespace {
+
+void flow(const Block& block, const ValueSet& stops, ValueSet* values);
+
+// Round and round, until no more of what is carried is reached.
+void flow_through_loop(const Instruction& loop, const ValueSet& stops, ValueSet* values) {
+  const Block& body = *loop.blocks[0];
+  const ValueList& yielded = body.instructions.back().operands;
+  const size_t carried = loop.operands.size() - 1;
+  for (bool again = true; again;) {
+    again = false;
+    flow(body, stops, values);
+    for (size_t i = 0; i < carried; ++i)
+      if (values->count(loop.operands[1 + i]) || values->count(yielded[i])) again |= values->insert(body.parameters[1 + i]);
+  }
+  for (size_t i = 0; i < loop.results.size(); ++i)
+    if (values->count(yielded[i]) && !stops.count(loop.results[i])) values->insert(loop.results[i]);
+}
+
+void flow(const Block& block, const ValueSet& stops, ValueSet* values) {
+  for (const Instruction& instruction : block.instructions) {
+    if (instruction.code == Code::Loop && !instruction.blocks.empty()) {
+      flow_through_loop(instruction, stops, values);
+      continue;
+    }
     const bool nested = !instruction.blocks.empty();
     if (!nested && (instruction.code != Code::Op || !is_differentiable(instruction.op))) continue;
     bool reached = false;
-    for_each_use(instruction, [&](ValueId value) { reached |= values.count(value) != 0; });
+    for_each_use(instruction, [&](ValueId value) { reached |= values->count(value) != 0; });
     if (!reached) continue;
     for (ValueId result : instruction.results)
-      if (!stops.count(result)) values.insert(result);
+      if (!stops.count(result)) values->insert(result);
   }
+}
+
+}  // namespace
+
+ValueSet computed_from(const Region& region, ValueSet values, const ValueSet& stops) {
+  flow(region.body, stops, &values);
   return values;
 }
 

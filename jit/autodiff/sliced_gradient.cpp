@@ -61,7 +61,7 @@ ValueId SlicedGradient::whole(RegionBuilder& builder, ValueId value) const {
   builder.origin = first.origin;
   const int64_t axis = first.axis;
   ValueId result;
-  if (parts_.size() == 1) {
+  if (parts_.size() == 1 && !first.is_sum) {
     result = e.put_back(first.gradient, value, axis, first.start, first.length);
   } else {
     const ValueId size = builder.size(value, static_cast<int>(axis)), end = end_of(e, last);

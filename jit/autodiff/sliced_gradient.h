@@ -15,6 +15,7 @@ struct SlicePart {
   int64_t axis;
   ValueId start, length, gradient;
   uint32_t origin;
+  bool is_sum = false;  // it stands for several slices side by side
 };
 
 class SlicedGradient {

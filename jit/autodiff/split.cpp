@@ -43,11 +43,18 @@ class Splitter {
       saving_ = std::move(parts.saving);
       inspected_ = std::move(parts.inspected);
       whole_ = std::move(parts.whole);
+      for (const Contribution& taking : parts.taking) {
+        taking_.push_back(taking.wrt);
+        gradient_inputs_.push_back(taking.gradient);
+        gradient_set_.insert(taking.gradient);
+      }
     } else {
       results_ = append_backward(builder, seeds, wrt, stops);
     }
     for (size_t i = 0; i < body.size(); ++i)
       for (ValueId result : body[i].results) definition_[result] = i;
+    for (size_t i = 0; i < first_backward_; ++i)
+      TSC_CHECK(body[i].results.size() == forward.body.instructions[i].results.size(), "split: a loop does not stack what its backward reads");
   }
 
   SplitBackward run(const std::vector<ValueId>* keep) {
@@ -83,6 +90,30 @@ class Splitter {
     return wanted;
   }
 
+  // Also of nested blocks: values from outside, and sizes of what is defined there.
+  template <class Visit>
+  void for_each_outer_use(const Instruction& instruction, const Visit& visit) const {
+    for (ValueId operand : instruction.operands) visit(operand);
+    if (instruction.blocks.empty()) return;
+    ValueSet own;
+    const auto visit_other = [&](ValueId value) {
+      if (!own.count(value)) visit(value);
+    };
+    const auto define = [&](ValueId value) {
+      for (ValueId size : joint_.type(value).sizes) visit_other(size);
+      own.insert(value);
+    };
+    const auto see = [&](const auto& self, const Block& block) -> void {
+      for (ValueId parameter : block.parameters) define(parameter);
+      for (const Instruction& inner : block.instructions) {
+        for (ValueId operand : inner.operands) visit_other(operand);
+        for (const auto& nested : inner.blocks) self(self, *nested);
+        for (ValueId result : inner.results) define(result);
+      }
+    };
+    for (const auto& block : instruction.blocks) see(see, *block);
+  }
+
   // The backward's instructions that lead to what is wanted, and the forward tensors that they read.
   void mark_needed() {
     std::vector<ValueId> pending = everything_wanted();
@@ -92,7 +123,7 @@ class Splitter {
       pending.pop_back();
       if (!is_tensor(value) || is_gradient_input(value) || !seen.insert(value)) continue;
       if (in_backward(value)) {
-        for (ValueId operand : definition(value)->operands) pending.push_back(operand);
+        for_each_outer_use(*definition(value), [&](ValueId operand) { pending.push_back(operand); });
       } else {
         needed_.push_back(value);
       }
@@ -227,13 +258,13 @@ class Splitter {
       if (!seen.insert(value)) continue;
       for (ValueId size : joint_.type(value).sizes) need_scalar(size);
       if (is_gradient_input(value) || saved_set_.count(value)) continue;
-      for (ValueId operand : definition(value)->operands) {
+      for_each_outer_use(*definition(value), [&](ValueId operand) {
         if (is_tensor(operand)) {
           pending.push_back(operand);
         } else {
           need_scalar(operand);
         }
-      }
+      });
     }
     std::sort(saved_scalars_.begin(), saved_scalars_.end());
   }
@@ -267,13 +298,40 @@ class Splitter {
     map_[value] = input;
   }
 
-  ValueId copy_results(const Instruction& from, ValueList operands, ValueId wanted) {
-    std::vector<Type> types;
-    for (ValueId result : from.results) {
-      Type type = joint_.type(result);
-      for (ValueId& size : type.sizes) size = scalar(size);
-      types.push_back(std::move(type));
+  Type type_of(ValueId value) {
+    Type type = joint_.type(value);
+    for (ValueId& size : type.sizes) size = scalar(size);
+    return type;
+  }
+  // What a nested block defines gets names of its own; what it uses of others has its name by now.
+  void copy_block(const Block& from, Block* to) {
+    const auto define = [&](ValueId value) {
+      Type type = type_of(value);
+      return map_[value] = out_.add_value(std::move(type));
+    };
+    for (ValueId parameter : from.parameters) to->parameters.push_back(define(parameter));
+    for (const Instruction& inner : from.instructions) {
+      Instruction copy = clone_instruction(inner);
+      for (ValueId& operand : copy.operands) operand = map_.at(operand);
+      for (size_t i = 0; i < inner.blocks.size(); ++i) {
+        *copy.blocks[i] = Block();
+        copy_block(*inner.blocks[i], copy.blocks[i].get());
+      }
+      for (ValueId& result : copy.results) result = define(result);
+      to->instructions.push_back(std::move(copy));
     }
+  }
+
+  ValueId copy_results(const Instruction& from, ValueList operands, ValueId wanted) {
+    std::vector<std::unique_ptr<Block>> blocks;
+    for (const auto& block : from.blocks) {
+      for_each_outer_use(from, [&](ValueId value) {
+        if (!is_tensor(value)) map_[value] = scalar(value);
+      });
+      copy_block(*block, blocks.emplace_back(std::make_unique<Block>()).get());
+    }
+    std::vector<Type> types;
+    for (ValueId result : from.results) types.push_back(type_of(result));
     Instruction& to = out_.body.instructions.emplace_back();
     to.code = from.code;
     to.op = from.op;
@@ -281,6 +339,7 @@ class Splitter {
     to.attributes = from.attributes;
     to.number = from.number;
     to.origin = from.origin;
+    to.blocks = std::move(blocks);
     to.operands = std::move(operands);
     for (size_t i = 0; i < types.size(); ++i) {
       to.results.push_back(out_.add_value(std::move(types[i])));
@@ -329,19 +388,16 @@ class Splitter {
         continue;
       }
       const Instruction* made = definition(value);
-      TSC_CHECK(made != nullptr && made->code == Code::Op, "split: a tensor is not available");
+      TSC_CHECK(made != nullptr && (made->code == Code::Op || made->code == Code::Loop), "split: a tensor is not available");
       bool ready = true;
-      for (size_t i = 0; i < tensor_count(*made); ++i) {
-        if (map_.count(made->operands[i])) continue;
-        pending.push_back(made->operands[i]);
+      for_each_outer_use(*made, [&](ValueId operand) {
+        if (!is_tensor(operand) || map_.count(operand)) return;
+        pending.push_back(operand);
         ready = false;
-      }
+      });
       if (!ready) continue;
       ValueList operands;
-      for (size_t i = 0; i < made->operands.size(); ++i) {
-        const ValueId operand = made->operands[i];
-        operands.push_back(i < tensor_count(*made) ? map_.at(operand) : scalar(operand));
-      }
+      for (ValueId operand : made->operands) operands.push_back(is_tensor(operand) ? map_.at(operand) : scalar(operand));
       copy_results(*made, std::move(operands), value);
       pending.pop_back();
     }
@@ -388,6 +444,7 @@ class Splitter {
     if (reachable_) split.gradients.clear();
     split.parts = parts_;
     split.saving = saving_;
+    split.taking = taking_;
     carry_facts();
     Instruction& exit = out_.body.instructions.emplace_back();
     exit.code = Code::Exit;
@@ -403,7 +460,7 @@ class Splitter {
   }
 
   const ValueSet* reachable_;
-  std::vector<size_t> parts_;
+  std::vector<size_t> parts_, taking_;
   std::vector<ValueId> saving_;
   std::vector<GradientSeed> inspected_;
   std::vector<ValueId> whole_;
@@ -422,6 +479,47 @@ class Splitter {
 };
 
 }  // namespace
+
+namespace {
+
+// The region with its backward behind it.
+Region joint_region(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops) {
+  Region joint = forward.clone();
+  JointBuilder builder(joint);
+  std::vector<GradientSeed> seeds;
+  for (ValueId output : outputs) seeds.push_back({output, joint.add_value(Type(joint.type(output)))});
+  append_backward_parts(builder, seeds, wrt, stops);
+  return joint;
+}
+
+}  // namespace
+
+bool loop_has_backward(const Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
+                       const ValueSet& stops) {
+  Region front = region.clone();
+  front.body.instructions.resize(loop + 1);
+  try {
+    joint_region(front, results, wrt, stops);
+    for (size_t i = 0; results.size() > 1 && i < results.size(); ++i) joint_region(front, results.subspan(i, 1), wrt, stops);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::NotImplementedError) return false;
+    throw;
+  }
+  return true;
+}
+
+void stack_for_backward(Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops) {
+  std::vector<Instruction>& code = forward.body.instructions;
+  if (std::none_of(code.begin(), code.end(), [](const Instruction& one) { return one.code == Code::Loop; })) return;
+  const Region joint = joint_region(forward, outputs, wrt, stops);
+  for (size_t i = 0; i < code.size(); ++i) {
+    const Instruction& grown = joint.body.instructions[i];
+    for (size_t k = code[i].results.size(); k < grown.results.size(); ++k) {
+      code[i].results.push_back(forward.add_value(Type(joint.type(grown.results[k]))));
+      code[i].blocks[0]->instructions.back().operands.push_back(grown.blocks[0]->instructions.back().operands[k]);
+    }
+  }
+}
 
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,
                              std::span<const ValueId> wrt, const ValueSet& stops,

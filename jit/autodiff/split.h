@@ -13,12 +13,14 @@
 namespace tsc::jit {
 
 struct SplitBackward {
-  // Inputs: the saved values in order, then one gradient for each present output.
+  // Inputs: the saved values in order, then one gradient for each present output, then those of `taking`.
   // exit #0(the gradients of those wrt values that are connected)
   Region backward;
   std::vector<ValueId> saved;           // values of the forward: tensors first, then scalars
   std::vector<int> gradients;  // for each wrt value: its place among the exit's values, or -1
   std::vector<size_t> parts;   // instead, with `reachable`: for each of the exit's values, its wrt value
+  // The wrt values that loops contribute to: an input each, what has arrived there so far, which its only part goes on from.
+  std::vector<size_t> taking;
   std::vector<ValueId> saving;  // and: first results of the forward's ops whose rules read saved values
   // Places among `saved` of tensors that must be unwritten though the backward does not read them: what a library
   // function saves in PyTorch (save_for_backward with mode 1) and the program can get hold of.
@@ -41,5 +43,13 @@ SplitBackward split_backward(const Region& forward, std::span<const ValueId> out
                              const std::vector<bool>& present = {},
                              const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr,
                              bool add_up = false, const InspectedValues& inspected = {});
+
+// Whether the loop that is instruction number `loop` is one that gradients can be computed through, whichever of these results they
+// arrive at.
+bool loop_has_backward(const Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
+                       const ValueSet& stops);
+
+// Gives the loops of a region that still grows the results that split_backward will read.
+void stack_for_backward(Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops);
 
 }  // namespace tsc::jit

@@ -107,6 +107,8 @@ class TapeNode : public RefCounted {
     // A gradient has arrived already where the edge leads. The terms of one place are added in the order of the
     // edges; a node that is the first to contribute there may hand over their sum in the place of the first of them.
     virtual bool has_arrived(const Edge& edge) const = 0;
+    // What has arrived there (undefined: nothing), for a node whose term for this edge is to hold it.
+    virtual TapeTensor take(const Edge& edge) = 0;
     // Where somebody looks at a gradient that is whole only within the node: the outputs that have one and lead on, or
     // are asked for. The node hands over each whole gradient, those of later outputs first, and goes on with what it
     // gets back.

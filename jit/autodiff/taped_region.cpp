@@ -1,5 +1,7 @@
 #include "jit/autodiff/taped_region.h"
 
+#include <algorithm>
+
 #include "jit/region/scalar_eval.h"
 
 namespace tsc::jit {
@@ -45,9 +47,50 @@ class TapedRun {
             eval_scalar(instruction.scalar_op, numbers(instruction, 0));
         return;
       case Code::Op: return apply(instruction);
+      case Code::Loop: return run_loop(instruction);
+      case Code::Yield: return;
       case Code::Exit: return;
       default: TSC_CHECK(false, "an instruction that no backward region has");
     }
+  }
+
+  void copy(ValueId from, ValueId to) {
+    if (region_.type(from).kind == ValueKind::Tensor) bind(to, {tensors_[from], {}});
+    else scalars_[to] = scalars_[from];
+  }
+  void run_loop(const Instruction& loop) {
+    const Block& body = *loop.blocks[0];
+    const ValueList& yielded = body.instructions.back().operands;
+    const size_t carried = loop.operands.size() - 1;
+    const int64_t trips = scalars_[loop.operands[0]].i;
+    std::vector<std::vector<TapeTensor>> rows(yielded.size() - carried);
+    for (size_t i = 0; i < carried; ++i) copy(loop.operands[1 + i], loop.results[i]);
+    for (int64_t turn = 0; turn < trips; ++turn) {
+      scalars_[body.parameters[0]] = Scalar::of_int(loop.attributes.mode ? trips - 1 - turn : turn);
+      for (size_t i = 0; i < carried; ++i) copy(loop.results[i], body.parameters[1 + i]);
+      for (const Instruction& instruction : body.instructions) step(instruction);
+      for (size_t i = 0; i < carried; ++i) copy(yielded[i], loop.results[i]);
+      for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(as_row(tensors_[yielded[carried + i]]));
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (loop.attributes.mode) std::reverse(rows[i].begin(), rows[i].end());
+      bind(loop.results[carried + i], {stacked(region_.type(loop.results[carried + i]), rows[i]), {}});
+    }
+  }
+  static TapeTensor as_row(const TapeTensor& part) {
+    std::vector<Scalar> sizes = {Scalar::of_int(1)};
+    for (int64_t size : part.tensor.sizes()) sizes.push_back(Scalar::of_int(size));
+    return run_taped(Op::reshape, {&part, 1}, sizes, {}, true).first;
+  }
+  TapeTensor stacked(const Type& type, const std::vector<TapeTensor>& rows) const {
+    if (rows.empty()) {
+      Sizes sizes;
+      for (ValueId size : type.sizes) sizes.push_back(scalars_[size].i);
+      return {Tensor::empty(type.dtype, sizes), {}, nullptr};
+    }
+    OpAttributes attributes;
+    attributes.axes = {0};
+    return run_taped(Op::concat, rows, {}, attributes, true).first;
   }
 
   void apply(const Instruction& instruction) {

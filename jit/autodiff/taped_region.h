@@ -18,7 +18,7 @@ struct TapedInput {
   Scalar scalar;
 };
 
-// The values of the region's exit. The region has primitives, constants and scalar arithmetic only, as
+// The values of the region's exit. The region has primitives, constants, scalar arithmetic and loops of them only, as
 // split_backward makes them. Errors are those of the primitives. In the place of a copy whose result is in `inspected`
 // its function gets what would be copied, and gives the result.
 using Inspected = std::unordered_map<ValueId, std::function<TapeTensor(const TapeTensor&)>>;

@@ -97,7 +97,7 @@ class RegionBuilder : public OpBuilder {
   // Constants, and numbers made of what exists outside alone, are appended there.
   std::vector<ValueId> begin_loop(std::span<const Type> carried);
   std::vector<ValueId> end_loop(ValueId trips, std::span<const ValueId> initial, std::span<const ValueId> next,
-                                std::span<const ValueId> stacked);
+                                std::span<const ValueId> stacked, bool counts_down = false);
   // How many open loops the value is inside of.
   size_t depth_of(ValueId value) const { return value < depths_.size() ? depths_[value] : 0; }
   size_t open_loops() const { return open_.size(); }

@@ -519,7 +519,8 @@ class Run {
     yielded_.clear();
     for (size_t i = 1; i < instruction.operands.size(); ++i)
       yielded_.push_back(value_of(instruction.operands[i]));
-    for (int64_t trip = 0; trip < trips; ++trip) {
+    for (int64_t turn = 0; turn < trips; ++turn) {
+      const int64_t trip = instruction.attributes.mode ? trips - 1 - turn : turn;
       if (context_.host) context_.host->poll();
       take_yielded(parameters.subspan(1));
       registers_.scalars[parameters[0]] = Scalar::of_int(trip);
@@ -543,7 +544,7 @@ class Run {
       else inputs[i] = {&registers_.tensor(operands[i]), registers_.scalars[operands[i]], registers_.objects[operands[i]], nullptr};
     }
     Stacks stacks = make_stacks(instruction, loop.carried);
-    carried = run_turns(loop, registers_.scalars[operands[0]].i, std::move(carried), std::move(inputs), stacks, context_);
+    carried = run_turns(loop, registers_.scalars[operands[0]].i, instruction.attributes.mode != 0, std::move(carried), std::move(inputs), stacks, context_);
     for (size_t i = 0; i < carried.size(); ++i) set_value(results[i], std::move(carried[i]));
     take_stacks(results.subspan(loop.carried), stacks);
   }

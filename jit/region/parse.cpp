@@ -190,6 +190,9 @@ class Parser {
     instruction.code = Code::Op;
     instruction.op = *op;
     value_list(instruction.operands);
+    attributes(instruction);
+  }
+  void attributes(Instruction& instruction) {
     if (accept("axes")) {
       expect("=");
       expect("[");
@@ -240,6 +243,7 @@ class Parser {
         scalar_operation(instruction);
       } else if (code == Code::Host || code == Code::Exit || code == Code::Kernel || (code == Code::Loop && token_.text == "#")) {
         numbered_list(instruction);
+        if (code == Code::Loop) attributes(instruction);
       } else if (code == Code::Guard) {
         instruction.operands.push_back(value());
         expect("else");
@@ -248,6 +252,7 @@ class Parser {
       } else {
         value_list(instruction.operands);
         if (code == Code::WriteBack) instruction.id = accept("#") ? this->id() : 1;
+        if (code == Code::Loop) attributes(instruction);
       }
       return;
     }

@@ -119,7 +119,7 @@ class Printer {
       case Code::WriteBack: return "write_back" + spaced + (instruction.id != 1 ? " " + id : "");
       case Code::RngAdvance: return "rng_advance" + spaced;
       case Code::If: return "if" + spaced;
-      case Code::Loop: return instruction.blocks.empty() ? "loop " + id + "(" + arguments + ")" : "loop" + spaced;
+      case Code::Loop: return (instruction.blocks.empty() ? "loop " + id + "(" + arguments + ")" : "loop" + spaced) + attributes(instruction);
       case Code::Yield: return "yield" + spaced;
       case Code::Kernel: return "kernel " + id + "(" + arguments + ")";
     }

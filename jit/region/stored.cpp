@@ -31,6 +31,7 @@ class Writer {
     if (one.code == Code::Op) attributes(one);
     if (one.code == Code::Scalar) out_.byte(static_cast<uint8_t>(one.scalar_op));
     if (one.code == Code::Const) write_number(one.number, out_);
+    if (one.code == Code::Loop) out_.difference(one.attributes.mode);
     write_values(one.operands, out_);
     write_values(one.results, out_);
     out_.number(one.id);
@@ -78,6 +79,7 @@ class Reader {
     if (one.code == Code::Op) attributes(one);
     if (one.code == Code::Scalar) one.scalar_op = read_enum(in_, ScalarOp::select);
     if (one.code == Code::Const) one.number = read_number(in_);
+    if (one.code == Code::Loop) one.attributes.mode = in_.difference();
     one.operands = read_values<ValueList>(in_, value_count_);
     one.results = read_values<SmallVector<ValueId, 2>>(in_, value_count_);
     one.id = in_.number_as<uint32_t>();

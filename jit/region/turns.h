@@ -22,8 +22,9 @@ class Stacks {
   std::vector<Tensor> wholes_;
 };
 
-// The carried values behind the last turn. `inputs` of a turn are filled from behind the carried values on.
-std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, std::vector<RunValue> carried, std::vector<RunInput> inputs,
-                                Stacks& stacks, RunContext& context);
+// The carried values behind the last turn, whose number is 0 where they count down. `inputs` of a turn are filled from behind the
+// carried values on.
+std::vector<RunValue> run_turns(const LoopTurn& loop, int64_t trips, bool counts_down, std::vector<RunValue> carried,
+                                std::vector<RunInput> inputs, Stacks& stacks, RunContext& context);
 
 }  // namespace tsc::jit

@@ -9,6 +9,7 @@
 #include "interpreter/tensor/eager.h"
 #include "jit/autodiff/split.h"
 #include "jit/autodiff/taped_region.h"
+#include "jit/region/liveness.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -94,7 +95,7 @@ class RegionNode : public jit::TapeNode {
     if (!split) {  // the subset needs more than was saved: missing gradients are zeros
       gradients.resize(history_->outputs.size());
       for (size_t i = 0; i < gradients.size(); ++i) {
-        if (!request.present[i]) gradients[i].tensor = zero_gradient(i);
+        if (!request.present[i]) gradients[i].tensor = filled(output_sizes[i], output_dtypes[i], 0);
         request.present[i] = true;
       }
       request.add_up = false;
@@ -102,6 +103,7 @@ class RegionNode : public jit::TapeNode {
     }
     const bool asked = settings_.backend == Backend::Capture;
     const bool by_op = asked || pass.create_graph() || !request.inspected.empty();
+    take_arrived(*split, gradients, pass);
     const std::vector<jit::TapeTensor> found =
         by_op ? run_taped_backward(*split, gradients, pass) : run_compiled(split, gradients);
     walked_ = split->saving;
@@ -111,6 +113,8 @@ class RegionNode : public jit::TapeNode {
   std::vector<jit::RunValue> saved;
   std::vector<Sizes> output_sizes;
   std::vector<DType> output_dtypes;
+  // Sizes and dtypes of the wrt values.
+  std::vector<std::pair<Sizes, DType>> wrt_types;
 
   // The memory that the next saved tensor was in, as it is now: it must not be written before the backward.
   void keep(const Ref<Storage>& memory) {
@@ -128,6 +132,18 @@ class RegionNode : public jit::TapeNode {
       while (edge < split_->parts.size() && split_->parts[edge] != split.parts[part]) ++edge;
       TSC_CHECK(edge < split_->parts.size(), "a region's gradient has no edge");
       input_gradients[edge] = found[part];
+    }
+  }
+
+  // Behind the gradients: what has arrived where loops go on from it. A sum that begins with a negative zero is what it is without.
+  void take_arrived(const jit::SplitBackward& split, std::vector<jit::TapeTensor>& gradients, Pass& pass) const {
+    std::erase_if(gradients, [](const jit::TapeTensor& gradient) { return !gradient.tensor.defined(); });
+    for (size_t wrt : split.taking) {
+      const auto part = std::find(split_->parts.begin(), split_->parts.end(), wrt);
+      const bool has_edge = part != split_->parts.end();
+      jit::TapeTensor arrived = has_edge ? pass.take(edges[static_cast<size_t>(part - split_->parts.begin())]) : jit::TapeTensor();
+      if (!arrived.tensor.defined()) arrived.tensor = filled(wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
+      gradients.push_back(std::move(arrived));
     }
   }
 
@@ -153,7 +169,7 @@ class RegionNode : public jit::TapeNode {
   // else in between: no other node has contributed, and no two inputs are the same tensor.
   bool may_add_up(const Pass& pass) const {
     std::map<size_t, const Edge*> inputs;  // by wrt value
-    bool alone = true, several = false;
+    bool alone = true, several = !split_->taking.empty();
     for (size_t i = 0; i < edges.size(); ++i) {
       const auto [first, fresh] = inputs.emplace(split_->parts[i], &edges[i]);
       several |= !fresh;
@@ -282,11 +298,11 @@ class RegionNode : public jit::TapeNode {
     return value;
   }
 
-  Tensor zero_gradient(size_t output) const {
-    std::vector<Scalar> scalars = {Scalar::of_float(0)};
-    for (int64_t size : output_sizes[output]) scalars.push_back(Scalar::of_int(size));
+  static Tensor filled(const Sizes& sizes, DType dtype, double number) {
+    std::vector<Scalar> scalars = {Scalar::of_float(number)};
+    for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
     OpAttributes attributes;
-    attributes.dtype = output_dtypes[output];
+    attributes.dtype = dtype;
     return run_op(Op::full, {}, scalars, attributes).first;
   }
 
@@ -303,8 +319,7 @@ class RegionNode : public jit::TapeNode {
                                       last ? kNoValue : seen[part].gradient);
     std::unordered_set<jit::ValueId> used;
     for (size_t i = begin; i < end; ++i) {
-      const jit::ValueList& operands = split.backward.body.instructions[i].operands;
-      used.insert(operands.begin(), operands.end());
+      jit::for_each_use(split.backward.body.instructions[i], [&](ValueId value) { used.insert(value); });
     }
     if (first)
       for (size_t place : split.checked) used.insert(split.backward.body.parameters[place]);
@@ -378,6 +393,8 @@ void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit,
   wrt.resize(wrt.size() + exit.wrt_objects.size());
   for (size_t place : exit.backward->parts)
     node->edges.push_back({wrt[place].history, wrt[place].leaf});
+  for (const jit::TapeTensor& tensor : wrt)
+    node->wrt_types.push_back(tensor.tensor.defined() ? std::pair(tensor.tensor.sizes(), tensor.tensor.dtype()) : std::pair(Sizes(), DType::F32));
   const std::vector<const Storage*> written = written_memory(state, variant.plan, entry);
   for (size_t i = 0; i < exit.saved_live.size(); ++i) {
     node->saved.push_back(live[exit.saved_live[i]]);
@@ -403,6 +420,7 @@ void RegionRuns::connect_leaves(const ExitPlan& exit, Materializer& materializer
     const Value leaf = materializer.built(exit.wrt_objects[i]);
     if (leaf.is_undefined()) continue;  // nobody can ask for its gradient
     const jit::TapeTensor target = tape_tensor(vm_, cast<TensorObject>(leaf));
+    static_cast<RegionNode&>(*materializer.history()).wrt_types[exit.wrt_sources.size() + i] = {target.tensor.sizes(), target.tensor.dtype()};
     for (size_t edge = 0; edge < exit.backward->parts.size(); ++edge)
       if (exit.backward->parts[edge] == exit.wrt_sources.size() + i)
         materializer.history()->edges[edge].leaf = target.leaf;

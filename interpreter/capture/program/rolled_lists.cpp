@@ -24,7 +24,7 @@ void RolledLoops::take_list(Loop& loop, const std::shared_ptr<VList>& list) {
 void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
   for (const auto& list : loop.lists) {
     const VTensor* tensor = list->tail.size() == 1 && is_virtual(list->tail[0], VirtualKind::Tensor) ? as<VTensor>(list->tail[0]) : nullptr;
-    if (!tensor || tensor->requires_grad || tensor->has_grad_overlay || tensor->is_inference != modes_.inference) abandon(loop);
+    if (!tensor || tensor->has_grad_overlay || tensor->is_inference != modes_.inference) abandon(loop);
     const std::shared_ptr<VTensor> part = std::static_pointer_cast<VTensor>(list->tail[0].object);
     const VTensor* root = root_of(*part);
     const bool is_written = std::any_of(loop.elements.begin(), loop.elements.end(), [&](const auto& one) { return one.get() == root; });
@@ -32,10 +32,11 @@ void RolledLoops::collect_appended(Loop& loop, std::vector<ValueId>* stacked) {
     const ValueId id = tensors_.current(*part);
     const VTensor* last = as<VTensor>(list->items.back());
     const jit::Type &type = region_.type(id), &before = region_.type(last->id);
-    bool fits = type.dtype == before.dtype && type.sizes.size() == before.sizes.size();
+    bool fits = tensor->requires_grad == last->requires_grad && !tensor->hooked && type.dtype == before.dtype && type.sizes.size() == before.sizes.size();
     for (size_t k = 0; fits && k < type.sizes.size(); ++k)
       fits = builder_.depth_of(type.sizes[k]) < builder_.open_loops() && builder_.known_equal(type.sizes[k], before.sizes[k]);
     if (!fits) abandon(loop);
+    if (tensor->requires_grad) loop.with_gradients.push_back(id);
     stacked->push_back(id);
     seen_in_rows_.push_back(const_cast<VTensor*>(root)->shared_from_this());
     for (const auto& [began, now] : loop.ended)

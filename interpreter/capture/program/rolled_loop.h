@@ -54,6 +54,8 @@ struct RolledLoops::Loop {
   std::map<const Virtual*, Av> made;   // for an object that differs: the one with the unknown in it
   std::map<const Virtual*, const Virtual*> ended;  // and what stands in its place at the end
   std::vector<const Virtual*> shown;   // of those in `began`: at the end they have memory that the lists have got
+  size_t history = 0;                  // entries of the gradient history in front of the turn
+  std::vector<ValueId> with_gradients;  // what the turn gives that needs a gradient
   Modes modes;
   uint32_t handlers = 0;
 

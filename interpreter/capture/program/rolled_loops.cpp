@@ -28,6 +28,9 @@ namespace {
 constexpr int64_t kFewestTurns = 16;
 // Turns that are followed in front of the one that stands for the rest.
 constexpr uint32_t kFirstTurns = 2;
+// A variant whose loops are rolled serves calls with so many turns in them, and more: gradients that come back to a loop write the last
+// turns out (jit/autodiff/loop_gradient.h), and two at least are left.
+constexpr int64_t kFewestRolled = 4;
 // After so many loops that could not be rolled no more are tried: each costs a capture.
 constexpr size_t kMostFailures = 8;
 
@@ -97,7 +100,7 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const std::optional<Scalar> turns = conditions_.hint(loop->sources.count);
   if (!turns || turns->i < kFewestTurns) return Av();
   loop->last_turns = std::find(memory_.different_ends.begin(), memory_.different_ends.end(), place) != memory_.different_ends.end();
-  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1 + loop->last_turns}), loop->sources.count};
+  const ValueId fewest[] = {builder_.constant(kFewestRolled + kFirstTurns + loop->last_turns), loop->sources.count};
   const ValueId enough = builder_.scalar(ScalarOp::le, fewest);
   if (!builder_.known(enough) && !conditions_.assume_at_entry(enough)) return Av();
   repeats_.spoil_record();
@@ -269,6 +272,7 @@ void RolledLoops::open(Loop& loop) {
     loop.writes_of_loops.push_back(std::exchange(tensor->writes_of_loops, kNoValue));
   }
   for (const auto& list : loop.lists) list->unread = true;
+  loop.history = gradients_.history_size();
   loop.modes = modes_;
   loop.handlers = frame.handlers;
 }
@@ -314,7 +318,7 @@ void RolledLoops::collect(Loop& loop, const Av& before, const Av& now, bool chan
 // One that the turn has made, row by row in memory of its own: what a view shows of another tensor, and its strides, the region's loop does
 // not carry.
 void RolledLoops::collect_tensor(Loop& loop, const VTensor& before, VTensor& now) {
-  const bool is_plain = now.source == Virtual::kMadeHere && now.input == kNoValue && !now.requires_grad && !now.hooked && !now.built &&
+  const bool is_plain = now.source == Virtual::kMadeHere && now.input == kNoValue && !now.hooked && !now.built &&
                         !now.has_grad_overlay && !now.has_ambiguous() && !now.unrecorded && now.host.is_undefined() &&
                         now.is_inference == before.is_inference && now.contiguous && !now.view && !has_views(now);
   if (!is_plain || std::any_of(loop.changed.begin(), loop.changed.end(), [&](const VirtualRef& one) { return one.get() == &now; })) abandon(loop);
@@ -356,6 +360,8 @@ Av RolledLoops::unknown(Loop& loop, const Av& before, const Av& now, bool change
     auto made = make<VTensor>();
     made->id = loop.inputs[loop.next_input++];
     made->writes = tensor->writes;
+    made->requires_grad = tensor->requires_grad;
+    made->leaf = !tensor->requires_grad;
     made->is_inference = tensor->is_inference;
     return known = Av::of(made);
   }
@@ -406,11 +412,23 @@ void RolledLoops::close(Loop& loop) {
   const std::vector<ValueId> results = builder_.end_loop(loop.trips, initial, next, stacked);
   turn_conditions_.close();
   loop.rolling = false;
-  for (ValueId result : results)
-    if (region_.type(result).kind == ValueKind::Tensor) gradients_.end_history(result);
+  next.insert(next.end(), stacked.begin(), stacked.end());
+  end_histories(loop, next, results);
   leave_behind(loop, results);
   rolled_places_.push_back(loop.place);
   loop.is_behind = true;
+}
+
+// Of the results those have a history whose values in the turn have one.
+void RolledLoops::end_histories(const Loop& loop, std::span<const ValueId> next, std::span<const ValueId> results) {
+  std::vector<ValueId> recorded;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool has_history = std::find(loop.with_gradients.begin(), loop.with_gradients.end(), next[i]) != loop.with_gradients.end();
+    if (has_history) recorded.push_back(results[i]);
+    else if (region_.type(results[i]).kind == ValueKind::Tensor) gradients_.end_history(results[i]);
+  }
+  gradients_.close_loop(loop.history, recorded);
+  if (!recorded.empty() && !gradients_.loop_has_backward(recorded)) follow({loop.place});
 }
 
 // Carried values keep their types, up to the sizes.
@@ -466,13 +484,15 @@ void RolledLoops::collect_next(Loop& loop, const Av& began, const Av& now, std::
 
 ValueId RolledLoops::next_tensor(Loop& loop, const VTensor& began, const Av& now) {
   VTensor& tensor = *as<VTensor>(now);
-  const bool is_plain = tensor.source == Virtual::kMadeHere && tensor.input == kNoValue && !tensor.requires_grad && !tensor.hooked &&
+  const bool is_plain = tensor.source == Virtual::kMadeHere && tensor.input == kNoValue && tensor.requires_grad == began.requires_grad && !tensor.hooked &&
                         !tensor.has_grad_overlay && !tensor.has_ambiguous() && !tensor.unrecorded && tensor.is_inference == began.is_inference &&
                         tensor.contiguous && !tensor.view && (tensor.id == began.id || !has_views(tensor));
   if (!is_plain) abandon(loop);
   if (tensor.writes_of_loops != kNoValue) abandon(loop);
   loop.last_writes[&began] = tensor.writes;
-  return tensors_.current(tensor);
+  const ValueId id = tensors_.current(tensor);
+  if (tensor.requires_grad) loop.with_gradients.push_back(id);
+  return id;
 }
 
 // ---- behind the loop ----
@@ -496,7 +516,8 @@ void RolledLoops::leave_behind(Loop& loop, std::span<const ValueId> results) {
   }
   for (const auto& list : loop.lists) {
     list->tail.clear();
-    list->rows = tensors_.new_tensor(results[loop.next_input++], false);
+    const ValueId rows = results[loop.next_input++];
+    list->rows = tensors_.new_tensor(rows, !gradients_.is_without_history(rows));
   }
 }
 
@@ -523,8 +544,12 @@ Av RolledLoops::behind(Loop& loop, const Av& began, std::span<const ValueId> res
     auto made = make<VTensor>();
     made->id = results[loop.next_input++];
     made->writes = loop.last_writes[tensor];
+    made->requires_grad = tensor->requires_grad;
+    made->leaf = !tensor->requires_grad;
     made->is_inference = tensor->is_inference;
-    return loop.made[began.object.get()] = Av::of(made);
+    const Av left = Av::of(made);
+    if (made->requires_grad) gradients_.remember_history({&left, 1}, made->id);
+    return loop.made[began.object.get()] = left;
   }
   if (!loop.ended.count(began.object.get())) return began;
   const VTuple* tuple = as<VTuple>(began);

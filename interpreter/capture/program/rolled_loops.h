@@ -25,6 +25,10 @@ class RolledLoops : private Room {
   void leave_out() {
     if (is_rolling()) abandon();
   }
+  // The turn makes a tensor that needs a gradient: gradients go back through a loop whose turns have no loops of their own.
+  void take_gradient() {
+    if (builder_.open_loops() > 1) abandon();
+  }
   [[noreturn]] void abandon();  // the innermost loop whose turn is followed for many
   // The loop of that iterator is followed turn by turn.
   [[noreturn]] void follow(const VIterator& iterator);
@@ -72,6 +76,7 @@ class RolledLoops : private Room {
   void collect_next(Loop& loop, const Av& began, const Av& now, std::vector<ValueId>* next);
   ValueId next_tensor(Loop& loop, const VTensor& began, const Av& now);
   void check_types(const Loop& loop, std::span<const ValueId> next);
+  void end_histories(const Loop& loop, std::span<const ValueId> next, std::span<const ValueId> results);
   void leave_behind(Loop& loop, std::span<const ValueId> results);
   ValueId count_writes(const Loop& loop, size_t place, const VTensor& tensor);
   Av behind(Loop& loop, const Av& began, std::span<const ValueId> results);

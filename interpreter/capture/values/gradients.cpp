@@ -3,6 +3,7 @@
 #include "interpreter/capture/exits/exits.h"
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/repeated_calls.h"
+#include "interpreter/capture/program/rolled_loops.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/written/writes.h"
 #include "jit/autodiff/gradient.h"
@@ -28,7 +29,8 @@ void Gradients::forget_history(ValueId loss) {
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const std::vector<jit::Instruction>& code = region_.body.instructions;
   for (size_t i = code.size(); i-- > 0;) {
-    if (code[i].code != jit::Code::Op || !jit::is_differentiable(code[i].op)) continue;
+    const bool is_loop = code[i].code == jit::Code::Loop;
+    if (!is_loop && (code[i].code != jit::Code::Op || !jit::is_differentiable(code[i].op))) continue;
     const bool leads = std::any_of(code[i].results.begin(), code[i].results.end(),
                                    [&](ValueId result) { return used.count(result) && !stops.count(result); });
     if (leads) jit::for_each_use(code[i], [&](ValueId operand) { used.insert(operand); });
@@ -50,8 +52,20 @@ ValueId Gradients::seed_of(ValueId value, const Av& gradient) {
   return builder_.op(Op::full, {}, sizes, attributes);
 }
 
+// A loop that is refused is followed turn by turn.
+std::vector<ValueId> Gradients::append_backward(std::span<const jit::GradientSeed> seeds, std::span<const ValueId> wrt,
+                                                const jit::ValueSet& stops, std::vector<ValueId>* saving) {
+  try {
+    return jit::append_backward(builder_, seeds, wrt, stops, saving);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::NotImplementedError) throw;
+    rolled_.follow_all();
+  }
+}
+
 void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) {
   repeats_.spoil_record();
+  rolled_.leave_out();
   std::shared_ptr<VTensor> root = tensors_.share_tensor(loss);
   ValueId value = tensors_.current(*root);
   if (is_complex(region_.type(value).dtype)) break_here(BreakReason::complex_numbers, "backward()");
@@ -69,7 +83,7 @@ void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) 
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const jit::GradientSeed seeds[] = {{value, seed}};
   std::vector<ValueId> saving;
-  std::vector<ValueId> gradients = jit::append_backward(builder_, seeds, wrt, stops, &saving);
+  std::vector<ValueId> gradients = append_backward(seeds, wrt, stops, &saving);
   for (ValueId made : saving)
     if (freed_.count(made)) break_here(BreakReason::raises, "backward() through a freed history");
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -116,6 +130,7 @@ void Gradients::check_stays_inside(std::span<const Av> wanted, const jit::ValueS
 std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<const Av> wanted, std::span<const Av> seeds,
                                      bool retain_graph, bool create_graph) {
   repeats_.spoil_record();
+  rolled_.leave_out();
   if (!modes_.grad_enabled) break_here(BreakReason::history, "gradients under no_grad");
   std::vector<jit::GradientSeed> begins;
   jit::ValueSet roots;
@@ -133,7 +148,7 @@ std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<cons
   check_stays_inside(wanted, roots, stops);
   const size_t known = region_.value_count();
   std::vector<ValueId> saving;
-  const std::vector<ValueId> found = jit::append_backward(builder_, begins, wrt, stops, &saving);
+  const std::vector<ValueId> found = append_backward(begins, wrt, stops, &saving);
   for (ValueId made : saving)
     if (freed_.count(made)) break_here(BreakReason::raises, "gradients through a freed history");
   if (!retain_graph && !create_graph) {
@@ -206,6 +221,7 @@ Av Gradients::find_gradient(VTensor& tensor) {
 // From here on the tensor needs a gradient: what was computed of it before, its views among them, has no part in that.
 void Gradients::begin_gradient(VTensor& tensor) {
   repeats_.spoil_record();
+  rolled_.leave_out();
   tensors_.current(tensor);
   tensor.id = builder_.op(Op::copy, {&tensor.id, 1}, {}, {});
   no_grad_values_.push_back(tensor.id);
@@ -216,12 +232,30 @@ void Gradients::begin_gradient(VTensor& tensor) {
 // The value whose gradient is that of a tensor which needs one, kNoValue while nothing has used its elements.
 ValueId Gradients::gradient_place(const VTensor& tensor) { return tensor.unrecorded ? kNoValue : tensor.id; }
 
-jit::ValueSet Gradients::with_gradients() const {
-  jit::ValueSet places;
+std::vector<ValueId> Gradients::gradient_places() const {
+  std::vector<ValueId> places;
   for (const auto& list : {inputs_.tensor_inputs(), leaves_})
     for (const std::shared_ptr<VTensor>& tensor : list)
-      if (tensor->requires_grad && !tensor->unrecorded) places.insert(tensor->id);
-  return jit::computed_from(region_, std::move(places), jit::ValueSet(no_grad_values_.begin(), no_grad_values_.end()));
+      if (tensor->requires_grad && !tensor->unrecorded) places.push_back(tensor->id);
+  return places;
+}
+
+jit::ValueSet Gradients::with_gradients() const {
+  const std::vector<ValueId> places = gradient_places();
+  return jit::computed_from(region_, jit::ValueSet(places.begin(), places.end()),
+                            jit::ValueSet(no_grad_values_.begin(), no_grad_values_.end()));
+}
+
+void Gradients::close_loop(size_t first, std::span<const ValueId> results) {
+  const std::vector<std::pair<std::shared_ptr<VTensor>, ValueId>> turn(in_history_.begin() + static_cast<std::ptrdiff_t>(first), in_history_.end());
+  in_history_.resize(first);
+  for (const auto& [tensor, made] : turn)
+    for (ValueId result : results) in_history_.push_back({tensor, result});
+}
+
+bool Gradients::loop_has_backward(std::span<const ValueId> results) const {
+  const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
+  return jit::loop_has_backward(region_, region_.body.instructions.size() - 1, results, gradient_places(), stops);
 }
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
@@ -241,11 +275,20 @@ namespace {
 std::vector<std::string> output_names(const jit::Region& region, const std::vector<ValueId>& values,
                                       const std::unordered_map<ValueId, std::string>& step_names) {
   std::unordered_map<ValueId, Op> makers;
-  for (const jit::Instruction& instruction : region.body.instructions)
+  std::unordered_map<ValueId, ValueId> of_turns;  // results of loops: what the last turn makes of them
+  for (const jit::Instruction& instruction : region.body.instructions) {
     if (instruction.code == jit::Code::Op)
       for (ValueId result : instruction.results) makers.emplace(result, instruction.op);
+    if (instruction.code != jit::Code::Loop) continue;
+    const std::vector<jit::Instruction>& turn = instruction.blocks[0]->instructions;
+    for (const jit::Instruction& inner : turn)
+      if (inner.code == jit::Code::Op)
+        for (ValueId result : inner.results) makers.emplace(result, inner.op);
+    for (size_t i = 0; i < instruction.results.size(); ++i) of_turns.emplace(instruction.results[i], turn.back().operands[i]);
+  }
   std::vector<std::string> names;
   for (ValueId value : values) {
+    if (const auto turn = of_turns.find(value); turn != of_turns.end()) value = turn->second;
     const auto maker = makers.find(value);
     const auto step = step_names.find(value);
     names.push_back(step != step_names.end()
@@ -289,6 +332,7 @@ void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const jit::ValueSet reachable(plan.materials.live.begin(), plan.materials.live.end());
+  jit::stack_for_backward(region_, writer.history_values, wrt, stops);
   plan.backward = std::make_shared<jit::SplitBackward>(
       jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
   plan.history = std::make_shared<HistorySource>();

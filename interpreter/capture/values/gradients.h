@@ -25,6 +25,11 @@ class Gradients : private Room {
   // torch.autograd.grad: for each wanted tensor its gradient, None where the outputs do not depend on it.
   std::vector<Av> gradients(std::span<const Av> outputs, std::span<const Av> wanted, std::span<const Av> seeds,
                             bool retain_graph, bool create_graph);
+  // A loop of the region has ended: what was recorded in its turn, from entry number `first` on, is in the history of its results.
+  size_t history_size() const { return in_history_.size(); }
+  void close_loop(size_t first, std::span<const ValueId> results);
+  // Whether the loop that the region ends with is one that gradients can go back through.
+  bool loop_has_backward(std::span<const ValueId> results) const;
   void add_leaf(std::shared_ptr<VTensor> tensor) { leaves_.push_back(std::move(tensor)); }
   // The value has no history, though what it was made of has one.
   void end_history(ValueId id) { no_grad_values_.push_back(id); }
@@ -37,6 +42,9 @@ class Gradients : private Room {
   void split_history(ExitPlan& plan, RecipeWriter& writer);
 
  private:
+  std::vector<ValueId> append_backward(std::span<const jit::GradientSeed> seeds, std::span<const ValueId> wrt,
+                                       const jit::ValueSet& stops, std::vector<ValueId>* saving);
+  std::vector<ValueId> gradient_places() const;
   static ValueId gradient_place(const VTensor& tensor);
   ValueId seed_of(ValueId value, const Av& gradient);
   ValueId wanted_place(const Av& av);

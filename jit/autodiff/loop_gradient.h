@@ -1,0 +1,36 @@
+#pragma once
+// Reverse mode of Loop: its turns backwards, in a loop that counts down. A turn's backward is that of a region of its own
+// (split.h), which is given what the turn was: the number, values from outside, and rows of tensors that the loop stacks for
+// it. Sums go on from turn to turn, term by term in the order of the eager tape. The last turns stand in front of the loop,
+// written out, as long as fewer gradients arrive at them than at the turns before.
+// Knows regions; must not know where the gradients go in the end.
+#include "jit/autodiff/gradient.h"
+#include "jit/autodiff/sliced_gradient.h"
+
+namespace tsc::jit {
+
+// Turns that are written out at most: loops whose gradients are asked for have two more at least.
+inline constexpr int kMostTurnsWrittenOut = 2;
+
+// The sums of the terms that have arrived at values outside of the loop.
+class GradientSums {
+ public:
+  // Whether a gradient is to come to that tensor.
+  virtual bool needed(ValueId value) const = 0;
+  // kNoValue: nothing has arrived.
+  virtual ValueId so_far(ValueId value) = 0;
+  // `gradient` holds what has arrived, too.
+  virtual void set(ValueId value, ValueId gradient) = 0;
+  virtual void add_slice(ValueId whole, const SlicePart& part) = 0;
+
+ protected:
+  ~GradientSums() = default;
+};
+
+// Appends the backward of the loop that is instruction number `loop` of the body, and gives that more stacked results
+// where it needs them. Appends to `saving` as append_backward does. NotImplementedError: the loop is none of those whose
+// terms keep their order.
+void append_loop_backward(RegionBuilder& builder, size_t loop, const ValueSet& stops, GradientSums& sums,
+                          std::vector<ValueId>* saving);
+
+}  // namespace tsc::jit

@@ -1,0 +1,255 @@
+#include "jit/autodiff/loop_turn.h"
+
+#include <algorithm>
+
+#include "jit/autodiff/rules.h"
+
+namespace tsc::jit {
+
+void LoopTurnBackward::refuse(const char* why) {
+  throw Error(ErrorKind::NotImplementedError, std::string("gradients through this loop are not compiled: ") + why);
+}
+
+LoopTurnBackward::LoopTurnBackward(RegionBuilder& builder, size_t loop, const ValueSet& stops, const std::function<bool(ValueId)>& needed)
+    : builder_(builder), loop_(loop), stops_(stops) {
+  take_turn();
+  find_outputs(needed);
+  find_targets(needed);
+  if (outputs_.empty() || targets_.empty()) return;
+  check_order();
+  stack_saved();
+}
+
+bool LoopTurnBackward::is_differentiable_tensor(ValueId value) const {
+  const Type& type = turn_.type(value);
+  return type.kind == ValueKind::Tensor && is_differentiable(type.dtype);
+}
+
+// ---- the turn as a region ----
+
+void LoopTurnBackward::add_outer(ValueId value) {
+  if (!own_.count(value) && std::find(outer_.begin(), outer_.end(), value) == outer_.end()) outer_.push_back(value);
+}
+
+// Values keep their numbers. Numbers from outside come in front of the tensors, whose sizes some of them are.
+void LoopTurnBackward::take_turn() {
+  turn_ = builder_.region().clone();
+  turn_.body = Block();
+  const Block& body = block();
+  own_.insert(body.parameters.begin(), body.parameters.end());
+  for (ValueId parameter : body.parameters)
+    for (ValueId size : turn_.type(parameter).sizes) add_outer(size);
+  for (const Instruction& instruction : body.instructions) {
+    const bool plain = instruction.code == Code::Op || instruction.code == Code::Const || instruction.code == Code::Scalar || instruction.code == Code::Yield;
+    if (!plain) refuse("a turn is more than operations");
+    for (ValueId operand : instruction.operands) add_outer(operand);
+    own_.insert(instruction.results.begin(), instruction.results.end());
+    for (ValueId result : instruction.results)
+      for (ValueId size : turn_.type(result).sizes) add_outer(size);
+  }
+  const auto is_tensor = [&](ValueId value) { return turn_.type(value).kind == ValueKind::Tensor; };
+  turn_.body.parameters.push_back(body.parameters[0]);
+  for (ValueId value : outer_) {
+    if (is_tensor(value)) continue;
+    const auto known = builder_.is_constant(value) ? builder_.known(value) : std::nullopt;
+    if (!known) {
+      turn_.body.parameters.push_back(value);
+      continue;
+    }
+    Instruction& constant = turn_.body.instructions.emplace_back();
+    constant.number = *known;
+    constant.results.push_back(value);
+  }
+  turn_.body.parameters.insert(turn_.body.parameters.end(), body.parameters.begin() + 1, body.parameters.end());
+  for (ValueId value : outer_)
+    if (is_tensor(value)) turn_.body.parameters.push_back(value);
+  for (const Instruction& instruction : body.instructions) turn_.body.instructions.push_back(clone_instruction(instruction));
+  turn_.body.instructions.back().code = Code::Exit;
+}
+
+// ---- from where, and to where ----
+
+void LoopTurnBackward::find_outputs(const std::function<bool(ValueId)>& needed) {
+  const auto& results = instruction().results;
+  const auto place_of = [&](ValueId value, size_t from, size_t to) {
+    for (size_t i = from; i < to; ++i)
+      if (yielded(i) == value && needed(results[i])) return i;
+    return kNone;
+  };
+  // What is carried comes behind what is stacked: the gradients of rows have arrived before those of turns.
+  for (size_t i = carried(); i < results.size(); ++i)
+    if (needed(results[i]) && place_of(yielded(i), 0, carried()) == kNone && place_of(yielded(i), carried(), i) == kNone)
+      outputs_.push_back({i, false});
+  for (size_t i = 0; i < carried(); ++i)
+    if (needed(results[i])) outputs_.push_back({i, true});
+}
+
+void LoopTurnBackward::find_targets(const std::function<bool(ValueId)>& needed) {
+  for (size_t i = 0; i < carried(); ++i) {
+    const ValueId parameter = block().parameters[1 + i];
+    if (!needed(parameter)) continue;
+    Target target{Target::Kind::Carried, parameter, i};
+    for (size_t k = carried(); k < instruction().results.size() && target.stack == kNone; ++k)
+      if (yielded(k) == yielded(i) && needed(instruction().results[k])) target.stack = k;
+    targets_.push_back(target);
+  }
+  for (ValueId value : outer_) {
+    if (!is_differentiable_tensor(value) || !needed(value)) continue;
+    const std::optional<Target> slice = slice_of(value);
+    targets_.push_back(slice ? *slice : Target{Target::Kind::Outside, value});
+  }
+}
+
+// Sums whose terms would come in another order than on the tape.
+void LoopTurnBackward::check_order() const {
+  const auto is_target = [&](ValueId value) {
+    return std::any_of(targets_.begin(), targets_.end(), [&](const Target& target) { return target.value == value || target.whole == value; });
+  };
+  const std::vector<ValueId>& parameters = block().parameters;
+  for (const Target& target : targets_) {
+    if (target.kind != Target::Kind::Carried) continue;
+    const ValueId initial = instruction().operands[1 + target.place], becomes = yielded(target.place);
+    if (is_target(initial)) refuse("it begins with a tensor that its turns read, too");
+    for (const Target& other : targets_) {
+      if (other.kind != Target::Kind::Carried || other.place == target.place) continue;
+      if (instruction().operands[1 + other.place] == initial) refuse("two carried tensors begin as one");
+      if (yielded(other.place) == becomes) refuse("two carried tensors are one");
+      if (parameters[1 + other.place] != becomes) continue;
+      for (size_t k = carried(); k < instruction().results.size(); ++k)
+        if (yielded(k) == becomes || yielded(k) == yielded(other.place)) refuse("a tensor that is carried on is stacked, too");
+    }
+  }
+}
+
+// The turn's slices of a value lie side by side if they begin one length further on each time, or back.
+std::optional<LoopTurnBackward::Target> LoopTurnBackward::slice_of(ValueId whole) {
+  const Instruction* slice = nullptr;
+  for (const Instruction& one : block().instructions) {
+    const auto uses = std::count(one.operands.begin(), one.operands.end(), whole);
+    if (uses == 0) continue;
+    if (slice || uses != 1 || one.code != Code::Op || one.op != Op::slice || one.operands[0] != whole) return std::nullopt;
+    slice = &one;
+  }
+  if (!slice || builder_.known_int(slice->operands[3]) != 1) return std::nullopt;
+  const auto form = linear(slice->operands[1]);
+  const auto length = builder_.known_int(slice->operands[2]);
+  if (!form || !length || *length == 0 || (form->first != *length && form->first != -*length)) return std::nullopt;
+  Target target{Target::Kind::Slice, slice->results[0]};
+  target.whole = whole;
+  target.base = form->second;
+  target.step = form->first;
+  target.length = slice->operands[2];
+  target.axis = slice->attributes.axes[0];
+  return target;
+}
+
+std::optional<std::pair<int64_t, ValueId>> LoopTurnBackward::linear(ValueId value) {
+  if (value == number()) return std::pair(int64_t{1}, builder_.constant(int64_t{0}));
+  if (!own_.count(value)) return std::pair(int64_t{0}, value);
+  const auto& code = block().instructions;
+  const auto maker = std::find_if(code.begin(), code.end(), [&](const Instruction& one) { return !one.results.empty() && one.results[0] == value; });
+  if (maker == code.end() || maker->code != Code::Scalar || maker->operands.size() != 2) return std::nullopt;
+  const ScalarOp op = maker->scalar_op;
+  const ValueId left = maker->operands[0], right = maker->operands[1];
+  const auto a = linear(left), b = linear(right);
+  if (!a || !b) return std::nullopt;
+  if (op == ScalarOp::mul) {
+    const auto &factor = a->first == 0 ? *a : *b, &other = a->first == 0 ? *b : *a;
+    const auto known = builder_.known_int(factor.second);
+    if (factor.first != 0 || !known) return std::nullopt;
+    const ValueId operands[] = {factor.second, other.second};
+    int64_t coefficient = 0;
+    if (__builtin_mul_overflow(*known, other.first, &coefficient)) return std::nullopt;
+    return std::pair(coefficient, builder_.scalar(ScalarOp::mul, operands));
+  }
+  if (op != ScalarOp::add && op != ScalarOp::sub) return std::nullopt;
+  const ValueId operands[] = {a->second, b->second};
+  int64_t coefficient = 0;
+  const bool overflows = op == ScalarOp::add ? __builtin_add_overflow(a->first, b->first, &coefficient)
+                                             : __builtin_sub_overflow(a->first, b->first, &coefficient);
+  if (overflows) return std::nullopt;
+  return std::pair(coefficient, builder_.scalar(op, operands));
+}
+
+// ---- its backward ----
+
+bool LoopTurnBackward::contributes(size_t output, const std::vector<bool>& present) const {
+  const ValueSet reached = computed_from(turn_, {yielded(outputs_[output].place)}, stops_);
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    if (i != output && present[i] && reached.count(yielded(outputs_[i].place))) return true;
+  return false;
+}
+
+const SplitBackward& LoopTurnBackward::backward(const std::vector<bool>& present) {
+  const auto found = backwards_.find(present);
+  if (found != backwards_.end()) return found->second;
+  std::vector<ValueId> outputs, wrt;
+  for (const Output& output : outputs_) outputs.push_back(yielded(output.place));
+  for (const Target& target : targets_) wrt.push_back(target.value);
+  const ValueSet nothing;
+  const bool all = keep_.empty() && std::find(present.begin(), present.end(), false) == present.end();
+  return backwards_.emplace(present, split_backward(turn_, outputs, wrt, stops_, present, all ? nullptr : &keep_, &nothing)).first->second;
+}
+
+// What the backward reads when all gradients have arrived serves all others.
+void LoopTurnBackward::stack_saved() {
+  keep_ = backward(std::vector<bool>(outputs_.size(), true)).saved;
+  for (ValueId value : keep_) {
+    if (!own_.count(value) || value == number()) continue;
+    if (turn_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
+    stack(value);
+  }
+}
+
+void LoopTurnBackward::stack(ValueId value) {
+  Region& region = builder_.region();
+  for (size_t i = carried(); i < instruction().results.size(); ++i)
+    if (yielded(i) == value) {
+      stacks_[value] = instruction().results[i];
+      return;
+    }
+  Type type = region.type(value);
+  for (ValueId size : type.sizes)
+    if (own_.count(size)) refuse("they read a tensor whose sizes change");
+  type.sizes.insert(0, instruction().operands[0]);
+  const ValueId result = region.add_value(std::move(type));
+  Instruction& loop = region.body.instructions[loop_];
+  loop.blocks[0]->instructions.back().operands.push_back(value);
+  loop.results.push_back(result);
+  stacks_[value] = result;
+}
+
+std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::span<const ValueId> inputs) {
+  ValueMap<ValueId> names;
+  const Block& body = region.body;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    names[body.parameters[i]] = inputs[i];
+    const ValueList& sizes = region.type(body.parameters[i]).sizes;
+    for (size_t k = 0; k < sizes.size(); ++k) names.emplace(sizes[k], builder.size(inputs[i], static_cast<int>(k)));
+  }
+  std::vector<ValueId> out;
+  for (const Instruction& instruction : body.instructions) {
+    builder.origin = instruction.origin;
+    std::vector<ValueId> operands;
+    for (ValueId operand : instruction.operands) operands.push_back(names.at(operand));
+    if (instruction.code == Code::Exit) {
+      out = std::move(operands);
+    } else if (instruction.code == Code::Const) {
+      const Scalar& number = instruction.number;
+      names[instruction.results[0]] = number.kind == Scalar::Kind::Int     ? builder.constant(number.i)
+                                      : number.kind == Scalar::Kind::Float ? builder.constant(number.f)
+                                                                           : builder.constant_bool(number.i != 0);
+    } else if (instruction.code == Code::Scalar) {
+      names[instruction.results[0]] = builder.scalar(instruction.scalar_op, operands);
+    } else {
+      TSC_CHECK(instruction.code == Code::Op, "a turn's backward is more than operations");
+      const size_t count = tensor_count(instruction);
+      const std::vector<ValueId> results = builder.op_results(instruction.op, std::span(operands).first(count),
+                                                              std::span(operands).subspan(count), instruction.attributes);
+      for (size_t i = 0; i < results.size(); ++i) names[instruction.results[i]] = results[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace tsc::jit

@@ -78,6 +78,8 @@ void LoopTurnBackward::find_outputs(const std::function<bool(ValueId)>& needed) 
   };
   // What is carried comes behind what is stacked: the gradients of rows have arrived before those of turns.
   for (size_t i = carried(); i < results.size(); ++i)
+    if (needed(results[i]) && !own_.count(yielded(i))) refuse("it stacks a tensor from outside");
+  for (size_t i = carried(); i < results.size(); ++i)
     if (needed(results[i]) && place_of(yielded(i), 0, carried()) == kNone && place_of(yielded(i), carried(), i) == kNone)
       outputs_.push_back({i, false});
   for (size_t i = 0; i < carried(); ++i)
@@ -187,25 +189,34 @@ const SplitBackward& LoopTurnBackward::backward(const std::vector<bool>& present
   for (const Output& output : outputs_) outputs.push_back(yielded(output.place));
   for (const Target& target : targets_) wrt.push_back(target.value);
   const ValueSet nothing;
-  const bool all = keep_.empty() && std::find(present.begin(), present.end(), false) == present.end();
-  return backwards_.emplace(present, split_backward(turn_, outputs, wrt, stops_, present, all ? nullptr : &keep_, &nothing)).first->second;
+  return backwards_.emplace(present, split_backward(turn_, outputs, wrt, stops_, present, keep_.empty() ? nullptr : &keep_, &nothing)).first->second;
 }
 
-// What the backward reads when all gradients have arrived serves all others.
+// What the backward reads when all gradients have arrived serves all others, and stays what it is when gradients arrive at the stacks of
+// it, too.
 void LoopTurnBackward::stack_saved() {
-  keep_ = backward(std::vector<bool>(outputs_.size(), true)).saved;
-  for (ValueId value : keep_) {
-    if (!own_.count(value) || value == number()) continue;
-    if (turn_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
-    stack(value);
+  if (instruction().attributes.axes.empty())
+    for (ValueId value : backward(std::vector<bool>(outputs_.size(), true)).saved) {
+      if (!own_.count(value) || value == number()) continue;
+      if (turn_.type(value).kind != ValueKind::Tensor) refuse("they read a number that only the run knows");
+      stack(value);
+    }
+  for (int64_t place : instruction().attributes.axes) {
+    keep_.push_back(yielded(static_cast<size_t>(place)));
+    stacks_[keep_.back()] = instruction().results[static_cast<size_t>(place)];
   }
+  const std::vector<ValueId>& parameters = turn_.body.parameters;
+  for (ValueId value : parameters)
+    if (!own_.count(value) || value == number()) keep_.push_back(value);
+  backwards_.clear();
 }
 
 void LoopTurnBackward::stack(ValueId value) {
   Region& region = builder_.region();
+  OpAttributes& attributes = region.body.instructions[loop_].attributes;
   for (size_t i = carried(); i < instruction().results.size(); ++i)
     if (yielded(i) == value) {
-      stacks_[value] = instruction().results[i];
+      attributes.axes.push_back(static_cast<int64_t>(i));
       return;
     }
   Type type = region.type(value);
@@ -215,8 +226,8 @@ void LoopTurnBackward::stack(ValueId value) {
   const ValueId result = region.add_value(std::move(type));
   Instruction& loop = region.body.instructions[loop_];
   loop.blocks[0]->instructions.back().operands.push_back(value);
+  attributes.axes.push_back(static_cast<int64_t>(loop.results.size()));
   loop.results.push_back(result);
-  stacks_[value] = result;
 }
 
 std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::span<const ValueId> inputs) {

@@ -514,6 +514,7 @@ void stack_for_backward(Region& forward, std::span<const ValueId> outputs, std::
   const Region joint = joint_region(forward, outputs, wrt, stops);
   for (size_t i = 0; i < code.size(); ++i) {
     const Instruction& grown = joint.body.instructions[i];
+    if (code[i].code == Code::Loop) code[i].attributes = grown.attributes;
     for (size_t k = code[i].results.size(); k < grown.results.size(); ++k) {
       code[i].results.push_back(forward.add_value(Type(joint.type(grown.results[k]))));
       code[i].blocks[0]->instructions.back().operands.push_back(grown.blocks[0]->instructions.back().operands[k]);

@@ -32,6 +32,7 @@ class Outliner {
         }
     Block body = std::move(*loop.blocks[0]);
     loop.blocks.clear();
+    loop.attributes.axes.clear();
     body.parameters.clear();
     rename(body);
     body.instructions.back().code = Code::Exit;

@@ -45,7 +45,8 @@ enum class Code : uint8_t {
                // tensors of which each iteration gives one; results = the carried values after the last
                // iteration, then those tensors stacked along a new first axis. Without a block: `id` is the
                // number of a plan of its own (jit/passes/outline.h), which is given the other operands too.
-               // With mode 1 the iteration number counts down to 0; rows are stacked by it
+               // With mode 1 the iteration number counts down to 0; rows are stacked by it. The axes are the places
+               // of the results that its backward reads, once that is known
   Yield,       // terminator of a nested block: operands = the block's results
   Kernel,      // a fused group: block 0 says what it computes, results = what the block yields; `id` is
                // its number among the kernels of the region

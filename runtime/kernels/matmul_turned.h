@@ -1,0 +1,13 @@
+#pragma once
+// The product of a few rows with a matrix whose columns are the contiguous ones, as matmul() runs it: the matrix is read
+// once, in place, and nothing is packed. The same chains, so the same bits. Knows raw memory only.
+#include "runtime/kernels/matmul.h"
+
+namespace tsc {
+
+struct Device;
+
+// False where it is no such product: nothing was done.
+bool matmul_turned(const MatmulArgs& args, Device& device);
+
+}  // namespace tsc

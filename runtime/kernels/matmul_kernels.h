@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/device/device.h"
+#include "runtime/kernels/matmul_turned.h"
 #include "runtime/tensor/dtype.h"
 
 namespace tsc {
@@ -42,10 +43,6 @@ struct TileKernels {
   int rows[kMaxTileVectors + 1] = {};  // the most rows of a tile of that many vectors
   TileKernel<T> tile[kMaxTileVectors + 1][kMaxTileRows + 1] = {};
 };
-
-// The most rows that are multiplied by a matrix which is read where it lies, its columns being the contiguous ones: for wide
-// groups of columns, and for narrow ones.
-inline constexpr int kTurnedWideRows = 2, kTurnedRows = 4;
 
 // `columns` or `wide_columns` columns of C, for one block of k; `add`: to what is there. `b` is of the operands' own type.
 template <class T>

@@ -7,6 +7,9 @@ namespace tsc {
 
 struct Device;
 
+// The most rows of such a product: of one that makes wide groups of columns, and of any.
+inline constexpr int kTurnedWideRows = 2, kTurnedRows = 4;
+
 // False where it is no such product: nothing was done.
 bool matmul_turned(const MatmulArgs& args, Device& device);
 

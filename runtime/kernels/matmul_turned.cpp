@@ -1,6 +1,7 @@
 #include "runtime/kernels/matmul_turned.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/kernels/matmul_kernels.h"
 #include "runtime/kernels/scratch.h"
@@ -17,8 +18,9 @@ constexpr double kElementsPerNanosecond = 4;  // of the matrix, from a near cach
 template <class T>
 class Turned {
  public:
-  Turned(const MatmulArgs& args, const TurnedKernels<T>& kernels, PackKernel<T> pack, Device& device)
-      : args_(args), kernels_(kernels), pack_(pack), device_(device), element_size_(dtype_size(args.dtype)),
+  // `flipped`: what is made is C', from B' and A'.
+  Turned(const MatmulArgs& args, bool flipped, const TurnedKernels<T>& kernels, PackKernel<T> pack, Device& device)
+      : args_(args), flipped_(flipped), kernels_(kernels), pack_(pack), device_(device), element_size_(dtype_size(args.dtype)),
         converts_(is_small_float(args.dtype)), packs_left_(converts_ || args.a.column_stride != 1),
         wide_(args.m <= kTurnedWideRows && args.b.column_stride * element_size_ % kSetBytes != 0),
         task_columns_(kTaskWidth * kernels.wide_columns) {}
@@ -91,20 +93,25 @@ class Turned {
   }
 
   void finish(int64_t batch, int64_t column0, int64_t columns, const T* result, int64_t stride) const {
+    const int64_t row_step = flipped_ ? 1 : args_.c_row_stride, column_step = flipped_ ? args_.c_row_stride : 1;
     for (int64_t i = 0; i < args_.m; ++i) {
-      const int64_t offset = batch * args_.c_batch_stride + i * args_.c_row_stride + column0;
+      const int64_t offset = batch * args_.c_batch_stride + i * row_step + column0 * column_step;
       const T* from = result + i * stride;
       if (converts_) {
         auto* to = static_cast<BFloat16*>(args_.c) + offset;
-        for (int64_t j = 0; j < columns; ++j) to[j] = narrow<BFloat16>(static_cast<float>(from[j]));
+        for (int64_t j = 0; j < columns; ++j) to[j * column_step] = narrow<BFloat16>(static_cast<float>(from[j]));
       } else {
-        std::copy_n(from, columns, static_cast<T*>(args_.c) + offset);
+        T* to = static_cast<T*>(args_.c) + offset;
+        for (int64_t j = 0; j < columns; ++j) to[j * column_step] = from[j];
       }
     }
-    if (args_.epilogue.run) args_.epilogue.run(args_.epilogue.context, batch, 0, args_.m, column0, columns);
+    if (!args_.epilogue.run) return;
+    if (flipped_) args_.epilogue.run(args_.epilogue.context, batch, column0, columns, 0, args_.m);
+    else args_.epilogue.run(args_.epilogue.context, batch, 0, args_.m, column0, columns);
   }
 
   const MatmulArgs& args_;
+  const bool flipped_;
   const TurnedKernels<T>& kernels_;
   const PackKernel<T> pack_;
   Device& device_;
@@ -114,21 +121,35 @@ class Turned {
 };
 
 template <class T>
-bool run(const MatmulArgs& args, const TurnedKernels<T>& kernels, PackKernel<T> pack, Device& device) {
+bool run(const MatmulArgs& args, bool flipped, const TurnedKernels<T>& kernels, PackKernel<T> pack, Device& device) {
   if (kernels.columns == 0) return false;
-  Turned<T>(args, kernels, pack, device).run();
+  Turned<T>(args, flipped, kernels, pack, device).run();
   return true;
+}
+
+bool is_turned(const MatmulArgs& args) { return args.m <= kTurnedRows && args.b.row_stride == 1 && args.b.column_stride != 1; }
+
+// The product that makes C' = B' A': the factors of each step change places.
+MatmulArgs flip(const MatmulArgs& args) {
+  MatmulArgs out = args;
+  std::swap(out.m, out.n);
+  out.a = {args.b.data, args.b.column_stride, args.b.row_stride, args.b.batch_stride};
+  out.b = {args.a.data, args.a.column_stride, args.a.row_stride, args.a.batch_stride};
+  return out;
 }
 
 }  // namespace
 
-bool matmul_turned(const MatmulArgs& args, Device& device) {
-  if (args.m > kTurnedRows || args.b.row_stride != 1 || args.b.column_stride == 1) return false;
+bool matmul_turned(const MatmulArgs& given, Device& device) {
+  const bool flipped = !is_turned(given);
+  const MatmulArgs args = flipped ? flip(given) : given;
+  // (Only a column is better off: the tiles hold the matrix's few columns at once.)
+  if (flipped && (args.m != 1 || !is_turned(args))) return false;
   const MatmulKernels& kernels = matmul_kernels(device.isa);
   switch (args.dtype) {
-    case DType::F32: return run(args, kernels.turned_f32, kernels.pack_f32, device);
-    case DType::BF16: return run(args, kernels.turned_bf16, kernels.pack_bf16, device);
-    case DType::F64: return run(args, kernels.turned_f64, kernels.pack_f64, device);
+    case DType::F32: return run(args, flipped, kernels.turned_f32, kernels.pack_f32, device);
+    case DType::BF16: return run(args, flipped, kernels.turned_bf16, kernels.pack_bf16, device);
+    case DType::F64: return run(args, flipped, kernels.turned_f64, kernels.pack_f64, device);
     default: return false;
   }
 }

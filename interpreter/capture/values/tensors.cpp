@@ -212,13 +212,14 @@ bool Tensors::fits_at_entry(const Av& number, DType dtype) {
   if (!is_floating(dtype)) return false;
   const ValueId id = numbers_.number_id(number);
   const std::optional<Scalar> now = conditions_.hint(id);
-  if (!now || !fits_dtype(dtype, *now) || std::isnan(now->as_float())) return false;
+  if (!now || !fits_dtype(dtype, *now)) return false;
   const auto assume = [&](jit::ScalarOp relation, ValueId left, ValueId right) {
     const ValueId sides[] = {left, right};
     const ValueId condition = builder_.scalar(relation, sides);
     const std::optional<Scalar> known = builder_.known(condition);
     return known ? known->i != 0 : conditions_.assume_at_entry(condition);
   };
+  if (std::isnan(now->as_float())) return assume(jit::ScalarOp::ne, id, id);
   const bool is_int = number.number_kind() == jit::ValueKind::Int;
   if (is_int && largest_number(dtype) > 0x1p63) return true;
   const auto constant = [&](double value) {

@@ -67,6 +67,11 @@ void measure(Vm& vm, const Value& v, size_t depth, bool first, DataShape* shape)
 }
 
 // Second pass: elements as f64 or i64 in row-major order.
+// Data are refused by the dtype's own name, numbers that fill a tensor by that of its C++ type.
+[[noreturn]] void refuse_data(DType dtype) {
+  throw Error(ErrorKind::RuntimeError, "value cannot be converted to type " + std::string(dtype_name(dtype)) + " without overflow");
+}
+
 template <class T>
 void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
   std::span<const Value> items;
@@ -81,7 +86,7 @@ void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
   }
   Scalar number;
   if (!number_of(v, &number)) number = tensor_scalar(cast<TensorObject>(v)->tensor);
-  check_number(wanted, number);
+  if (!is_floating(wanted) && !fits_dtype(wanted, number)) refuse_data(wanted);
   if constexpr (std::is_floating_point_v<T>)
     *out++ = number.as_float();
   else
@@ -97,7 +102,11 @@ void fill_complex(Vm& vm, const Value& v, DType wanted, Complex<double>*& out) {
   }
   const TensorObject* tensor = as_tensor(tensor_state(vm), v);
   const ComplexNumber z = *as_complex(tensor ? tensor_item(vm, tensor->tensor) : v);
-  if (z.im != 0 && !is_complex(wanted)) refuse_number(wanted);
+  if (!is_complex(wanted) && tensor) {
+    if (z.im != 0) refuse_number(wanted);
+  } else if (!is_complex(wanted) && is_kind(v, Kind::Complex)) {
+    raise_type_error(vm, is_floating(wanted) ? "must be real number, not complex" : "'complex' object cannot be interpreted as an integer");
+  }
   *out++ = {z.re, z.im};
 }
 
@@ -196,7 +205,7 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
     fill_complex(vm, data, wanted, cursor);
     return cast_tensor(out, wanted);
   }
-  if (is_floating(found)) {
+  if (is_floating(found) || is_floating(wanted)) {
     Tensor out = Tensor::empty(DType::F64, shape.sizes);
     double* cursor = out.data_as<double>();
     fill(vm, data, wanted, cursor);

@@ -502,7 +502,8 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   Local<TensorObject> held[3];
   const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
-    DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
+    const DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
+    if (Scalar number; op == Op::select && i > 0 && !is_small_float(dtype) && number_of(operands[i], &number)) check_number(dtype, number);
     held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, meta);
   }
   Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);
@@ -517,8 +518,7 @@ Local<TensorObject> in_place_operand(Vm& vm, TensorObject* x) {
   }
   const jit::TapeTensor taped = tape_tensor(vm, x);
   if (taped.leaf) return Local<TensorObject>(x);  // the write will be refused
-  Local<TensorObject> operand =
-      make_tensor(vm, run_op(Op::copy, {&x->tensor, 1}, {}, {}).first);
+  Local<TensorObject> operand = make_tensor(vm, run_op(Op::copy, {&x->tensor, 1}, {}, {}).first);
   operand->history = taped.history;
   return operand;
 }

@@ -1,7 +1,10 @@
 #include "interpreter/tensor/elementwise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+
 #include "runtime/tensor/small_floats.h"
 
 namespace tsc::interp {
@@ -82,7 +85,17 @@ bool holds_exactly(DType dtype, const Scalar& number) {
   return (dtype == DType::BF16 ? widen(float_to_bf16(value)) : widen(float_to_f16(value))) == value;
 }
 
+double largest_number(DType dtype) {
+  switch (dtype) {
+    case DType::F16: return 65504;
+    case DType::BF16: return 0x1.FEp127;
+    case DType::F32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
 bool fits_dtype(DType dtype, const Scalar& number) {
+  if (is_floating(dtype)) return !std::isfinite(number.as_float()) || std::abs(number.as_float()) <= largest_number(dtype);
   if (!is_integral(dtype) || number.kind == Scalar::Kind::Bool) return true;
   const bool is_int = number.kind == Scalar::Kind::Int;
   if (dtype == DType::I64) return is_int || (number.f >= -0x1p63 && number.f < 0x1p63);

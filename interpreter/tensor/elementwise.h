@@ -34,8 +34,10 @@ std::optional<size_t> unrounded_operand(Op op, std::span<const ElementwiseOperan
 // Whether float16 or bfloat16 holds the number exactly, so that rounding it changes nothing.
 bool holds_exactly(DType dtype, const Scalar& number);
 
+// The largest number of a floating dtype.
+double largest_number(DType dtype);
 // Whether a script number can be written as an element of dtype: integers hold no nan and nothing beyond their
-// range; an unsigned one takes a negative int and wraps.
+// range, floats no finite number beyond theirs; an unsigned one takes a negative int and wraps.
 bool fits_dtype(DType dtype, const Scalar& number);
 void check_number(DType dtype, const Scalar& number);  // RuntimeError where it cannot
 [[noreturn]] void refuse_number(DType dtype);           // that error, which names the dtype as C++ does

@@ -203,6 +203,22 @@ Value complex_lu(Vm& vm, Args& args) {
   return tuple_of(vm, {found.matrix, found.pivots, found.info});
 }
 
+Value complex_ldl(Vm& vm, Args& args) {
+  Tensor a = fresh_complex(vm, args[0]);
+  expect_fit(vm, rows(a) == columns(a));
+  const linalg::Exchanged found = linalg::complex_ldl(std::move(a), truth(vm, args[1]));
+  return tuple_of(vm, {found.matrix, found.pivots, found.info});
+}
+
+Value complex_ldl_solve(Vm& vm, Args& args) {
+  Tensor b = fresh_complex(vm, args[2]);
+  const Tensor factors = given(vm, args[0], "ldl", b.dtype());
+  const Tensor pivots = given(vm, args[1], "pivots", DType::I32);
+  expect_factors(vm, factors, pivots, b);
+  check_pivots(pivots, rows(factors), true);
+  return make_tensor(vm, linalg::complex_ldl_solve(factors, pivots, std::move(b), truth(vm, args[3]))).take();
+}
+
 Value complex_qr(Vm& vm, Args& args) {
   const linalg::Reflected found = linalg::complex_qr(fresh_complex(vm, args[0]));
   return tuple_of(vm, {found.matrix, found.tau});
@@ -264,6 +280,8 @@ Local<ModuleObject> make_linalg(Vm& vm) {
       .function("svd", "a, job", svd)
       .function("eig", "a, vectors", eig)
       .function("complex_lu", "a", complex_lu)
+      .function("complex_ldl", "a, hermitian", complex_ldl)
+      .function("complex_ldl_solve", "ldl, pivots, b, hermitian", complex_ldl_solve)
       .function("complex_qr", "a", complex_qr)
       .function("complex_reflectors_product", "a, tau", complex_reflectors_product)
       .function("complex_eigh", "a, upper, vectors", complex_eigh)

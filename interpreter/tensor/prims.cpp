@@ -52,7 +52,9 @@ PrimArguments parse_arguments(Vm& vm, const PrimSignature& signature, const Args
       case PrimParameter::Bounds: out.attributes.mode = to_index(vm, v, "bounds"); break;
     }
   }
-  if (signature.fills) check_number(out.attributes.dtype, out.scalars[0]);
+  // One element of float16 or bfloat16 becomes an infinity, as in PyTorch: a number that joins such a tensor is rounded.
+  const bool is_single = std::all_of(out.scalars.begin() + !out.scalars.empty(), out.scalars.end(), [](const Scalar& size) { return size.i == 1; });
+  if (signature.fills && !(is_single && is_small_float(out.attributes.dtype))) check_number(out.attributes.dtype, out.scalars[0]);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "interpreter/tensor/eager.h"
 #include "runtime/kernels/fused.h"
 #include "runtime/kernels/matmul.h"
+#include "runtime/kernels/matmul_turned.h"
 #include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
@@ -25,11 +26,10 @@ class LayerRun {
   // The states at each time, h and c (of an LSTM), are made, or known.
   LayerRun(const Layer& layer, const Tensor& h, const Tensor& c, bool backwards)
       : layer_(layer), columns_(gates_of(layer.cell) * layer.width), state_(layer.batch * layer.width), backwards_(backwards),
-        h_(h.data_as<T>()), c_(c.defined() ? c.data_as<T>() : nullptr), own_(static_cast<size_t>(layer.batch * columns_)),
-        turned_(static_cast<size_t>(columns_ * layer.width)) {
-    const T* weight = layer.weight.data_as<T>();
-    for (int64_t gate = 0; gate < columns_; ++gate)
-      for (int64_t unit = 0; unit < layer.width; ++unit) turned_[unit * columns_ + gate] = weight[gate * layer.width + unit];
+        h_(h.data_as<T>()), c_(c.defined() ? c.data_as<T>() : nullptr), own_(static_cast<size_t>(layer.batch * columns_)) {
+    // Few rows read the weight where it lies; for more it is turned once instead of at each time.
+    weight_ = view_permute(layer.weight, {1, 0});
+    if (layer.batch > kTurnedRows) weight_ = run_op(Op::copy, {&weight_, 1}, {}, {}).first;
   }
 
   void run() {
@@ -49,7 +49,7 @@ class LayerRun {
     Gradients found{Tensor::empty(dtype, layer_.gates.sizes()), Tensor::empty(dtype, layer_.weight.sizes()),
                     Tensor::empty(dtype, {columns_}), Tensor::empty(dtype, layer_.h.sizes()), Tensor::empty(dtype, layer_.h.sizes())};
     const auto slopes_of = fused_loops(current_device().isa).of<T>().cell_slopes;
-    std::vector<T> d_own(own_.size()), direct(static_cast<size_t>(state_)), through(direct.size()), d_turned(turned_.size());
+    std::vector<T> d_own(own_.size()), direct(static_cast<size_t>(state_)), through(direct.size()), d_here(static_cast<size_t>(layer_.weight.numel()));
     T *dh = found.h.template data_as<T>(), *dc = found.c.template data_as<T>(), *d_weight = found.weight.template data_as<T>();
     std::copy_n(of_h.data_as<T>(), state_, dh);
     if (of_c.defined()) std::copy_n(of_c.data_as<T>(), state_, dc);
@@ -64,13 +64,9 @@ class LayerRun {
         slopes_of(layer_.cell, {row_at(step, row), dh + at, dc + at, d_given + row * columns_, d_own.data() + row * columns_, direct.data() + at});
       });
       add_bias(d_own.data(), found.bias.template data_as<T>(), last);
-      multiply(before(step), {1, layer_.width}, layer_.width, d_own.data(), layer_.batch, columns_, d_turned.data());
-      for (int64_t gate = 0; gate < columns_; ++gate)
-        for (int64_t unit = 0; unit < layer_.width; ++unit) {
-          T& sum = d_weight[gate * layer_.width + unit];
-          sum = last ? d_turned[unit * columns_ + gate] : sum + d_turned[unit * columns_ + gate];
-        }
-      multiply(d_own.data(), {columns_, 1}, layer_.batch, layer_.weight.data_as<T>(), columns_, layer_.width, through.data());
+      multiply(d_own.data(), {1, columns_}, columns_, before(step), {layer_.width, 1}, layer_.batch, layer_.width, last ? d_weight : d_here.data());
+      if (!last) add_weight(d_here.data(), d_weight);
+      multiply(d_own.data(), {columns_, 1}, layer_.batch, layer_.weight.template data_as<T>(), {layer_.width, 1}, columns_, layer_.width, through.data());
     }
     for (int64_t k = 0; k < state_; ++k) dh[k] = direct[k] + through[k];
     return found;
@@ -84,18 +80,29 @@ class LayerRun {
   int64_t time_of(int64_t step) const { return backwards_ ? layer_.times - 1 - step : step; }
   const T* before(int64_t step) const { return step == 0 ? layer_.h.data_as<T>() : h_ + time_of(step - 1) * state_; }
 
-  // out (m, n) = a (m, k) with its strides, times b (k, n).
-  void multiply(const T* a, Strides strides, int64_t m, const T* b, int64_t k, int64_t n, T* out) {
+  // out (m, n) = a (m, k) times b (k, n), with their strides.
+  void multiply(const T* a, Strides of_a, int64_t m, const T* b, Strides of_b, int64_t k, int64_t n, T* out) {
     MatmulArgs args;
     args.dtype = layer_.gates.dtype();
     args.m = m, args.n = n, args.k = k;
-    args.a = {a, strides.row, strides.column, 0};
-    args.b = {b, n, 1, 0};
+    args.a = {a, of_a.row, of_a.column, 0};
+    args.b = {b, of_b.row, of_b.column, 0};
     args.c = out;
     args.c_row_stride = n;
     matmul(args);
   }
-  void give_own(int64_t step) { multiply(before(step), {layer_.width, 1}, layer_.batch, turned_.data(), layer_.width, columns_, own_.data()); }
+  void give_own(int64_t step) {
+    multiply(before(step), {layer_.width, 1}, layer_.batch, weight_.template data_as<T>(), {weight_.stride(0), weight_.stride(1)}, layer_.width,
+             columns_, own_.data());
+  }
+
+  // What this time gives, added to what later times gave.
+  void add_weight(const T* here, T* sums) const {
+    constexpr double kNanoseconds = 0.4;
+    parallel_for(layer_.weight.numel(), grain_for(kNanoseconds), [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) sums[k] = sums[k] + here[k];
+    });
+  }
 
   template <class Body>
   void for_rows(Body body) const {
@@ -125,7 +132,8 @@ class LayerRun {
   const int64_t columns_, state_;
   const bool backwards_;
   T *h_, *c_;
-  std::vector<T> own_, turned_;
+  std::vector<T> own_;
+  Tensor weight_;  // (width, columns)
 };
 
 Tensor given(Vm& vm, const Value& v, const char* what, DType dtype) {

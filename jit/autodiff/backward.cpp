@@ -31,8 +31,8 @@ class Pass final : TapeNode::Pass {
     return edge.wanted() && gradients_.count(key(edge.to, edge.leaf)) != 0;
   }
   TapeTensor take(const TapeNode::Edge& edge) override {
-    const auto found = gradients_.find(key(edge.to, edge.leaf));
-    return found == gradients_.end() ? TapeTensor() : std::exchange(found->second, TapeTensor());
+    auto taken = gradients_.extract(key(edge.to, edge.leaf));
+    return taken.empty() ? TapeTensor() : std::move(taken.mapped());
   }
   std::span<const Inspected> inspected() const override { return inspected_; }
   TapeTensor inspect(uint32_t output, const TapeTensor& whole) override {
@@ -52,6 +52,7 @@ class Pass final : TapeNode::Pass {
   void seed(const TapeTensor& root, const TapeTensor& gradient) {
     add(root.history, root.leaf, gradient.tensor.defined() ? checked(root, gradient) : one(root));
     if (root.history.node) collect(root.history);
+    else seeded_.push_back(root.leaf);
   }
 
   // Gradients are wanted for these alone: nodes that lead to none of them are skipped.
@@ -82,13 +83,15 @@ class Pass final : TapeNode::Pass {
       return a->order() < b->order();
     });
     if (only_inputs_) find_useful();
+    if (into_leaves)
+      for (const auto& leaf : seeded_)
+        if (!expected_.count(leaf.get())) give(*leaf);
     while (!nodes_.empty()) {
       const Ref<TapeNode> node = std::move(nodes_.back());
       nodes_.pop_back();
       run_node(*node);
+      if (into_leaves) give_finished(*node);
     }
-    if (!into_leaves) return;
-    for (const auto& leaf : leaves_) leaf->accumulate(gradients_.at({leaf.get(), 0}));
   }
 
   TapeTensor gradient_of(const TapeTensor& input) const {
@@ -149,7 +152,10 @@ class Pass final : TapeNode::Pass {
       nodes_.push_back(node);
       for (const TapeNode::Edge& edge : node->edges) {
         if (edge.wanted()) reached_.insert(key(edge.to, edge.leaf));
-        if (!edge.to.node) continue;
+        if (!edge.to.node) {
+          if (edge.leaf) ++expected_[edge.leaf.get()];
+          continue;
+        }
         pending.push_back(edge.to.node);
       }
       for (const TapeNode::Hook& hook : node->hooks) reached_.insert({node.get(), hook.output});
@@ -165,16 +171,20 @@ class Pass final : TapeNode::Pass {
 
   void add(const TapeValue& to, const std::shared_ptr<LeafSink>& leaf, const TapeTensor& gradient) {
     const auto [place, fresh] = gradients_.emplace(key(to, leaf), gradient);
-    if (fresh) {
-      if (!to.node) leaves_.push_back(leaf);
-      return;
-    }
-    if (!place->second.tensor.defined()) {  // it was taken
-      place->second = gradient;
-      return;
-    }
+    if (fresh) return;
     const TapeTensor both[] = {place->second, gradient};
     place->second = run_taped(Op::add, both, {}, {}, options_.create_graph).first;
+  }
+
+  // A leaf gets its gradient as soon as the last step that adds to it has run: its hooks may then free the gradient, or
+  // step an optimizer, before the next one is there.
+  void give_finished(const TapeNode& node) {
+    for (const TapeNode::Edge& edge : node.edges)
+      if (!edge.to.node && edge.leaf && --expected_[edge.leaf.get()] == 0) give(*edge.leaf);
+  }
+  void give(LeafSink& leaf) {
+    auto whole = gradients_.extract({&leaf, 0});
+    if (!whole.empty()) leaf.accumulate(whole.mapped());
   }
 
   // Whether the gradient of an output is on the way to one that is asked for.
@@ -316,7 +326,8 @@ class Pass final : TapeNode::Pass {
   std::unordered_set<ValueKey, ValueKeyHash> wanted_;
   std::unordered_set<ValueKey, ValueKeyHash> reached_;  // outputs that may get a gradient or have hooks
   std::unordered_set<ValueKey, ValueKeyHash> useful_;   // those of them on the way to a wanted gradient
-  std::vector<std::shared_ptr<LeafSink>> leaves_;
+  std::vector<std::shared_ptr<LeafSink>> seeded_;  // leaves that are roots
+  std::unordered_map<const LeafSink*, size_t> expected_;  // of each leaf the edges whose steps have not run
   bool only_inputs_ = false;
 };
 

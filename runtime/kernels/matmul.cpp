@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/kernels/matmul_kernels.h"
+#include "runtime/kernels/matmul_turned.h"
 #include "runtime/kernels/scratch.h"
 #include "runtime/tensor/small_floats.h"
 
@@ -325,6 +326,7 @@ void run_complex(const MatmulArgs& args, const ComplexKernels& kernels, Device& 
 void matmul(const MatmulArgs& args) {
   if (args.batch == 0 || args.m == 0 || args.n == 0) return;
   Device& device = current_device();
+  if (matmul_turned(args, device)) return;
   const MatmulKernels& kernels = matmul_kernels(device.isa);
   if (args.dtype == DType::F32 && kernels.f32.lanes)
     TiledMatmul<float>(args, kernels.f32, kernels.pack_f32, device).run();

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "runtime/device/device.h"
+#include "runtime/kernels/matmul_turned.h"
 #include "runtime/tensor/dtype.h"
 
 namespace tsc {
@@ -43,6 +44,16 @@ struct TileKernels {
   TileKernel<T> tile[kMaxTileVectors + 1][kMaxTileRows + 1] = {};
 };
 
+// `columns` or `wide_columns` columns of C, for one block of k; `add`: to what is there. `b` is of the operands' own type.
+template <class T>
+using TurnedKernel = void (*)(const T* a, int64_t a_row_stride, const void* b, int64_t b_column_stride, T* c, int64_t c_row_stride,
+                              int64_t k, bool add);
+template <class T>
+struct TurnedKernels {
+  int64_t columns = 0, wide_columns = 0;  // 0: this instruction set has none
+  TurnedKernel<T> narrow[kTurnedRows + 1] = {}, wide[kTurnedWideRows + 1] = {};
+};
+
 // The plain loop, for integers and for processors without fused multiply-add: all of one row of C.
 using RowKernel = void (*)(void* c, const void* a, int64_t a_column_stride, const void* b,
                            int64_t b_row_stride, int64_t b_column_stride, int64_t k, int64_t n);
@@ -59,6 +70,8 @@ struct MatmulKernels {
   ComplexKernels c64, c128;
   TileKernels<float> f32;
   TileKernels<double> f64;
+  TurnedKernels<float> turned_f32, turned_bf16;
+  TurnedKernels<double> turned_f64;
   PackKernel<float> pack_f32, pack_bf16, pack_f16;
   PackKernel<double> pack_f64;
   FloatChecks<float> checks_f32;

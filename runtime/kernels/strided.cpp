@@ -20,6 +20,17 @@ void move_words(std::byte* packed, std::byte* strided, int64_t stride, int64_t c
   }
 }
 
+// One word again and again: whole lines of it, which compilers turn into vectors at every level.
+void repeat_word(std::byte* packed, const std::byte* word, int64_t count, int64_t size) {
+  constexpr int64_t kLine = 64;
+  alignas(kLine) std::byte line[kLine];
+  for (int64_t i = 0; i < kLine; i += size) std::memcpy(line + i, word, size);
+  const int64_t bytes = count * size;
+  int64_t done = 0;
+  for (; done + kLine <= bytes; done += kLine) std::memcpy(packed + done, line, kLine);
+  std::memcpy(packed + done, line, bytes - done);
+}
+
 // One innermost run, in the given direction.
 template <bool kPack>
 void move_run(std::byte* packed, std::byte* strided, int64_t stride, int64_t count, int64_t size) {
@@ -27,6 +38,7 @@ void move_run(std::byte* packed, std::byte* strided, int64_t stride, int64_t cou
     std::memcpy(kPack ? packed : strided, kPack ? strided : packed, count * size);
     return;
   }
+  if (kPack && stride == 0) return repeat_word(packed, strided, count, size);
   switch (size) {
     case 1: return move_words<uint8_t, kPack>(packed, strided, stride, count);
     case 2: return move_words<uint16_t, kPack>(packed, strided, stride, count);

@@ -1,5 +1,5 @@
 // Decompositions of complex matrices. What a system of equations needs is made of real matrices of twice the size, by the
-// library in script; here is what is not found so: eigenvalues and singular values with their vectors, QR, LU.
+// library in script; here is what is not found so: eigenvalues and singular values with their vectors, QR, LU, LDL.
 #include <algorithm>
 #include <complex>
 
@@ -38,6 +38,33 @@ Exchanged complex_lu(Tensor a) {
     });
   });
   return {std::move(a), std::move(pivots), std::move(info)};
+}
+
+Exchanged complex_ldl(Tensor a, bool hermitian) {
+  Tensor pivots = beside(a, DType::I32, {a.size(a.rank() - 1)});
+  Tensor info = beside(a, DType::I32, {});
+  visit_complex(a, [&]<class T>(T) {
+    const Matrices<std::complex<T>> m(a);
+    const auto factor = hermitian ? complex_lapack<T>().hetrf : complex_lapack<T>().sytrf;
+    each_matrix(m.count, m.size() * m.rows * 4 / 3, [&](int64_t i) {
+      with_work<std::complex<T>>([&](std::complex<T>* work, Int size) {
+        factor("L", &m.rows, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, work, &size, info.data_as<Int>() + i, 1);
+      });
+    });
+  });
+  return {std::move(a), std::move(pivots), std::move(info)};
+}
+
+Tensor complex_ldl_solve(const Tensor& ldl, const Tensor& pivots, Tensor b, bool hermitian) {
+  visit_complex(b, [&]<class T>(T) {
+    const Matrices<std::complex<T>> m(ldl), right(b);
+    const auto solve = hermitian ? complex_lapack<T>().hetrs : complex_lapack<T>().sytrs;
+    each_matrix(m.count, m.size() * right.columns * 4, [&](int64_t i) {
+      Int info;
+      solve("L", &m.rows, &right.columns, m.at(i), &m.lead, pivots.data_as<Int>() + i * m.rows, right.at(i), &right.lead, &info, 1);
+    });
+  });
+  return b;
 }
 
 Reflected complex_qr(Tensor a) {

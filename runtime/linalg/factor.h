@@ -65,6 +65,9 @@ ComplexSpectrum eig(Tensor a, bool vectors);
 // The same of complex matrices: complex64 or complex128 tensors; what is real of the results, the values of a Hermitian
 // matrix and singular values, is of the dtype of a part. Eigenvalues of any square matrix are complex tensors here.
 Exchanged complex_lu(Tensor a);
+// Of Hermitian matrices, or of symmetric ones.
+Exchanged complex_ldl(Tensor a, bool hermitian);
+Tensor complex_ldl_solve(const Tensor& ldl, const Tensor& pivots, Tensor b, bool hermitian);
 Reflected complex_qr(Tensor a);
 Tensor complex_reflectors_product(Tensor a, const Tensor& tau);
 Spectrum complex_eigh(Tensor a, bool upper, bool vectors);

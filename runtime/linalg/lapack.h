@@ -58,6 +58,14 @@ using Number = const Int*;
               T* rwork, Number lrwork, Int* iwork, Number liwork, Int* info, Length, Length)     \
   TSC_ROUTINE(gesdd, Text, Number m, Number n, C* a, Number lda, T* s, C* u, Number ldu, C* vt,  \
               Number ldvt, C* work, Number lwork, T* rwork, Int* iwork, Int* info, Length)       \
+  TSC_ROUTINE(sytrf, Text, Number n, C* a, Number lda, Int* pivots, C* work, Number lwork,       \
+              Int* info, Length)                                                                 \
+  TSC_ROUTINE(hetrf, Text, Number n, C* a, Number lda, Int* pivots, C* work, Number lwork,       \
+              Int* info, Length)                                                                 \
+  TSC_ROUTINE(sytrs, Text, Number n, Number count, const C* a, Number lda, const Int* pivots,    \
+              C* b, Number ldb, Int* info, Length)                                               \
+  TSC_ROUTINE(hetrs, Text, Number n, Number count, const C* a, Number lda, const Int* pivots,    \
+              C* b, Number ldb, Int* info, Length)                                               \
   TSC_ROUTINE(geev, Text, Text, Number n, C* a, Number lda, C* w, C* vl, Number ldvl, C* vr,     \
               Number ldvr, C* work, Number lwork, T* rwork, Int* info, Length, Length)
 

@@ -278,6 +278,35 @@ TEST_CASE("matmul: one row, one column, broadcast operands", "[matmul]") {
   test.check(expected);
 }
 
+TEST_CASE("matmul: a matrix by one column", "[matmul]") {
+  for (int64_t m : {1, 2, 5, 8, 33, 150})
+    for (int64_t k : {0, 1, 7, 40, 512, 530}) {
+      check_everywhere<float>({1, m, 1, k});
+      check_everywhere<float>({2, m, 1, k, false, true, 3});
+      check_everywhere<double>({2, m, 1, k, true, true});
+      check_everywhere<BFloat16>({2, m, 1, k, false, false, 1});
+    }
+}
+
+TEST_CASE("matmul: few rows by a matrix of contiguous columns", "[matmul]") {
+  for (int64_t m : {1, 2, 3, 4, 5})
+    for (int64_t n : {1, 3, 8, 33, 71, 150})
+      for (int64_t k : {0, 1, 7, 8, 17, 40, 512, 530}) {
+        check_everywhere<float>({1, m, n, k, false, true});
+        check_everywhere<double>({2, m, n, k, true, true});
+        check_everywhere<BFloat16>({2, m, n, k, m % 2 == 0, true});
+      }
+  // Columns at a distance that the caches dislike, and ones that are no multiple of a word apart.
+  for (int64_t k : {1024, 2048, 1027}) {
+    check_everywhere<float>({1, 2, 37, k, false, true});
+    check_everywhere<BFloat16>({1, 2, 37, k, false, true, 1});
+    check_everywhere<double>({1, 1, 37, k, false, true}, true);
+    check_everywhere<float>({1, 9, 37, k, false, true});
+    check_everywhere<BFloat16>({1, 9, 37, k, false, true, 1});
+    check_everywhere<double>({1, 9, 37, k, false, true}, true);
+  }
+}
+
 TEST_CASE("matmul: many tasks, panels packed ahead", "[matmul]") {
   check_everywhere<float>({1, 260, 330, 600});
   check_everywhere<float>({1, 300, 300, 520, true, true});

@@ -93,7 +93,9 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
       case PrimParameter::Bounds: attributes.mode = capture.numbers().concrete_int(av); break;
     }
   }
-  if (signature.fills && !capture.tensors().tensor_of(arguments[0]))
+  const bool is_single = std::all_of(scalars.begin() + !scalars.empty(), scalars.end(),
+                                     [&](jit::ValueId size) { return capture.builder().known_int(size) == 1; });
+  if (signature.fills && !(is_single && is_small_float(attributes.dtype)) && !capture.tensors().tensor_of(arguments[0]))
     capture.tensors().check_written(arguments[0], attributes.dtype);
   if (op_result_count(op) == 2) {
     auto [values, indices] = capture.tensors().emit_pair(op, tensors[0], attributes);

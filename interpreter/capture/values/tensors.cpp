@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/entry/size_checks.h"
@@ -205,11 +206,36 @@ using Level = ElementwiseOperand::Level;
 
 }  // namespace
 
+// Of a number that comes in: whether it is within the range of a floating dtype now, which is then assumed of every call, or
+// is no finite one.
+bool Tensors::fits_at_entry(const Av& number, DType dtype) {
+  if (!is_floating(dtype)) return false;
+  const ValueId id = numbers_.number_id(number);
+  const std::optional<Scalar> now = conditions_.hint(id);
+  if (!now || !fits_dtype(dtype, *now)) return false;
+  const auto assume = [&](jit::ScalarOp relation, ValueId left, ValueId right) {
+    const ValueId sides[] = {left, right};
+    const ValueId condition = builder_.scalar(relation, sides);
+    const std::optional<Scalar> known = builder_.known(condition);
+    return known ? known->i != 0 : conditions_.assume_at_entry(condition);
+  };
+  if (std::isnan(now->as_float())) return assume(jit::ScalarOp::ne, id, id);
+  const bool is_int = number.number_kind() == jit::ValueKind::Int;
+  if (is_int && largest_number(dtype) > 0x1p63) return true;
+  const auto constant = [&](double value) {
+    return is_int ? builder_.constant(static_cast<int64_t>(value)) : builder_.constant(value);
+  };
+  if (std::isinf(now->as_float())) return assume(jit::ScalarOp::eq, id, constant(now->as_float()));
+  const double most = largest_number(dtype);
+  return assume(jit::ScalarOp::le, constant(-most), id) && assume(jit::ScalarOp::le, id, constant(most));
+}
+
 void Tensors::check_written(const Av& number, DType dtype) {
-  if (!is_integral(dtype)) return;
+  if (dtype == DType::F64 || (!is_integral(dtype) && !is_floating(dtype))) return;
   Scalar known;
   if (number.is_constant() ? number_of(number.value, &known) && fits_dtype(dtype, known)
-                           : dtype == DType::I64 && number.number_kind() != jit::ValueKind::Float)
+                           : number.number_kind() == jit::ValueKind::Bool ||
+                                 (dtype == DType::I64 && number.number_kind() == jit::ValueKind::Int) || fits_at_entry(number, dtype))
     return;
   break_here(BreakReason::raises, "a number beyond the dtype");
 }
@@ -249,6 +275,8 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
   if (tensors.size() > 1) shapes_.broadcast_together(tensors);
   // A number becomes a tensor of the others' sizes.
   std::vector<Av> arguments;
+  for (size_t i = 0; op == Op::select && !is_small_float(dtype) && i < operands.size(); ++i)
+    if (i > 0 && kinds[i].level == Level::Number) check_written(operands[i], dtype);
   for (size_t i = 0, next = 0; i < operands.size(); ++i)
     arguments.push_back(kinds[i].level == Level::Number ? number_like(operands[i], tensors, wanted(i)) : tensors[next++]);
   const Av result = emit(op, arguments, {}, {});

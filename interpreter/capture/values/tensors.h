@@ -15,6 +15,7 @@ class Tensors : private Room {
   ValueId fill_value(const Av& av, size_t position, Op op);
   // Leaves where the interpreter refuses the number, or may.
   void check_written(const Av& number, DType dtype);
+  bool fits_at_entry(const Av& number, DType dtype);
   // Null: it is none.
   VTensor* tensor_of(const Av& av);
   ValueId current(VTensor& tensor);  // newest version, views replayed

@@ -1,6 +1,7 @@
 #include "runtime/kernels/vector/matmul_checks.h"
 #include "runtime/kernels/vector/matmul_pack.h"
 #include "runtime/kernels/vector/matmul_tile.h"
+#include "runtime/kernels/vector/matmul_turned.h"
 
 namespace tsc::TSC_ISA {
 
@@ -13,6 +14,10 @@ void fill_matmul_f32(MatmulKernels& table) {
 #elif defined(TSC_TILES)
   fill_tiles<float, 2, 6>(table.f32);
   fill_tiles<float, 1, 12>(table.f32);
+#endif
+#ifdef TSC_TILES
+  fill_turned<float>(table.turned_f32);
+  fill_turned<BFloat16>(table.turned_bf16);
 #endif
   table.checks_f32 = float_checks<float>();
   table.pack_f32 = pack<float, float>;

@@ -1,6 +1,7 @@
 #include "runtime/kernels/vector/matmul_checks.h"
 #include "runtime/kernels/vector/matmul_pack.h"
 #include "runtime/kernels/vector/matmul_tile.h"
+#include "runtime/kernels/vector/matmul_turned.h"
 
 namespace tsc::TSC_ISA {
 
@@ -13,6 +14,9 @@ void fill_matmul_f64(MatmulKernels& table) {
 #elif defined(TSC_TILES)
   fill_tiles<double, 2, 6>(table.f64);
   fill_tiles<double, 1, 12>(table.f64);
+#endif
+#ifdef TSC_TILES
+  fill_turned<double>(table.turned_f64);
 #endif
   table.checks_f64 = float_checks<double>();
   table.pack_f64 = pack<double, double>;

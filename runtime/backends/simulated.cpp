@@ -174,9 +174,9 @@ std::optional<SimulatedSettings> parse_simulated(std::string_view text) {
   if (!text.starts_with(kName)) return {};
   text.remove_prefix(kName.size());
   while (!text.empty()) {
-    if (text.front() != ',') return {};
+    if (text.front() != ':') return {};
     text.remove_prefix(1);
-    const size_t end = std::min(text.find(','), text.size());
+    const size_t end = std::min(text.find(':'), text.size());
     if (!apply_setting(settings, text.substr(0, end))) return {};
     text.remove_prefix(end);
   }

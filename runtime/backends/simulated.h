@@ -17,7 +17,7 @@ struct SimulatedSettings {
   QueueSettings queue;
 };
 
-// "simulated", with any of ",devices=N", ",memory=N[K|M|G]", ",delays=SEED", ",blocking", ",default" behind it. Empty: another text.
+// "simulated", with any of ":devices=N", ":memory=N[K|M|G]", ":delays=SEED", ":blocking", ":default" behind it. Empty: another text.
 std::optional<SimulatedSettings> parse_simulated(std::string_view text);
 
 // The devices of an engine, which outlives their work.

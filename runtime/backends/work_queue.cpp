@@ -41,8 +41,11 @@ StreamId WorkQueue::make_stream() {
 
 void WorkQueue::put(StreamId stream, Piece piece) {
   {
-    const std::lock_guard lock(signals_->mutex);
+    constexpr int kMostPending = 1024;
+    std::unique_lock lock(signals_->mutex);
     TSC_CHECK(!closed_, "work for a device whose engine is gone");
+    signals_->changed.wait(lock, [&] { return pending_ < kMostPending; });
+    ++pending_;
     piece.number = numbers_++;
     streams_[stream].pieces.push_back(std::move(piece));
     if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
@@ -97,7 +100,7 @@ void WorkQueue::report(std::unique_lock<std::mutex>& lock) {
   throw Error(ErrorKind::RuntimeError,
               "CUDA error: device-side assert triggered: " + failure.message + " (in '" + failure.what +
                   "', which runs later than it is called; where the device is made to be waited for, "
-                  "TENSCRIPT_CUDA=simulated,blocking, the traceback shows the call)");
+                  "TENSCRIPT_CUDA=simulated:blocking, the traceback shows the call)");
 }
 
 // The one that has waited longest, or any.
@@ -154,6 +157,7 @@ void WorkQueue::do_piece(std::unique_lock<std::mutex>& lock, Stream& stream) {
   piece = {};
   lock.lock();
   stream.busy = false;
+  --pending_;
 }
 
 void WorkQueue::serve() {

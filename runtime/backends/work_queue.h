@@ -2,7 +2,7 @@
 // The queue of a simulated device: streams of work that one thread of its own does, a piece at a time, each stream in order.
 // Which stream comes next is chance where `delays` is set, and there are pauses between pieces: whoever relies on an order
 // that no event makes sees other values. Knows no memory and no tensors.
-// Keeps: work behind a failed piece is dropped until the failure was reported by a call that waits.
+// Keeps: whoever queues waits while there are very many pieces, so that what they hold has a bound; work behind a failed piece is dropped until the failure was reported by a call that waits.
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -93,6 +93,7 @@ class WorkQueue {
   std::optional<Failure> failure_;
   std::mt19937 chance_;
   uint64_t numbers_ = 0;
+  int pending_ = 0;  // pieces that are not done
   bool leaving_ = false, closed_ = false;
   std::thread thread_;
 };

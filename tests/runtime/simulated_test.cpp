@@ -104,14 +104,14 @@ TEST_CASE("errors of kernels come with the call that waits, once") {
 }
 
 TEST_CASE("a device that is waited for raises where the call is") {
-  World world("simulated,blocking");
+  World world("simulated:blocking");
   const Tensor x = on(0, {1, 2, 3});
   const Tensor index = moved_to(testing::tensor(DType::I64, {1}, {7}), Place::device(0));
   CHECK(message_of([&] { taken(x, index); }).starts_with("IndexError: index 7 is out of bounds"));
 }
 
 TEST_CASE("streams are in order, and meet by events") {
-  for (const char* seed : {"simulated,delays=1", "simulated,delays=2", "simulated,delays=3"}) {
+  for (const char* seed : {"simulated:delays=1", "simulated:delays=2", "simulated:delays=3"}) {
     World world(seed);
     Backend& device = world.at(0);
     const StreamId side = device.make_stream();
@@ -134,7 +134,7 @@ TEST_CASE("streams are in order, and meet by events") {
 }
 
 TEST_CASE("a block is not used again before the work that reads it is done") {
-  World world("simulated,delays=5");
+  World world("simulated:delays=5");
   for (int turn = 0; turn < 200; ++turn) {
     Tensor x = on(0, {1, 2, 3});
     const Tensor y = add(x, x);
@@ -147,7 +147,7 @@ TEST_CASE("a block is not used again before the work that reads it is done") {
 }
 
 TEST_CASE("devices copy to each other, and do not meet in one operation") {
-  World world("simulated,devices=3,delays=4");
+  World world("simulated:devices=3:delays=4");
   Tensor x = on(0, {1, 2});
   for (int i = 0; i < 30; ++i) x = add(moved_to(x, Place::device(i % 3)), moved_to(on((i + 1) % 3, {1, 1}), Place::device(i % 3)));
   CHECK(read(x) == std::vector<float>{31, 32});
@@ -157,7 +157,7 @@ TEST_CASE("devices copy to each other, and do not meet in one operation") {
 }
 
 TEST_CASE("memory is counted, kept, given back, and ends") {
-  World world("simulated,memory=8M");
+  World world("simulated:memory=8M");
   Backend& device = world.at(0);
   const Tensor small = on(0, {1});
   CHECK(device.statistics().allocated_bytes.current == 512);
@@ -192,21 +192,21 @@ TEST_CASE("new memory is poisoned in the order of the stream") {
 
 TEST_CASE("settings are read, and others refused") {
   CHECK(parse_simulated("simulated")->devices == 2);
-  const auto settings = parse_simulated("simulated,devices=4,memory=64M,delays=7,blocking,default");
+  const auto settings = parse_simulated("simulated:devices=4:memory=64M:delays=7:blocking:default");
   REQUIRE(settings);
   CHECK(settings->devices == 4);
   CHECK(settings->memory == int64_t{64} << 20);
   CHECK(settings->queue.delays == 7u);
   CHECK(settings->queue.blocking);
   CHECK(settings->is_default);
-  for (const char* text : {"", "cuda", "simulatedx", "simulated,", "simulated,devices=0", "simulated,memory=x", "simulated,what"})
+  for (const char* text : {"", "cuda", "simulatedx", "simulated:", "simulated:devices=0", "simulated:memory=x", "simulated:what"})
     CHECK_FALSE(parse_simulated(text));
 }
 
 TEST_CASE("tensors outlive the engine") {
   Tensor left;
   {
-    World world("simulated,delays=9");
+    World world("simulated:delays=9");
     Tensor x = on(0, {1, 2, 3});
     for (int i = 0; i < 100; ++i) left = add(x, x);
   }

@@ -38,7 +38,7 @@ const std::vector<World>& all_worlds() {
       {"poison", {}, {{"TENSCRIPT_POISON", "1"}}, false},
       {"warm", {}, {{"TENSCRIPT_UNTIMED", "1"}}, true, true},
       {"background", {}, {{"TENSCRIPT_NO_BACKGROUND", "0"}}, false},
-      {"device", {"--cuda", "simulated,default,delays=1"}, {}, false},
+      {"device", {"--cuda", "simulated:default:delays=1"}, {}, false},
       {"wrapped", {}, {}, false, false, true},
   };
   return worlds;

@@ -208,6 +208,7 @@ Av copy_of_array(Capture& capture, const Av& data, const Av& dtype) {
   const bool is_given = !dtype.is_none() && !dtype.is_undefined();
   const DType wanted = is_given ? expect_dtype(capture.vm(), dtype.value, "dtype") : own;
   if (wanted != own && (!is_floating(wanted) || is_complex(own))) return Av();
+  (void)capture.tensors().place_of_created();  // the copy lies where the array does
   const Av copy = capture.tensors().emit(Op::copy, {&*tensor, 1}, {}, {});
   return capture.tensors().cast_to(copy, wanted);
 }

@@ -126,7 +126,7 @@ bool depends_on_current(Vm& vm, const Value& device) {
 }
 
 // What the interpreter finds by place_of_new (tensor/placement.h), of what the region knows; empty: it does not know.
-std::optional<Place> place_of_created(Vm& vm, Frames& frames, const RegionPlan& plan, const Modes& modes) {
+std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, const RegionPlan& plan, const Modes& modes) {
   const TensorState& state = tensor_state(vm);
   if (!state.knows_places) return Place();
   for (size_t at = frames.frame_count(); at-- > 0 && is_library(frames.frame_at(at).code.get());) {
@@ -147,13 +147,16 @@ std::optional<Place> place_of_created(Vm& vm, Frames& frames, const RegionPlan& 
 
 }  // namespace
 
+Place Tensors::place_of_created() {
+  const std::optional<Place> place = find_place_of_created(vm_, frames_, plan_, modes_);
+  if (!place || place->is_meta() || !inputs_.lies_with_others(*place))
+    break_here(BreakReason::unknown_object, "a new tensor of another device");
+  return *place;
+}
+
 Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
                     int result) {
-  if (tensors.empty()) {
-    const std::optional<Place> place = place_of_created(vm_, frames_, plan_, modes_);
-    if (!place || place->is_meta() || !inputs_.lies_with_others(*place))
-      break_here(BreakReason::unknown_object, "a new tensor of another device");
-  }
+  if (tensors.empty()) (void)place_of_created();
   std::vector<ValueId> ids;
   bool any_grad = false;
   for (const Av& av : tensors) {

@@ -288,14 +288,16 @@ void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
         .getter("reason", get_reason);
 }
 
-Type* make_exception_type(Vm& vm, std::string_view name, Type* base) {
+// A builtin, or, with a module, one that the library hands out.
+Type* make_exception_type(Vm& vm, std::string_view name, Type* base, std::string_view module = {}) {
   TypeBuilder b(vm, name, Kind::Exception, base);
   b.slots().initialize = exception_initialize;
   b.allow_subclasses(offset_of(&ExceptionObject::state));
   b.type()->type_flags |= kExceptionType;
   add_members(vm, b, name);
+  if (!module.empty()) b.module(module);
   Type* type = b.finish();
-  add_builtin(vm, name, Value(type));
+  if (module.empty()) add_builtin(vm, name, Value(type));
   return type;
 }
 
@@ -340,6 +342,7 @@ void init_exception_types(Vm& vm) {
 #define EXCEPTION(name, base) e.name = make_exception_type(vm, #name, e.base);
 #include "interpreter/vm/exceptions.def"
 #undef EXCEPTION
+  e.OutOfMemoryError = make_exception_type(vm, "OutOfMemoryError", e.RuntimeError, "torch");
   add_builtin(vm, "IOError", Value(e.OSError));
   add_builtin(vm, "EnvironmentError", Value(e.OSError));
   TypeBuilder t(vm, "traceback", Kind::Traceback);

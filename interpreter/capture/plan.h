@@ -241,6 +241,7 @@ struct RegionPlan {
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;
   Modes modes;
+  std::optional<Place> place;   // where its tensors lie, all of them; empty: it has none
   bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
   uint32_t repeats = 0;         // calls that were not followed, but done as one before (call_record.h)
   uint32_t instructions = 0;    // bytecode instructions captured

@@ -225,6 +225,8 @@ const FlagRow kFlags[] = {
      "interpret N of 100 compiled calls too, and compare the bits", set_verify},
     {"--threads", nullptr, "N", "TENSCRIPT_THREADS", "threads of tensor work (one for each core)",
      set_threads},
+    {"--cuda", nullptr, "DEVICES", "TENSCRIPT_CUDA",
+     "what device \"cuda\" is: simulated, and settings behind it", set_text<&Invocation::cuda>},
     {"--seed", nullptr, "N", "TENSCRIPT_SEED", "seed of the random numbers", set_seed},
     {"--log", nullptr, "EVENTS", "TENSCRIPT_LOGS",
      "print compiler events as they come: graph_breaks,recompiles,...",

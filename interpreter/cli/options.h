@@ -59,6 +59,7 @@ struct Invocation {
   bool has_seed = false;
   uint64_t seed = 0;
   std::string logs, disabled_passes, report_file;
+  std::string cuda;  // what torch.cuda is
   bool stress_break = false, strict_compiler = false, untimed = false, poison_memory = false;
   std::string cache_dir;  // empty: compiled kernels are not kept
   uint64_t cache_bytes = 0;

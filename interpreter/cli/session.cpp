@@ -75,6 +75,7 @@ Session::Session(const Invocation& invocation, tsc_output output, void* output_u
   options.search_path_count = paths.size();
   options.disabled_passes = invocation.disabled_passes.c_str();
   options.logs = invocation.logs.c_str();
+  options.cuda = invocation.cuda.c_str();
   options.stress_break = invocation.stress_break;
   options.verify_percent = invocation.verify_percent;
   options.strict_compiler = invocation.strict_compiler;

@@ -13,12 +13,14 @@
 #include "interpreter/embed/describe.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/shape_check.h"
 #include "interpreter/value/surrogates.h"
 #include "jit/compile.h"
 #include "jit/passes/pipeline.h"
 #include "lang/emit/compile.h"
 #include "lang/parse.h"
+#include "runtime/backends/simulated.h"
 #include "stdlib/embedded.h"
 
 namespace {
@@ -103,6 +105,23 @@ std::function<void(std::string_view)> log_writer(tsc_engine& engine, const tsc_e
   };
 }
 
+void add_devices(tsc_engine& engine, const tsc_engine_options& options) {
+  const std::string text = text_or_empty(options.cuda);
+  if (text.empty()) return;
+  std::optional<SimulatedSettings> settings = parse_simulated(text);
+  if (!settings)
+    throw Error(ErrorKind::ValueError, "the setting of device cuda cannot be '" + text +
+                                           "'; there is 'simulated' (docs/gpu.md)");
+  settings->poison = options.poison_memory != 0;
+  engine.device.backends = make_simulated(engine.device, *settings);
+  TensorState& state = tensor_state(*engine.vm);
+  state.knows_places = true;
+  state.device_rng.assign(engine.device.backends.size(), state.rng);
+  if (!settings->is_default) return;
+  state.modes.place = Place::device(0);
+  set_silent_place(*engine.vm, state.modes.place);
+}
+
 }  // namespace
 
 tsc_engine::tsc_engine(const tsc_engine_options& options)
@@ -167,6 +186,7 @@ void tsc_engine::fill(const tsc_engine_options& options) {
     }});
   }
   if (options.has_seed) tensor_state(*vm).rng = {options.seed, 0};
+  add_devices(*this, options);
   install_compiler(*vm, compile_options(options, vm->config().grants));
   embed::add_log_sink(compiler_of(*vm)->report(), text_or_empty(options.logs),
                       log_writer(*this, options));

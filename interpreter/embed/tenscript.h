@@ -180,6 +180,7 @@ typedef struct tsc_engine_options {
   int untimed; /* tests: the compiler decides nothing by the clock */
   int signals; /* the script may handle the signals of the process (module signal): for a process that is there
                   for the script */
+  const char* cuda; /* what torch.cuda is: NULL or "": not there; "simulated" and settings behind it (docs/gpu.md) */
 } tsc_engine_options;
 
 /* Limits of an engine that runs already; 0: none (depth: unchanged). */

@@ -49,8 +49,18 @@ Local<TensorObject> make_tensor_value(tsc_engine& engine, Tensor tensor) {
   return make_tensor(*engine.vm, std::move(tensor));
 }
 
-void fill_tensor_info(const Tensor& tensor, tsc_tensor_info& info) {
+namespace {
+
+void check_readable(const Tensor& tensor) {
   refuse_meta_copy(tensor);
+  if (tensor.is_elsewhere())
+    throw Error(ErrorKind::RuntimeError, "the tensor lies on device " + tensor.place().name() + ", which a host cannot read: copy it with cpu()");
+}
+
+}  // namespace
+
+void fill_tensor_info(const Tensor& tensor, tsc_tensor_info& info) {
+  check_readable(tensor);
   tsc_tensor_info full{};
   full.struct_size = info.struct_size;
   full.dtype = dtype_of(tensor.dtype());
@@ -225,7 +235,7 @@ tsc_status* dlpack_export(const tsc_value* value, DLManagedTensorVersioned** out
     auto exported = std::make_unique<Exported>();
     exported->tensor = cast<TensorObject>(value->value)->tensor;
     const Tensor& tensor = exported->tensor;
-    refuse_meta_copy(tensor);
+    check_readable(tensor);
     exported->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
     exported->strides.assign(tensor.strides().begin(), tensor.strides().end());
     DLManagedTensorVersioned& managed = exported->managed;

@@ -1,6 +1,7 @@
 // A batch rule for every primitive: what torch.vmap does with one. The operands' batch is axis 0 of their physical
 // tensors; the rule is the same primitive on these with its axes moved on by one, or, where the batch decides which
 // elements are read (an index that is batched), one example after the other.
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
 #include "runtime/kernels/run_op.h"
 
@@ -285,8 +286,9 @@ Local<TensorObject> random_bits(Vm& vm, const Sizes& sizes, DType dtype) {
   TensorState& state = tensor_state(vm);
   OpAttributes attributes;
   attributes.dtype = dtype;
-  std::vector<Scalar> scalars = {Scalar::of_int(static_cast<int64_t>(state.rng.seed)),
-                                 Scalar::of_int(static_cast<int64_t>(state.rng.offset))};
+  jit::RngState& rng = rng_of(state, place_of_new(vm));
+  std::vector<Scalar> scalars = {Scalar::of_int(static_cast<int64_t>(rng.seed)),
+                                 Scalar::of_int(static_cast<int64_t>(rng.offset))};
   std::vector<int> different;
   if (state.autograd)
     for (size_t i = 0; i < state.autograd->levels.size(); ++i) {
@@ -301,7 +303,7 @@ Local<TensorObject> random_bits(Vm& vm, const Sizes& sizes, DType dtype) {
     }
   for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
   Held bits = run_eager(vm, Op::rng_bits, {}, scalars, attributes).first;
-  ++state.rng.offset;
+  ++rng.offset;
   for (int level : different) bits = make_batched(vm, bits, level);
   return bits;
 }

@@ -1,6 +1,7 @@
 #include "interpreter/tensor/data.h"
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/value/complex.h"
 #include "interpreter/vm/big_numbers.h"
@@ -219,6 +220,7 @@ Tensor tensor_from_data(Vm& vm, const Value& data, std::optional<DType> dtype) {
 
 Value tensor_to_list(Vm& vm, const Tensor& tensor) {
   refuse_meta_copy(tensor);
+  const HostAccess access(tensor);
   Tensor wide = cast_tensor(tensor, is_complex(tensor.dtype())    ? DType::C128
                                     : is_floating(tensor.dtype()) ? DType::F64
                                                                   : DType::I64);
@@ -258,6 +260,7 @@ void check_number_of(const Tensor& tensor) {
 
 Scalar tensor_scalar(const Tensor& tensor) {
   check_number_of(tensor);
+  const HostAccess access(tensor);
   switch (tensor.dtype()) {
 #define DTYPE(id, name, ir, category, is_signed, bits, storage, ...) \
   case DType::id: return scalar_of(*tensor.data_as<storage>());
@@ -268,6 +271,7 @@ Scalar tensor_scalar(const Tensor& tensor) {
 
 Value tensor_item(Vm& vm, const Tensor& tensor) {
   check_number_of(tensor);
+  const HostAccess access(tensor);
   if (is_complex(tensor.dtype())) {
     if (tensor.dtype() == DType::C128) return complex_value(vm, *tensor.data_as<Complex<double>>());
     return complex_value(vm, *tensor.data_as<Complex<float>>());

@@ -5,7 +5,9 @@
 #include "runtime/random/draws.h"
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/native_math.h"
+#include "interpreter/tensor/placement.h"
 #include "runtime/device/device.h"
 
 namespace tsc::interp {
@@ -26,8 +28,8 @@ std::span<const double> as_many(Vm& vm, const Value& v, const char* what, size_t
   return numbers;
 }
 
-RandomKey next_key(Vm& vm) {
-  jit::RngState& rng = tensor_state(vm).rng;
+RandomKey next_key(Vm& vm, const Value& like) {
+  jit::RngState& rng = rng_of(tensor_state(vm), expect_tensor(vm, like, "x")->tensor.place());
   return {rng.seed, rng.offset++};
 }
 
@@ -43,18 +45,18 @@ Value made_like(Vm& vm, const Value& v, Fill fill) {
 
 Value standard_gamma(Vm& vm, Args& args) {
   const std::span<const double> shape = numbers_of(vm, args[0], "shape");
-  return made_like(vm, args[0], [&](std::span<double> out) { draw_standard_gamma(out, shape, next_key(vm)); });
+  return made_like(vm, args[0], [&](std::span<double> out) { draw_standard_gamma(out, shape, next_key(vm, args[0])); });
 }
 
 Value poisson(Vm& vm, Args& args) {
   const std::span<const double> rate = numbers_of(vm, args[0], "rate");
-  return made_like(vm, args[0], [&](std::span<double> out) { draw_poisson(out, rate, next_key(vm)); });
+  return made_like(vm, args[0], [&](std::span<double> out) { draw_poisson(out, rate, next_key(vm, args[0])); });
 }
 
 Value binomial(Vm& vm, Args& args) {
   const std::span<const double> count = numbers_of(vm, args[0], "count");
   const std::span<const double> probability = as_many(vm, args[1], "probability", count.size());
-  return made_like(vm, args[0], [&](std::span<double> out) { draw_binomial(out, count, probability, next_key(vm)); });
+  return made_like(vm, args[0], [&](std::span<double> out) { draw_binomial(out, count, probability, next_key(vm, args[0])); });
 }
 
 template <class F>
@@ -83,11 +85,11 @@ Value dirichlet_marginal_derivative(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_draws(Vm& vm) {
   ModuleBuilder module(vm, "_draws");
-  module.function("standard_gamma", "shape", standard_gamma)
-      .function("poisson", "rate", poisson)
-      .function("binomial", "count, probability", binomial)
-      .function("standard_gamma_derivative", "shape, x", gamma_derivative)
-      .function("dirichlet_derivative", "x, a, total", dirichlet_marginal_derivative);
+  module.function("standard_gamma", "shape", with_access<standard_gamma>)
+      .function("poisson", "rate", with_access<poisson>)
+      .function("binomial", "count, probability", with_access<binomial>)
+      .function("standard_gamma_derivative", "shape, x", with_access<gamma_derivative>)
+      .function("dirichlet_derivative", "x, a, total", with_access<dirichlet_marginal_derivative>);
   return module.finish();
 }
 

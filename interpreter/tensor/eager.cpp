@@ -6,6 +6,7 @@
 #include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
+#include "jit/autodiff/moved.h"
 #include "runtime/kernels/run_op.h"
 #include "runtime/ops/infer.h"
 
@@ -18,6 +19,8 @@ class ScriptLeaf : public jit::LeafSink {
   explicit ScriptLeaf(Vm& vm, TensorObject* object) : vm_(vm), object_(object) {}
   void accumulate(const jit::TapeTensor& gradient) override {
     if (!object_->tensor.is_meta()) refuse_meta_copy(gradient.tensor);
+    if (const Place place = object_->tensor.place(); place != gradient.tensor.place())
+      return accumulate(jit::moved(gradient, place, gradient.needs_grad()));
     // One that is in row order stays the only reference to its memory: add() takes that over without a copy.
     if (!jit::is_in_row_order(gradient.tensor)) return accumulate(jit::in_row_order(gradient));
     if (!object_->hooks) return add(gradient);
@@ -211,8 +214,8 @@ void check_assignable(Vm& vm, TensorObject* x, bool recording) {
 EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                             std::span<const Scalar> scalars, const OpAttributes& attributes) {
   OpResults results;
-  if (tensors.empty() && makes_meta(vm)) {
-    results.first = create_meta(op, scalars, attributes);
+  if (tensors.empty()) {
+    results.first = create_at(place_of_new(vm), op, scalars, attributes);
   } else if (tensors.size() == 1) {
     results = run_op(op, {&tensors[0]->tensor, 1}, scalars, attributes);
   } else {
@@ -328,7 +331,7 @@ EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes) {
   const ProfileScope event(tensor_state(vm).profile, op_name(op), Profile::Kind::Operation);
   bool view = op_row(op).flags & kView;
-  if (tensors.size() > 1 && tensor_state(vm).knows_meta) check_devices(op, tensors);
+  if (tensors.size() > 1 && tensor_state(vm).knows_places) check_devices(op, tensors);
   EagerResults out;
   if (!tensor_state(vm).modes.grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
     out = run_unrecorded(vm, op, tensors, scalars, attributes);
@@ -387,10 +390,6 @@ bool same_kind(std::span<const Value> operands, const TensorState& state) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // The inputs of the step are the operands that the program gave, not what promotion and broadcasting made of them.
 void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> operands) {
   jit::NodeNotes& notes = jit::notes_of(*result->history.node);
@@ -408,16 +407,11 @@ void name_inputs(Vm& vm, Op op, TensorObject* result, std::span<const Value> ope
   }
 }
 
-}  // namespace
-
-namespace {
-
-// A number, and a tensor of one in memory, goes where the others are: `meta` says that they are nowhere.
-Local<TensorObject> operand_in(Vm& vm, const Value& operand, DType dtype, bool meta = false) {
+// A number, and a tensor of one in memory, goes where the others are.
+Local<TensorObject> operand_in(Vm& vm, const Value& operand, DType dtype, Place place) {
   TensorObject* t = as_tensor(tensor_state(vm), operand);
-  if (meta && !t) return make_tensor(vm, Tensor::meta(dtype, {}));
-  if (meta && !t->tensor.is_meta()) return cast_to(vm, to_meta(vm, Local<TensorObject>(t)), dtype);
-  if (!t) return make_tensor(vm, number_tensor(operand, dtype));
+  if (!t) return make_tensor(vm, moved_to(number_tensor(operand, dtype), place));
+  if (t->tensor.place() != place) return cast_to(vm, to_place(vm, Local<TensorObject>(t), place), dtype);
   if (dtype == DType::Bool && t->tensor.dtype() != DType::Bool)
     throw Error(ErrorKind::RuntimeError,
                 "where expected condition to be a boolean tensor, but got a tensor with dtype " +
@@ -443,26 +437,26 @@ bool is_one_number(const TensorState& state, const Value& operand, DType dtype) 
   return number_of(operand, &number) && !holds_exactly(dtype, number);
 }
 
-// Whether the operands are meta tensors, which only numbers may join.
-bool are_meta(const TensorState& state, Op op, std::span<const Value> operands) {
+// Where the operands lie; elsewhere than in memory only numbers may join them.
+Place place_of_operands(const TensorState& state, Op op, std::span<const Value> operands) {
   SmallVector<TensorObject*, 3> tensors;
-  bool any = false;
+  Place place;
   for (const Value& v : operands) {
     if (TensorObject* t = as_tensor(state, v)) {
       tensors.push_back(t);
-      any |= t->tensor.is_meta();
+      if (place.is_host()) place = t->tensor.place();
     }
   }
-  if (any) check_devices(op, tensors);
-  return any;
+  if (!place.is_host()) check_devices(op, tensors);
+  return place;
 }
 
 // In float32, with one operand that was not rounded to `dtype`; the result is.
-Value run_unrounded(Vm& vm, Op op, std::span<const Value> operands, DType dtype, size_t unrounded) {
+Value run_unrounded(Vm& vm, Op op, std::span<const Value> operands, DType dtype, Place place, size_t unrounded) {
   Local<TensorObject> held[2];
   for (size_t i = 0; i < 2; ++i) {
-    if (i != unrounded) held[i] = operand_in(vm, operands[i], dtype);
-    held[i] = i == unrounded ? operand_in(vm, operands[i], DType::F32) : cast_to(vm, held[i], DType::F32);
+    if (i != unrounded) held[i] = operand_in(vm, operands[i], dtype, place);
+    held[i] = i == unrounded ? operand_in(vm, operands[i], DType::F32, place) : cast_to(vm, held[i], DType::F32);
   }
   const Local<TensorObject> wide = run_together(vm, op, held, false);
   Local<TensorObject> result = cast_to(vm, wide, dtype);
@@ -496,15 +490,15 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     arguments.insert(arguments.end(), operands.begin(), operands.end());
     return call_library(vm, "_complex_function", arguments);
   }
-  const bool meta = state.knows_meta && are_meta(state, op, operands);
-  if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && !meta && is_one_number(state, operands[*unrounded], dtype))
-    return run_unrounded(vm, op, operands, dtype, *unrounded);
+  const Place place = state.knows_places ? place_of_operands(state, op, operands) : Place();
+  if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && !place.is_meta() && is_one_number(state, operands[*unrounded], dtype))
+    return run_unrounded(vm, op, operands, dtype, place, *unrounded);
   Local<TensorObject> held[3];
   const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
     const DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
     if (Scalar number; op == Op::select && i > 0 && !is_small_float(dtype) && number_of(operands[i], &number)) check_number(dtype, number);
-    held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, meta);
+    held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, place);
   }
   Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);
   if (!direct && result->history.node) name_inputs(vm, op, result.get(), operands);
@@ -579,6 +573,7 @@ void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
     throw Error(ErrorKind::RuntimeError,
                 "Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get a "
                 "normal tensor before doing inplace update.");
+  if (state.knows_places && !source->tensor.is_meta() && !x->tensor.is_meta()) source = to_place(vm, source, x->tensor.place());
   source = cast_to(vm, source, x->tensor.dtype());
   if (source->tensor.rank() > x->tensor.rank()) {
     // Leading axes of size 1 are dropped, as a broadcast the other way round would allow.

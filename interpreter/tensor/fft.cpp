@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/device/device.h"
 #include "runtime/fft/stages.h"
@@ -174,7 +175,7 @@ Value lines(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_fft(Vm& vm) {
   ModuleBuilder module(vm, "_fft");
-  module.function("lines", "x, dim, points, count, hermitian, inverse, factor, dtype", lines);
+  module.function("lines", "x, dim, points, count, hermitian, inverse, factor, dtype", with_access<lines>);
   return module.finish();
 }
 

@@ -356,6 +356,7 @@ std::string_view bytes_of_piece(Vm& vm, const Value& piece) {
   const Tensor& tensor = expect_tensor(vm, piece, "a piece")->tensor;
   if (!tensor.is_contiguous()) raise_value_error(vm, "a piece of a file must be contiguous");
   refuse_meta_copy(tensor);
+  if (tensor.is_elsewhere()) raise_value_error(vm, "a piece of a file must lie in memory");
   const int64_t bytes = tensor.numel() * dtype_size(tensor.dtype());
   return bytes == 0 ? std::string_view()
                     : std::string_view(reinterpret_cast<const char*>(tensor.data()), static_cast<size_t>(bytes));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/fused_functions.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/kernels/lines.h"
@@ -387,22 +388,22 @@ Value extremes_at(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_fused(Vm& vm) {
   ModuleBuilder module(vm, "_fused");
-  module.function("bags", "table, rows, starts, factors, padding, canonical", bags)
-      .function("bags_largest", "table, rows, starts, factors, padding", bags_largest)
-      .function("bags_spread", "gradient, rows, starts, factors, padding, count", bags_spread)
-      .function("bags_products", "gradient, table, rows, starts, padding", bags_products)
-      .function("margins", "scores, classes", margins)
-      .function("distances", "x", distances)
-      .function("distance_slopes", "gradient, distances, x", distance_slopes)
-      .function("searchsorted", "sequence, values, right", searchsorted)
-      .function("recurrence", "cell, gates, weight, bias, h, c, backwards", recurrence)
-      .function("recurrence_slopes", "cell, gates, weight, bias, h, c, backwards, all_h, all_c, of_all, of_h, of_c", recurrence_slopes)
-      .function("ctc_losses", "logarithms, targets, times, counts, blank", ctc_losses)
-      .function("ctc_slopes", "logarithms, targets, times, counts, blank, gradient", ctc_slopes)
-      .function("sampled", "x, grid, border, aligned", sampled)
-      .function("sampled_slopes", "x, grid, aligned, gradient", sampled_slopes)
-      .function("extremes_at", "x, index, src, dim, largest, include_self", extremes_at)
-      .function("first_places", "x, count, largest", first_places);
+  module.function("bags", "table, rows, starts, factors, padding, canonical", with_access<bags>)
+      .function("bags_largest", "table, rows, starts, factors, padding", with_access<bags_largest>)
+      .function("bags_spread", "gradient, rows, starts, factors, padding, count", with_access<bags_spread>)
+      .function("bags_products", "gradient, table, rows, starts, padding", with_access<bags_products>)
+      .function("margins", "scores, classes", with_access<margins>)
+      .function("distances", "x", with_access<distances>)
+      .function("distance_slopes", "gradient, distances, x", with_access<distance_slopes>)
+      .function("searchsorted", "sequence, values, right", with_access<searchsorted>)
+      .function("recurrence", "cell, gates, weight, bias, h, c, backwards", with_access<recurrence>)
+      .function("recurrence_slopes", "cell, gates, weight, bias, h, c, backwards, all_h, all_c, of_all, of_h, of_c", with_access<recurrence_slopes>)
+      .function("ctc_losses", "logarithms, targets, times, counts, blank", with_access<ctc_losses>)
+      .function("ctc_slopes", "logarithms, targets, times, counts, blank, gradient", with_access<ctc_slopes>)
+      .function("sampled", "x, grid, border, aligned", with_access<sampled>)
+      .function("sampled_slopes", "x, grid, aligned, gradient", with_access<sampled_slopes>)
+      .function("extremes_at", "x, index, src, dim, largest, include_self", with_access<extremes_at>)
+      .function("first_places", "x, count, largest", with_access<first_places>);
   return module.finish();
 }
 

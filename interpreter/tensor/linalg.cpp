@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/tensor/native_math.h"
 #include "runtime/linalg/factor.h"
 
@@ -266,28 +267,28 @@ Value lstsq(Vm& vm, Args& args) {
 
 Local<ModuleObject> make_linalg(Vm& vm) {
   ModuleBuilder module(vm, "_linalg");
-  module.function("cholesky", "a", cholesky)
-      .function("lu", "a", lu)
-      .function("lu_solve", "lu, pivots, b, transposed", lu_solve)
-      .function("permutation", "pivots, rows", permutation)
-      .function("ldl", "a", ldl)
-      .function("ldl_solve", "ldl, pivots, b", ldl_solve)
-      .function("solve_triangular", "a, b, upper, unit", solve_triangular)
-      .function("qr", "a", qr)
-      .function("reflectors_product", "a, tau", reflectors_product)
-      .function("reflectors_times", "a, tau, c, left, transposed", reflectors_times)
-      .function("eigh", "a, upper, vectors", eigh)
-      .function("svd", "a, job", svd)
-      .function("eig", "a, vectors", eig)
-      .function("complex_lu", "a", complex_lu)
-      .function("complex_ldl", "a, hermitian", complex_ldl)
-      .function("complex_ldl_solve", "ldl, pivots, b, hermitian", complex_ldl_solve)
-      .function("complex_qr", "a", complex_qr)
-      .function("complex_reflectors_product", "a, tau", complex_reflectors_product)
-      .function("complex_eigh", "a, upper, vectors", complex_eigh)
-      .function("complex_svd", "a, job", complex_svd)
-      .function("complex_eig", "a, vectors", complex_eig)
-      .function("lstsq", "a, b, driver, rcond", lstsq);
+  module.function("cholesky", "a", with_access<cholesky>)
+      .function("lu", "a", with_access<lu>)
+      .function("lu_solve", "lu, pivots, b, transposed", with_access<lu_solve>)
+      .function("permutation", "pivots, rows", with_access<permutation>)
+      .function("ldl", "a", with_access<ldl>)
+      .function("ldl_solve", "ldl, pivots, b", with_access<ldl_solve>)
+      .function("solve_triangular", "a, b, upper, unit", with_access<solve_triangular>)
+      .function("qr", "a", with_access<qr>)
+      .function("reflectors_product", "a, tau", with_access<reflectors_product>)
+      .function("reflectors_times", "a, tau, c, left, transposed", with_access<reflectors_times>)
+      .function("eigh", "a, upper, vectors", with_access<eigh>)
+      .function("svd", "a, job", with_access<svd>)
+      .function("eig", "a, vectors", with_access<eig>)
+      .function("complex_lu", "a", with_access<complex_lu>)
+      .function("complex_ldl", "a, hermitian", with_access<complex_ldl>)
+      .function("complex_ldl_solve", "ldl, pivots, b, hermitian", with_access<complex_ldl_solve>)
+      .function("complex_qr", "a", with_access<complex_qr>)
+      .function("complex_reflectors_product", "a, tau", with_access<complex_reflectors_product>)
+      .function("complex_eigh", "a, upper, vectors", with_access<complex_eigh>)
+      .function("complex_svd", "a, job", with_access<complex_svd>)
+      .function("complex_eig", "a, vectors", with_access<complex_eig>)
+      .function("lstsq", "a, b, driver, rcond", with_access<lstsq>);
   return module.finish();
 }
 

@@ -69,8 +69,7 @@ Value full_of_complex(Vm& vm, Args& args) {
   std::vector<Scalar> sizes;
   for (int64_t size : expect_sizes(vm, args[1], "sizes")) sizes.push_back(Scalar::of_int(size));
   const Tensor spread = run_op(Op::broadcast, {&number, 1}, sizes, {}).first;
-  if (makes_meta(vm)) return make_tensor(vm, Tensor::meta(spread.dtype(), spread.sizes())).take();
-  return make_tensor(vm, run_op(Op::copy, {&spread, 1}, {}, {}).first).take();
+  return make_tensor(vm, moved_to(run_op(Op::copy, {&spread, 1}, {}, {}).first, place_of_new(vm))).take();
 }
 
 Value call_prim(Vm& vm, Args& args) {
@@ -92,7 +91,7 @@ Value call_prim(Vm& vm, Args& args) {
 
 // Nothing is drawn on device "meta".
 Value prim_rng_bits(Vm& vm, Args& args) {
-  if (makes_meta(vm))
+  if (place_of_new(vm).is_meta())
     return make_tensor(vm, Tensor::meta(expect_dtype(vm, args[1], "dtype"), expect_sizes(vm, args[0], "sizes"))).take();
   return random_bits(vm, expect_sizes(vm, args[0], "sizes"), expect_dtype(vm, args[1], "dtype")).take();
 }
@@ -148,12 +147,13 @@ Value prim_set_autocast(Vm& vm, Args& args) {
 Value prim_autocast(Vm& vm, Args&) { return autocast_value(tensor_state(vm)); }
 
 Value prim_manual_seed(Vm& vm, Args& args) {
-  tensor_state(vm).rng = {static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
+  rng_of(tensor_state(vm), Place::of_code(static_cast<uint8_t>(to_index(vm, args[1], "place")))) = {
+      static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
   return Value::none();
 }
 
-Value prim_rng_state(Vm& vm, Args&) {
-  const jit::RngState& rng = tensor_state(vm).rng;
+Value prim_rng_state(Vm& vm, Args& args) {
+  const jit::RngState& rng = rng_of(tensor_state(vm), Place::of_code(static_cast<uint8_t>(to_index(vm, args[0], "place"))));
   const Value both[] = {Value::integer(static_cast<int64_t>(rng.seed)),
                         Value::integer(static_cast<int64_t>(rng.offset))};
   return make_tuple(vm, both).take();
@@ -162,7 +162,8 @@ Value prim_rng_state(Vm& vm, Args&) {
 Value prim_set_rng_state(Vm& vm, Args& args) {
   Sizes both = expect_sizes(vm, args[0], "state");
   if (both.size() != 2) raise_value_error(vm, "the random state is a tuple (seed, offset)");
-  tensor_state(vm).rng = {static_cast<uint64_t>(both[0]), static_cast<uint64_t>(both[1])};
+  rng_of(tensor_state(vm), Place::of_code(static_cast<uint8_t>(to_index(vm, args[1], "place")))) = {
+      static_cast<uint64_t>(both[0]), static_cast<uint64_t>(both[1])};
   return Value::none();
 }
 
@@ -170,8 +171,7 @@ Value prim_tensor(Vm& vm, Args& args) {
   std::optional<DType> dtype;
   if (!args[1].is_none()) dtype = expect_dtype(vm, args[1], "dtype");
   Local<TensorObject> made = make_tensor(vm, tensor_from_data(vm, args[0], dtype));
-  if (makes_meta(vm)) made = to_meta(vm, made);
-  return made.take();
+  return to_place(vm, made, place_of_new(vm)).take();
 }
 
 Value prim_to_list(Vm& vm, Args& args) {
@@ -454,9 +454,9 @@ constexpr PrimFunction kFunctions[] = {
     {"thread_count", "", prim_thread_count},
     {"set_thread_count", "count", prim_set_thread_count},
     {"set_print_options", "precision, threshold, edge_items, line_width, scientific", prim_set_print_options},
-    {"manual_seed", "seed", prim_manual_seed},
-    {"rng_state", "", prim_rng_state},
-    {"set_rng_state", "state", prim_set_rng_state},
+    {"manual_seed", "seed, place=0", prim_manual_seed},
+    {"rng_state", "place=0", prim_rng_state},
+    {"set_rng_state", "state, place=0", prim_set_rng_state},
     {"tensor", "data, dtype=None", prim_tensor},
     {"to_list", "x", prim_to_list},
     {"item", "x", prim_item},

@@ -1,6 +1,9 @@
 #include "interpreter/tensor/print_tensor.h"
 
+#include "interpreter/tensor/host_access.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
+#include "runtime/kernels/run_op.h"
 #include "runtime/tensor/print.h"
 
 namespace tsc::interp {
@@ -19,7 +22,10 @@ std::string tensor_text(Vm& vm, TensorObject* object) {
     extra += std::string(extra.empty() ? "" : ", ") + "tangent=" + tensor_text(vm, tangent);
   PrintOptions options = tensor_state(vm).print_options;
   options.default_dtype = tensor_state(vm).modes.default_dtype;
-  std::string text = tensor_repr(object->tensor, extra, options);
+  const bool silent = object->tensor.place().is_device() && object->tensor.place() == silent_place(vm);
+  const Tensor shown = silent ? moved_to(object->tensor, Place::host()) : object->tensor;
+  const HostAccess access(shown);
+  std::string text = tensor_repr(shown, extra, options);
   if (object->type->name == "Parameter") return "Parameter containing:\n" + text;
   return text;
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/host_access.h"
 #include "interpreter/heap/patience.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/buffer.h"
@@ -79,6 +80,7 @@ Value prim_buffer_facts(Vm& vm, Args& args) {
 // the same bytes.
 Value prim_resized(Vm& vm, Args& args) {
   const Tensor& x = expect_tensor(vm, args[0], "x")->tensor;
+  const HostAccess access(x);
   const Sizes sizes = expect_sizes(vm, args[1], "sizes");
   const int64_t count = checked_add(x.offset(), numel_of(sizes));
   const int64_t bytes = checked_mul(count, dtype_size(x.dtype()));

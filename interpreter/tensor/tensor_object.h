@@ -83,7 +83,7 @@ struct Modes {
   DType default_dtype = DType::F32;  // of tensors made of floats
   std::optional<DType> autocast;     // matrix products compute in this dtype
   bool inference = false;            // torch.inference_mode(): what is made never takes part in gradients
-  bool meta = false;                 // with torch.device("meta"): where new tensors lie of which nothing else is said
+  Place place;                       // with torch.device(...): where new tensors lie of which nothing else is said
   bool operator==(const Modes&) const = default;
 };
 
@@ -95,10 +95,11 @@ struct TensorState {
   Local<DTypeObject> dtypes[kDTypeCount];
   Modes modes;
   jit::RngState rng;
+  std::vector<jit::RngState> device_rng;  // of the devices, by number; shorter: those were never named
   PrintOptions print_options;  // torch.set_printoptions; the default dtype is that of `modes`
   std::shared_ptr<Profile> profile;  // null: torch.profiler is off
   std::shared_ptr<AutogradState> autograd;  // transforms and modes that few scripts use; null: none was used
-  bool knows_meta = false;     // a meta tensor was made: new tensors look where they lie (placement.h)
+  bool knows_places = false;   // another device than the CPU was named: new tensors look where they lie (placement.h)
   int most_threads = 0;        // what the host gave, once a script has asked for fewer; 0: it has not
 };
 

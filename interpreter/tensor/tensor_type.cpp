@@ -4,6 +4,7 @@
 
 #include "interpreter/tensor/thread_modes.h"
 #include "interpreter/tensor/custom_gradient.h"
+#include "interpreter/tensor/devices.h"
 #include "interpreter/tensor/data.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/elementwise.h"
@@ -270,10 +271,10 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
       raise(vm, vm.exceptions().RuntimeError,
             "attempting to assign a gradient of size '" + sizes_text(grad->tensor.sizes()) + "' to a tensor of size '" +
                 sizes_text(x->tensor.sizes()) + "'. Please ensure that the gradient and the tensor are the same size");
-    if (grad->tensor.is_meta() != x->tensor.is_meta())
+    if (grad->tensor.place() != x->tensor.place())
       raise(vm, vm.exceptions().RuntimeError,
-            "attempting to assign a gradient with device type '" + std::string(device_name(grad->tensor)) +
-                "' to a tensor with device type '" + std::string(device_name(x->tensor)) +
+            "attempting to assign a gradient with device type '" + std::string(grad->tensor.place().type()) +
+                "' to a tensor with device type '" + std::string(x->tensor.place().type()) +
                 "'. Please ensure that the gradient and the tensor are on the same device");
     if (grad->tensor.dtype() != x->tensor.dtype())
       refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
@@ -501,6 +502,7 @@ void install_tensors(Vm& vm) {
   register_prims(vm);
   register_files(vm);
   register_draws(vm);
+  register_devices(vm);
   register_linalg(vm);
   register_fft(vm);
   register_fused(vm);

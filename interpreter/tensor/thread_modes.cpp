@@ -2,6 +2,7 @@
 // autocast, and the transforms that run. A new one begins as a program does. The default dtype is everybody's.
 #include <optional>
 
+#include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/thread_modes.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/threads.h"
@@ -12,7 +13,8 @@ namespace {
 
 class ThreadModes final : public ThreadPart {
  public:
-  explicit ThreadModes(TensorState& state) : state_(state), device_(current_device()) {}
+  // New tensors of a thread lie where the host has said.
+  ThreadModes(TensorState& state, Place place) : state_(state), device_(current_device()) { modes_.place = place; }
   void begin() override { scope_.emplace(device_); }
   void end() override { scope_.reset(); }
 
@@ -40,7 +42,7 @@ class ThreadModes final : public ThreadPart {
 
 void add_thread_modes(Vm& vm) {
   TensorState& state = tensor_state(vm);
-  vm.threads().add_part([&state] { return std::make_unique<ThreadModes>(state); });
+  vm.threads().add_part([&vm, &state] { return std::make_unique<ThreadModes>(state, silent_place(vm)); });
 }
 
 }  // namespace tsc::interp

@@ -205,6 +205,7 @@ namespace {
   if (kind == #name) type = vm.exceptions().name;
 #include "interpreter/vm/exceptions.def"
 #undef EXCEPTION
+  if (e.kind() == ErrorKind::DeviceMemoryError) type = vm.exceptions().OutOfMemoryError;
   Local<ExceptionObject> made = make_exception(vm, type, e.message());
   made->is_limit = e.kind() == ErrorKind::LimitError;
   throw ScriptException(std::move(made));

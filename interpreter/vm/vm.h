@@ -148,6 +148,7 @@ struct ExceptionTypes {
 #define EXCEPTION(name, base) Type* name = nullptr;
 #include "interpreter/vm/exceptions.def"
 #undef EXCEPTION
+  Type* OutOfMemoryError = nullptr;  // torch's, of a device: no builtin
 };
 
 struct Types {

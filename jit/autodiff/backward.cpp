@@ -115,12 +115,11 @@ class Pass final : TapeNode::Pass {
                   "grad can be implicitly created only for real scalar outputs but got torch." +
                       std::string(dtype_name(root.tensor.dtype())));
     }
-    if (root.tensor.is_meta()) return {Tensor::meta(root.tensor.dtype(), root.tensor.sizes()), {}, nullptr};
     std::vector<Scalar> scalars = {Scalar::of_float(1.0)};
     for (int64_t size : root.tensor.sizes()) scalars.push_back(Scalar::of_int(size));
     OpAttributes attributes;
     attributes.dtype = root.tensor.dtype();
-    return {run_op(Op::full, {}, scalars, attributes).first, {}, nullptr};
+    return {create_at(root.tensor.place(), Op::full, scalars, attributes), {}, nullptr};
   }
   static TapeTensor checked(const TapeTensor& root, const TapeTensor& gradient) {
     if (!(root.tensor.sizes() == gradient.tensor.sizes())) {
@@ -268,7 +267,7 @@ class Pass final : TapeNode::Pass {
       const Tensor same = run_op(Op::eq, both, {}, {}).first;
       OpAttributes attributes;
       for (int64_t axis = 0; axis < x.rank(); ++axis) attributes.axes.push_back(axis);
-      if (*run_op(Op::all, {&same, 1}, {}, attributes).first.data_as<uint8_t>()) continue;
+      if (*moved_to(run_op(Op::all, {&same, 1}, {}, attributes).first, Place::host()).data_as<uint8_t>()) continue;
       throw Error(ErrorKind::RuntimeError, "Function '" + std::string(shown_name(node, 0)) +
                                                "' returned nan values in its " + std::to_string(i) + "th output.");
     }

@@ -13,7 +13,7 @@ ValueId EagerBuilder::add(TapeTensor tensor) {
   Item item;
   item.dtype = tensor.tensor.dtype();
   item.sizes = tensor.tensor.sizes();
-  is_meta_ |= tensor.tensor.is_meta();
+  if (!tensor.tensor.place().is_host() && !place_.is_meta()) place_ = tensor.tensor.place();
   item.value = std::move(tensor);
   return add_item(std::move(item));
 }
@@ -66,10 +66,10 @@ int EagerBuilder::rank(ValueId tensor) const {
 ValueId EagerBuilder::fill(ValueId value, std::span<const ValueId> sizes, DType dtype) {
   Sizes shape;
   for (ValueId size : sizes) shape.push_back(items_[size].scalar.i);
-  if (is_meta_) return add({Tensor::meta(dtype, shape), {}, nullptr});
+  if (place_.is_meta()) return add({Tensor::meta(dtype, shape), {}, nullptr});
   OpAttributes attributes;
   attributes.dtype = dtype;
-  const Tensor one = run_op(Op::full, {}, {&items_[value].scalar, 1}, attributes).first;
+  const Tensor one = create_at(place_, Op::full, {&items_[value].scalar, 1}, attributes);
   return add({view_broadcast(one, shape), {}, nullptr});
 }
 

@@ -42,7 +42,7 @@ class EagerBuilder final : public OpBuilder {
 
   std::deque<Item> items_;
   bool record_;
-  bool is_meta_ = false;  // a tensor without memory is among them: what is filled is one too
+  Place place_;  // where the tensors among them lie: what is filled lies there too
 };
 
 }  // namespace tsc::jit

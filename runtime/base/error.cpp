@@ -5,10 +5,10 @@
 namespace tsc {
 
 std::string_view error_kind_name(ErrorKind kind) {
-  static constexpr std::array<std::string_view, 11> kNames = {
+  static constexpr std::array<std::string_view, 12> kNames = {
       "RuntimeError",  "TypeError",         "ValueError",  "IndexError",          "KeyError",
       "OverflowError", "ZeroDivisionError", "MemoryError", "NotImplementedError", "OSError",
-      "LimitError"};
+      "OutOfMemoryError", "LimitError"};
   return kNames[static_cast<size_t>(kind)];
 }
 

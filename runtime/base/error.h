@@ -20,6 +20,7 @@ enum class ErrorKind {
   MemoryError,
   NotImplementedError,
   OSError,
+  DeviceMemoryError,  // a device has no memory left; torch.OutOfMemoryError
   LimitError,  // a limit that the host set: scripts cannot catch it
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/device/device.h"
 
+#include "runtime/base/error.h"
+
 namespace tsc {
 namespace {
 
@@ -22,6 +24,17 @@ Isa best_isa() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::Avx2;
 #endif
   return Isa::Baseline;
+}
+
+Device::~Device() {
+  for (const Ref<Backend>& backend : backends) backend->close();
+}
+
+Backend& Device::backend(Place place) const {
+  const auto index = static_cast<size_t>(place.index());
+  if (!place.is_device() || index >= backends.size())
+    throw Error(ErrorKind::RuntimeError, "CUDA error: invalid device ordinal");
+  return *backends[index];
 }
 
 Device& current_device() { return device_of_thread ? *device_of_thread : default_device(); }

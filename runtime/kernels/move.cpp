@@ -96,13 +96,27 @@ Tensor run_concat(const OpCall& call) {
 }  // namespace
 
 Tensor copy_of(const Tensor& x) {
-  if (x.is_meta()) return Tensor::meta(x.dtype(), x.sizes());
+  if (x.is_elsewhere()) [[unlikely]] {
+    Tensor out = Tensor::empty_at(x.place(), x.dtype(), x.sizes());
+    if (!x.is_meta() && x.numel() > 0) x.storage()->backend().copy(out, x);
+    return out;
+  }
   Tensor out = Tensor::empty(x.dtype(), x.sizes());
   if (out.numel() > 0) copy_to_contiguous(out.data(), x);
   return out;
 }
 
 Tensor contiguous(const Tensor& x) { return x.is_contiguous() ? x : copy_of(x); }
+
+namespace {
+
+void copy_elsewhere(const Tensor& target, const Tensor& source) {
+  if (target.is_meta()) return;
+  refuse_meta_copy(source);
+  (target.is_elsewhere() ? target : source).storage()->backend().copy(target, source);
+}
+
+}  // namespace
 
 void copy_into(const Tensor& target, const Tensor& source) {
   TSC_CHECK(target.dtype() == source.dtype() && target.sizes() == source.sizes(),
@@ -114,8 +128,7 @@ void copy_into(const Tensor& target, const Tensor& source) {
     throw Error(ErrorKind::RuntimeError,
                 "more than one element of the written-to tensor refers to a single memory location; "
                 "clone() the tensor before writing to it");
-  if (target.is_meta()) return;
-  refuse_meta_copy(source);
+  if (target.is_elsewhere() || source.is_elsewhere()) [[unlikely]] return copy_elsewhere(target, source);
   Span to = bytes_of(target), from = bytes_of(source);
   if (to.low < from.high && from.low < to.high) {
     bool identical = target.data() == source.data() && target.strides() == source.strides();

@@ -1,6 +1,7 @@
 #include "runtime/kernels/run_op.h"
 
 #include "runtime/base/error.h"
+#include "runtime/device/device.h"
 #include "runtime/kernels/families.h"
 
 namespace tsc {
@@ -21,7 +22,58 @@ OpResults run_without_memory(const OpCall& call) {
   return results;
 }
 
+// Kernels of which only the result tells the size wait for it.
+OpResults run_with_host(const OpCall& call, Backend& backend) {
+  DeviceAccess access(backend);
+  for (const Tensor& x : call.tensors) access.open(x);
+  return run_op(call.op, call.tensors, call.scalars, call.attributes);
+}
+
+void check_places(const OpCall& call, Place place) {
+  for (const Tensor& x : call.tensors)
+    if (x.is_elsewhere() && x.place() != place) refuse_places(x.place(), place);
+}
+
+OpResults run_on_device(const OpCall& call, Backend& backend) {
+  const OpRow& row = op_row(call.op);
+  if (row.flags & kView) return row.family == Family::View ? run_view(call) : run_move(call);
+  check_places(call, backend.place());
+  if (row.flags & kDynamicSize) return run_with_host(call, backend);
+  const Sizes sizes = infer_sizes(call);
+  const char* maker = row.name.data();
+  Tensor results[] = {Tensor::on_device(backend, infer_dtype(call), sizes, maker), {}};
+  const bool two = op_result_count(call.op) == 2;
+  if (two) results[1] = Tensor::on_device(backend, infer_dtype(call, 1), sizes, maker);
+  backend.run(call, {results, two ? 2u : 1u});
+  return {results[0], results[1]};
+}
+
+// Where an operand lies on a device, there; a meta tensor among them makes all the rest shapes.
+OpResults run_elsewhere(const OpCall& call) {
+  Backend* backend = nullptr;
+  for (const Tensor& x : call.tensors) {
+    if (x.is_meta()) return run_without_memory(call);
+    if (!backend && x.is_elsewhere()) backend = &x.storage()->backend();
+  }
+  return run_on_device(call, *backend);
+}
+
+// Whether the elements fill one stretch of memory.
+bool is_dense(const Tensor& x) {
+  int64_t reach = 0;
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    if (x.stride(axis) < 0) return false;
+    reach += (x.size(axis) - 1) * x.stride(axis);
+  }
+  return reach == x.numel() - 1 && !x.overlaps_itself();
+}
+
 }  // namespace
+
+void refuse_places(Place a, Place b) {
+  throw Error(ErrorKind::RuntimeError, "Expected all tensors to be on the same device, but found at least two devices, " +
+                                           a.name() + " and " + b.name() + "!");
+}
 
 OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar> scalars,
                  const OpAttributes& attributes) {
@@ -31,12 +83,23 @@ OpResults run_op(Op op, std::span<const Tensor> tensors, std::span<const Scalar>
       run_index,       run_reduce,      run_scan,        run_sort,   run_contract,
       run_window};
   for (const Tensor& x : tensors)
-    if (x.is_meta()) [[unlikely]] return run_without_memory({op, tensors, scalars, attributes});
+    if (x.is_elsewhere()) [[unlikely]] return run_elsewhere({op, tensors, scalars, attributes});
   return kDrivers[static_cast<size_t>(op_row(op).family)]({op, tensors, scalars, attributes});
 }
 
-Tensor create_meta(Op op, std::span<const Scalar> scalars, const OpAttributes& attributes) {
-  return run_without_memory({op, {}, scalars, attributes}).first;
+Tensor create_at(Place place, Op op, std::span<const Scalar> scalars, const OpAttributes& attributes) {
+  const OpCall call{op, {}, scalars, attributes};
+  if (place.is_host()) return run_op(op, {}, scalars, attributes).first;
+  return place.is_meta() ? run_without_memory(call).first : run_on_device(call, current_device().backend(place)).first;
+}
+
+Tensor moved_to(const Tensor& x, Place place) {
+  if (x.place() == place) return x;
+  if (!place.is_meta()) refuse_meta_copy(x);
+  Tensor made = Tensor::empty_at(place, x.dtype(), x.sizes());
+  if (is_dense(x)) made = Tensor(made.storage(), x.dtype(), x.sizes(), x.strides(), 0);
+  if (!place.is_meta()) copy_into(made, x);
+  return made;
 }
 
 void refuse_meta_copy(const Tensor& x) {

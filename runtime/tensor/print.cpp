@@ -197,7 +197,7 @@ std::string tensor_repr(const Tensor& x, std::string_view suffix, const PrintOpt
   const bool meta = x.is_meta();
   bool empty = x.numel() == 0 || meta;  // no element is shown
   text += meta ? "..." : empty ? "[]" : Printer(x, options).body(kIndent);
-  if (meta) suffixes.push_back("device='meta'");
+  if (!x.place().is_host()) suffixes.push_back("device='" + x.place().name() + "'");
   if (meta ? true : empty ? x.rank() != 1 : options.edge_items == 0) {
     std::string size = "size=(";
     for (int64_t axis = 0; axis < x.rank(); ++axis)

@@ -14,8 +14,16 @@ Storage::Storage() = default;
 Ref<Storage> Storage::allocate(int64_t bytes) {
   Ref<Storage> storage(new Storage());
   storage->bytes_ = bytes;
+  Device& device = current_device();
+  if (device.access_count.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    if (DeviceAccess* access = DeviceAccess::current()) {
+      Ref<Storage> there = on_device(access->backend(), bytes);
+      there->open(access);
+      return there;
+    }
+  }
   if (bytes == 0) return storage;
-  CachingAllocator& allocator = *current_device().allocator;
+  CachingAllocator& allocator = *device.allocator;
   CachingAllocator::Block block = allocator.allocate(bytes);
   storage->data_ = block.data;
   storage->capacity_ = block.capacity;
@@ -36,8 +44,34 @@ Ref<Storage> Storage::borrow(void* data, int64_t bytes, std::function<void()> de
 Ref<Storage> Storage::without_memory(int64_t bytes) {
   Ref<Storage> storage(new Storage());
   storage->bytes_ = bytes;
-  storage->has_memory_ = false;
+  storage->place_ = Place::meta();
+  storage->is_elsewhere_ = true;
   return storage;
+}
+
+Ref<Storage> Storage::on_device(Backend& backend, int64_t bytes, const char* maker) {
+  Ref<Storage> storage(new Storage());
+  storage->bytes_ = bytes;
+  storage->place_ = backend.place();
+  storage->is_elsewhere_ = true;
+  if (bytes > 0) storage->block_ = backend.allocate(bytes, maker);
+  storage->data_ = storage->block_.address;
+  storage->backend_ = Ref<Backend>(&backend);
+  return storage;
+}
+
+void Storage::open(DeviceAccess* by) {
+  if (opened_by_) return;
+  opened_by_ = by;
+  is_elsewhere_ = false;
+  data_ = bytes_ > 0 ? backend_->host_address(block_) : nullptr;
+  by->added(this);
+}
+
+void Storage::close() {
+  opened_by_ = nullptr;
+  is_elsewhere_ = true;
+  data_ = block_.address;
 }
 
 // The lender's memory stays borrowed until the last view dies: somebody may have its address.
@@ -55,6 +89,10 @@ void Storage::copy_on_write() {
 
 Storage::~Storage() {
   if (allocator_) allocator_->free({data_, capacity_});
+  if (backend_) [[unlikely]] {
+    if (opened_by_) opened_by_->gone(this);
+    if (block_.address) backend_->free(block_);
+  }
   if (deleter_) deleter_();
 }
 
@@ -88,6 +126,15 @@ Tensor row_major(DType dtype, const Sizes& sizes, Allocate allocate) {
 Tensor Tensor::empty(DType dtype, const Sizes& sizes) { return row_major(dtype, sizes, Storage::allocate); }
 
 Tensor Tensor::meta(DType dtype, const Sizes& sizes) { return row_major(dtype, sizes, Storage::without_memory); }
+
+Tensor Tensor::on_device(Backend& backend, DType dtype, const Sizes& sizes, const char* maker) {
+  return row_major(dtype, sizes, [&](int64_t bytes) { return Storage::on_device(backend, bytes, maker); });
+}
+
+Tensor Tensor::empty_at(Place place, DType dtype, const Sizes& sizes) {
+  if (place.is_host()) return empty(dtype, sizes);
+  return place.is_meta() ? meta(dtype, sizes) : on_device(current_device().backend(place), dtype, sizes);
+}
 
 int64_t Tensor::numel() const {
   int64_t count = 1;  // cannot overflow: checked when the tensor was made

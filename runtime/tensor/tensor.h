@@ -11,6 +11,7 @@
 #include "runtime/base/checked.h"
 #include "runtime/base/ref.h"
 #include "runtime/base/small_vector.h"
+#include "runtime/device/backend.h"
 #include "runtime/tensor/dtype.h"
 
 namespace tsc {
@@ -32,12 +33,20 @@ class Storage : public RefCounted {
   // No memory: what a tensor of device "meta" lies in, of which only the size is known. data() is null, and whoever
   // would read or write elements asks first.
   static Ref<Storage> without_memory(int64_t bytes);
+  // Memory of a device, which the host cannot read: data() is an address there. `maker`: what reports of memory call it.
+  static Ref<Storage> on_device(Backend& backend, int64_t bytes, const char* maker = "tensor");
   ~Storage() override;
 
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
   bool read_only() const { return read_only_; }
-  bool has_memory() const { return has_memory_; }
+  bool has_memory() const { return !place_.is_meta(); }
+  Place place() const { return place_; }
+  // Whether the host must not touch the bytes: they are nowhere or on a device, and not opened (DeviceAccess).
+  bool is_elsewhere() const { return is_elsewhere_; }
+  // Of a storage on a device.
+  Backend& backend() const { return *backend_; }
+  const DeviceBlock& block() const { return block_; }
   // Before every write; all views of this storage see the copy that a read-only one gets.
   void prepare_write() {
     if (read_only_) [[unlikely]] copy_on_write();
@@ -46,14 +55,21 @@ class Storage : public RefCounted {
   uint64_t mark = 0;
 
  private:
+  friend class DeviceAccess;
   Storage();
   void copy_on_write();
+  void open(DeviceAccess* by);
+  void close();
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
   bool read_only_ = false;
-  bool has_memory_ = true;
+  bool is_elsewhere_ = false;
+  Place place_;
   int64_t capacity_ = 0;             // of the allocator's block
   Ref<CachingAllocator> allocator_;  // null: borrowed; the block returns here from any thread
+  Ref<Backend> backend_;             // of a storage on a device
+  DeviceBlock block_;
+  DeviceAccess* opened_by_ = nullptr;
   std::function<void()> deleter_;    // of borrowed memory
 };
 
@@ -71,8 +87,14 @@ class Tensor {
   static Tensor empty(DType dtype, const Sizes& sizes);
   // The same without memory: a tensor of device "meta", of any size.
   static Tensor meta(DType dtype, const Sizes& sizes);
+  // The same on a device.
+  static Tensor on_device(Backend& backend, DType dtype, const Sizes& sizes, const char* maker = "tensor");
+  // The same at a place of the calling engine.
+  static Tensor empty_at(Place place, DType dtype, const Sizes& sizes);
 
   bool is_meta() const { return storage_ && !storage_->has_memory(); }
+  Place place() const { return storage_ ? storage_->place() : Place(); }
+  bool is_elsewhere() const { return storage_ && storage_->is_elsewhere(); }
   bool defined() const { return static_cast<bool>(storage_); }
   DType dtype() const { return dtype_; }
   int64_t rank() const { return static_cast<int64_t>(sizes_.size()); }

@@ -79,7 +79,7 @@ TEST_CASE("completions and the manual page come from the option table") {
                           "COMP_CWORD=$(($# - 1)); COMPREPLY=(); _tenscript; "
                           "echo \"${COMPREPLY[@]}\"; }; ";
   CHECK(shell(use + "complete_words tenscript che").out == "check\n");
-  CHECK(shell(use + "complete_words tenscript fmt --c").out == "--check-shapes --color --check\n");
+  CHECK(shell(use + "complete_words tenscript fmt --c").out == "--check-shapes --cuda --color --check\n");
   CHECK(shell(use + "complete_words tenscript --thr").out == "--threads\n");
   CHECK(shell(use + "complete_words tenscript cache ver").out == "verify\n");
   folder.write("verify.tsc", "");

@@ -1,6 +1,7 @@
 #include "interpreter/capture/compiler/called_backend.h"
 
 #include "interpreter/capture/compiler/compiler.h"
+#include "interpreter/capture/compiler/device_runs.h"
 #include "interpreter/tensor/tensor_object.h"
 #include "interpreter/vm/call.h"
 #include "jit/region/executor.h"
@@ -219,7 +220,7 @@ std::unique_ptr<jit::Executable> make_called_executable(Vm& vm, Type* region_typ
                                                         const jit::CompileOptions& options, jit::Report& report) {
   std::shared_ptr<jit::Executable> conditions = conditions_of(region);
   std::shared_ptr<CapturedRegion> captured = make_captured(std::move(region));
-  captured->code = jit::compile(captured->region.clone(), options, report);
+  captured->code = with_devices(jit::compile(captured->region.clone(), options, report), plan.place);
   Local<RegionObject> handle = vm.heap().make<RegionObject>(region_type);
   handle->region = captured;
   Local<ListObject> inputs = make_list(vm), facts = make_list(vm);
@@ -239,7 +240,7 @@ std::unique_ptr<jit::Executable> RegionRuns::make_executable(const Variant& vari
                                                              jit::Region region) {
   const CompileSettings& settings = *variant.settings;
   const jit::CompileOptions options = requests_.jit_options(settings, variant.background);
-  if (settings.backend != Backend::Called) return jit::compile(std::move(region), options, report_);
+  if (settings.backend != Backend::Called) return with_devices(jit::compile(std::move(region), options, report_), variant.plan.place);
   std::vector<Value> entry;
   for (const EntrySource& source : variant.plan.sources) entry.push_back(entry_checks_.fetch(source, frame, entry));
   if (!region_type_) region_type_ = make_region_type(vm_);

@@ -70,7 +70,7 @@ void Compiler::forget_frame(const Frame* frame) {
 // tensors have no memory.
 bool Compiler::is_blocked(const Frame& frame) const {
   const AutogradState* state = tensors().autograd.get();
-  return (state && state->blocks_regions()) || makes_meta(vm_, &frame);
+  return (state && state->blocks_regions()) || place_of_new(vm_, &frame).is_meta();
 }
 
 EnterResult Compiler::enter_function(Vm&, Frame& frame, Value& result) {
@@ -354,7 +354,8 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
     return nullptr;
   }
   variant->entry.build(variant->plan);
-  variant->executable->hold(variant->entry.held_inputs());
+  // What lies on a device is opened for each run, and bound then.
+  if (!variant->plan.place || variant->plan.place->is_host()) variant->executable->hold(variant->entry.held_inputs());
   watches_.watch(variant);
   accounts_.captured(frame.code, std::chrono::steady_clock::now() - began);
   if (options_.jit.emitted && options_.jit.emit == "backward")
@@ -414,18 +415,19 @@ bool RegionRuns::run(const std::shared_ptr<Variant>& variant, Frame& frame, Entr
   RegionHost host(vm_, *variant, materializer);
   jit::RunContext context;
   context.host = &host;
-  context.rng = &state.rng;
+  jit::RngState& rng = rng_of(state, plan.place.value_or(Place()));
+  context.rng = &rng;
   std::optional<jit::RunExit> exit;
   {
     RunningScope running(*variant);
     const std::string name = state.profile ? region_name(plan) : std::string();
     const ProfileScope event(state.profile, name, Profile::Kind::Region);
-    const jit::RngState random = state.rng;
+    const jit::RngState random = rng;
     try {
       exit = variant->executable->run(inputs, context);
     } catch (const jit::RunError& error) {
       if (!raises_in_interpreter(plan, host, error.origin)) raise_from_region(*variant, frame, error);
-      state.rng = random;
+      rng = random;
       *outcome = EnterResult::Interpret;
       return true;
     } catch (const ScriptException& raised) {
@@ -498,6 +500,7 @@ void RegionRuns::raise_from_region(const Variant& variant, Frame& frame, const j
   Value found = dict_get(vm_, vm_.builtins()->globals.get(), name);
   if (found && is_kind(found, Kind::Type)) type = cast<Type>(found);
   if (error.error.kind() == ErrorKind::LimitError) type = vm_.exceptions().LimitError;
+  if (error.error.kind() == ErrorKind::DeviceMemoryError) type = vm_.exceptions().OutOfMemoryError;
   Heap::Exempt exempt(vm_.heap());
   Local<ExceptionObject> exception = make_exception(vm_, type, error.error.message());
   exception->is_limit = error.error.kind() == ErrorKind::LimitError;

@@ -94,6 +94,7 @@ std::string tensor_change(uint64_t before, uint64_t after, const std::string& na
   part(19, 1, "hooks on the gradient", truth);
   part(20, 1, "inference mode or a tangent", truth);
   part(21, 1, "being a view of a leaf that requires grad", truth);
+  part(24, 255, "device", [](uint64_t code) { return Place::of_code(static_cast<uint8_t>(code)).name(); });
   std::string out;
   for (const std::string& text : parts) out += (out.empty() ? "" : "; ") + text;
   return out;

@@ -6,7 +6,9 @@
 #include <unordered_set>
 
 #include "interpreter/capture/compiler/compiler.h"
+#include "interpreter/capture/compiler/device_runs.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/placement.h"
 #include "jit/autodiff/split.h"
 #include "jit/autodiff/taped_region.h"
 #include "jit/region/liveness.h"
@@ -20,7 +22,7 @@ Tensor shape_of(const Tensor& x) {
   OpAttributes attributes;
   attributes.dtype = x.dtype();
   const Scalar zero = is_floating(x.dtype()) ? Scalar::of_float(0) : Scalar::of_int(0);
-  const Tensor element = run_op(Op::full, {}, {&zero, 1}, attributes).first;
+  const Tensor element = create_at(x.place(), Op::full, {&zero, 1}, attributes);
   std::vector<Scalar> sizes;
   for (int64_t size : x.sizes()) sizes.push_back(Scalar::of_int(size));
   return run_op(Op::broadcast, {&element, 1}, sizes, {}).first;
@@ -34,6 +36,12 @@ jit::RunExit run_backward(jit::Executable& executable, std::span<const jit::RunI
   } catch (const jit::RunError& error) {
     throw Error(error.error);
   }
+}
+
+Place place_of(std::span<const jit::TapeTensor> gradients) {
+  for (const jit::TapeTensor& gradient : gradients)
+    if (gradient.tensor.defined()) return gradient.tensor.place();
+  return {};
 }
 
 // Outputs: the results that left with a history, then the saved tensors. The latter get a gradient only from
@@ -236,7 +244,7 @@ class RegionNode : public jit::TapeNode {
       inputs.push_back(input);
     }
     jit::RunContext context;
-    context.rng = &tensor_state(vm_).rng;
+    context.rng = &rng_of(tensor_state(vm_), gradients.empty() ? Place() : place_of(gradients));
     jit::RunExit exit =
         run_backward(compiler_.runs().backward_executable(split, settings_, background_), inputs, context);
     std::vector<jit::TapeTensor> found(exit.live.size());
@@ -376,7 +384,7 @@ jit::Executable& RegionRuns::backward_executable(const std::shared_ptr<jit::Spli
                                                const CompileSettings& settings, bool background) {
   CompiledBackward& compiled = backwards_[split.get()];
   if (compiled.of.expired())
-    compiled = {split, jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_)};
+    compiled = {split, with_devices(jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_), {})};
   return *compiled.code;
 }
 

@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include "interpreter/capture/compiler/compiler.h"
+#include "interpreter/capture/compiler/device_runs.h"
 #include "interpreter/tensor/eager.h"
+#include "interpreter/tensor/placement.h"
 #include "interpreter/vm/frames.h"
 #include "jit/runner/kernel_cache.h"
 #include "runtime/kernels/run_op.h"
@@ -269,7 +271,7 @@ std::optional<Value> SecondOpinions::run_checked(const SiteKey& key, Frame& fram
     explicit Checking(bool& f) : flag(f) { flag = true; }
     ~Checking() { flag = false; }
   } checking(checking_);
-  jit::RngState& random = compiler_.tensors().rng;
+  jit::RngState& random = rng_of(compiler_.tensors(), place_of_new(vm_, &frame));
   const jit::RngState before = random;
   std::optional<Value> compiled;
   std::string raised_text;
@@ -332,7 +334,7 @@ std::string SecondOpinions::find_culprit(const Frame& frame, const Site& site) {
     jit::RunContext context;
     jit::RngState random = compiler_.tensors().rng;
     context.rng = &random;
-    return jit::compile(captured->region.clone(), options, unused)->run(inputs, context).live;
+    return with_devices(jit::compile(captured->region.clone(), options, unused), captured->plan.place)->run(inputs, context).live;
   };
   const auto same = [](const std::vector<jit::RunValue>& a, const std::vector<jit::RunValue>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const jit::RunValue& x, const jit::RunValue& y) {

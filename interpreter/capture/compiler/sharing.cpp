@@ -184,6 +184,7 @@ std::string VariantSharing::entry_numbers(const RegionPlan& plan, const Frame& f
     if (apart && now.is_object() && now.object()->watched()) text += "watched ";
     const TensorObject* tensor = as_tensor(compiler_.tensors(), now);
     if (!tensor) continue;
+    if (tensor->tensor.place().is_device()) text += tensor->tensor.place().name() + " ";
     if (tensor->extra || tensor->tensor.is_meta()) text += "handed on ";  // no input, as another tensor would be
     for (int axis = 0; axis < tensor->tensor.rank(); ++axis) text += std::to_string(tensor->tensor.size(axis)) + " ";
     const auto first = std::find_if(entry.begin(), entry.end(), [&](const Value& other) { return other.is(now); });

@@ -138,7 +138,21 @@ Av prim_is_meta(Capture& capture, Arguments& arguments) {
   return Av::boolean(false);
 }
 
-Av prim_meta_default(Capture&, Arguments&) { return Av::boolean(false); }
+// All tensors of a region lie in one place.
+Av prim_place(Capture& capture, Arguments& arguments) {
+  (void)capture.tensors().share_tensor(at(arguments, 0));
+  return capture.tensors().place();
+}
+
+Av prim_to_place(Capture& capture, Arguments& arguments) {
+  (void)capture.tensors().share_tensor(at(arguments, 0));
+  const Av here = capture.tensors().place();
+  const Av& place = at(arguments, 1);
+  if (!place.is_constant() || !place.value.is(here.value)) break_here(BreakReason::unknown_call, "a copy to another device");
+  return at(arguments, 0);
+}
+
+Av prim_default_place(Capture& capture, Arguments&) { return Av::constant(Value::integer(capture.modes().place.code())); }
 
 Av prim_plain(Capture&, Arguments&) { return Av::boolean(false); }
 
@@ -194,6 +208,7 @@ Av copy_of_array(Capture& capture, const Av& data, const Av& dtype) {
   const bool is_given = !dtype.is_none() && !dtype.is_undefined();
   const DType wanted = is_given ? expect_dtype(capture.vm(), dtype.value, "dtype") : own;
   if (wanted != own && (!is_floating(wanted) || is_complex(own))) return Av();
+  (void)capture.tensors().place_of_created();  // the copy lies where the array does
   const Av copy = capture.tensors().emit(Op::copy, {&*tensor, 1}, {}, {});
   return capture.tensors().cast_to(copy, wanted);
 }
@@ -340,7 +355,9 @@ constexpr NativeRow kTensors[] = {
     {"_prims.item", prim_item},
     {"_prims.is_tensor", prim_is_tensor},
     {"_prims.is_meta", prim_is_meta},
-    {"_prims.meta_default", prim_meta_default},
+    {"_prims.place", prim_place},
+    {"_prims.to_place", prim_to_place},
+    {"_prims.default_place", prim_default_place},
     {"_prims.plain", prim_plain},
     {"_prims.to_dtype", prim_to_dtype},
     {"_prims.wide", prim_wide},

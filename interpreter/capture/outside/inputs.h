@@ -24,6 +24,8 @@ class Inputs : private Room {
   // What is assumed to stay where it was found: a tensor that is always this one, or a constant.
   Av known_by_identity(const Value& now);
   uint32_t add_source(EntrySource source);
+  // Whether a tensor of this place may take part: all of a region lie in one.
+  bool lies_with_others(Place place);
   // One that is written may share its memory with no other that is read; else capture starts again.
   void check_memory();
 

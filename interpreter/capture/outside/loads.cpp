@@ -23,7 +23,7 @@ uint64_t tensor_key(const TensorObject& t) {
          static_cast<uint64_t>(t.requires_grad) << 16 |
          static_cast<uint64_t>(static_cast<bool>(t.history.node)) << 17 | static_cast<uint64_t>(t.tensor.is_contiguous()) << 18 |
          static_cast<uint64_t>(static_cast<bool>(t.hooks)) << 19 | static_cast<uint64_t>(t.extra || t.tensor.is_meta()) << 20 |
-         static_cast<uint64_t>(t.view && t.viewed()->is_leaf_with_gradient()) << 21 |
+         static_cast<uint64_t>(t.view && t.viewed()->is_leaf_with_gradient()) << 21 | static_cast<uint64_t>(t.tensor.place().code()) << 24 |
          uint64_t{1} << 63;
 }
 
@@ -90,10 +90,19 @@ Av Inputs::known_by_identity(const Value& now) {
   return Av::constant(now);
 }
 
+bool Inputs::lies_with_others(Place place) {
+  if (!plan_.place) plan_.place = place;
+  return *plan_.place == place;
+}
+
 Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   if (is_for_the_interpreter(*tensor, modes_)) {
     plan_.sources.resize(source);  // it was added for this
     break_here(BreakReason::unknown_object, "a tensor of inference mode, with a tangent or of device meta");
+  }
+  if (!lies_with_others(tensor->tensor.place())) {
+    plan_.sources.resize(source);
+    break_here(BreakReason::unknown_object, "tensors of two devices in one region");
   }
   EntrySource& entry = plan_.sources[source];
   entry.check = Check::Tensor;

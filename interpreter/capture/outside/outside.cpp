@@ -13,6 +13,7 @@
 #include "interpreter/modules/partial.h"
 #include "interpreter/vm/iteration.h"
 #include "lang/library_file.h"
+#include "runtime/kernels/run_op.h"
 
 namespace tsc::interp {
 
@@ -169,7 +170,7 @@ Av Inputs::tensor_constant(const Tensor& tensor) {
   repeats_.spoil_record();
   EntrySource source;
   source.form = Form::Pinned;
-  const Local<TensorObject> object = make_tensor(vm_, tensor);
+  const Local<TensorObject> object = make_tensor(vm_, moved_to(tensor, tensors_.place_of_created()));
   source.holder = object.value();
   source.is_literal = true;
   const Av input = tensor_input(object.get(), add_source(std::move(source)));

@@ -19,6 +19,7 @@
 #include "interpreter/capture/written/writes.h"
 #include "interpreter/tensor/elementwise.h"
 #include "interpreter/tensor/placement.h"
+#include "runtime/device/device.h"
 
 namespace tsc::interp {
 namespace {
@@ -107,10 +108,28 @@ bool is_tensor_from_elsewhere(const TensorState& state, const Av& v) {
   return is_virtual(v, VirtualKind::Instance) && static_cast<const VInstance&>(*v.object).type->is_subtype_of(state.tensor_type);
 }
 
-// What the interpreter finds by makes_meta (tensor/placement.h), of what the region knows: what it does not know may be.
-bool may_make_meta(Vm& vm, Frames& frames) {
+bool is_region_tensor(const Av& v) {
+  if (is_virtual(v, VirtualKind::Tensor)) return true;
+  const auto any = [](const std::vector<Av>& items) {
+    return std::any_of(items.begin(), items.end(), [](const Av& item) { return is_virtual(item, VirtualKind::Tensor); });
+  };
+  if (is_virtual(v, VirtualKind::Tuple)) return any(static_cast<const VTuple&>(*v.object).items);
+  return is_virtual(v, VirtualKind::List) && any(static_cast<const VList&>(*v.object).items);
+}
+
+// Whether a device says "the current one", which another call may find to be another.
+bool depends_on_current(Vm& vm, const Value& device) {
+  if (current_device().backends.size() < 2) return false;
+  if (const StrObject* text = try_cast<StrObject>(device)) return text->view() == "cuda";
+  if (!is_kind(device, Kind::Instance)) return false;
+  const Value type = get_own_attribute(vm, device.object(), intern(vm, "type").get());
+  return depends_on_current(vm, type) && get_own_attribute(vm, device.object(), intern(vm, "index").get()).is_none();
+}
+
+// What the interpreter finds by place_of_new (tensor/placement.h), of what the region knows; empty: it does not know.
+std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, const RegionPlan& plan, const Modes& modes) {
   const TensorState& state = tensor_state(vm);
-  if (!state.knows_meta) return false;
+  if (!state.knows_places) return Place();
   for (size_t at = frames.frame_count(); at-- > 0 && is_library(frames.frame_at(at).code.get());) {
     const AFrame& frame = frames.frame_at(at);
     const size_t device = device_parameter(frame.code.get()), parameters = frame.code->code->parameters.count();
@@ -118,18 +137,27 @@ bool may_make_meta(Vm& vm, Frames& frames) {
       const VCell* cell = as<VCell>(frame.registers[i]);
       const Av& v = cell ? cell->content : frame.registers[i];
       const bool says = i == device && !v.is_undefined() && !v.is_none();
-      if (says) return !v.is_constant() || names_meta(vm, v.value);
-      if (is_tensor_from_elsewhere(state, v)) return true;
+      if (says) return v.is_constant() && !depends_on_current(vm, v.value) ? named_place(vm, v.value) : std::nullopt;
+      if (v.is_constant() && is_tensor(state, v.value)) return cast<TensorObject>(v.value)->tensor.place();
+      if (is_tensor_from_elsewhere(state, v)) return std::nullopt;
+      if (is_region_tensor(v)) return plan.place.value_or(Place());
     }
   }
-  return false;
+  return modes.place;
 }
 
 }  // namespace
 
+Place Tensors::place_of_created() {
+  const std::optional<Place> place = find_place_of_created(vm_, frames_, plan_, modes_);
+  if (!place || place->is_meta() || !inputs_.lies_with_others(*place))
+    break_here(BreakReason::unknown_object, "a new tensor of another device");
+  return *place;
+}
+
 Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
                     int result) {
-  if (tensors.empty() && may_make_meta(vm_, frames_)) break_here(BreakReason::unknown_object, "a new tensor of device meta");
+  if (tensors.empty()) (void)place_of_created();
   std::vector<ValueId> ids;
   bool any_grad = false;
   for (const Av& av : tensors) {

@@ -32,6 +32,8 @@ class Tensors : private Room {
   Av cast_to(const Av& tensor, DType dtype);  // the tensor itself where it has that dtype
   // A contiguous copy that may share memory with the tensor if that is contiguous after all.
   Av copied(const Av& av);
+  Place place_of_created();  // of a tensor that the program makes here; leaves where that is not where the others lie
+  Av place() const { return Av::constant(Value::integer(plan_.place.value_or(Place()).code())); }  // where they all lie
   std::pair<ValueId, ValueId> rng_offset();  // seed, offset
   // Its parts along the first axis.
   std::vector<Av> unbind(const Av& av, VTensor& tensor);

@@ -101,9 +101,10 @@ class RegionNode : public jit::TapeNode {
     std::shared_ptr<jit::SplitBackward> split = split_for(request);
     std::vector<jit::TapeTensor> gradients(output_gradients.begin(), output_gradients.end());
     if (!split) {  // the subset needs more than was saved: missing gradients are zeros
+      const Place place = place_of(gradients);
       gradients.resize(history_->outputs.size());
       for (size_t i = 0; i < gradients.size(); ++i) {
-        if (!request.present[i]) gradients[i].tensor = filled(output_sizes[i], output_dtypes[i], 0);
+        if (!request.present[i]) gradients[i].tensor = filled(place, output_sizes[i], output_dtypes[i], 0);
         request.present[i] = true;
       }
       request.add_up = false;
@@ -150,7 +151,7 @@ class RegionNode : public jit::TapeNode {
       const auto part = std::find(split_->parts.begin(), split_->parts.end(), wrt);
       const bool has_edge = part != split_->parts.end();
       jit::TapeTensor arrived = has_edge ? pass.take(edges[static_cast<size_t>(part - split_->parts.begin())]) : jit::TapeTensor();
-      if (!arrived.tensor.defined()) arrived.tensor = filled(wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
+      if (!arrived.tensor.defined()) arrived.tensor = filled(place_of(gradients), wrt_types[wrt].first, wrt_types[wrt].second, -0.0);
       gradients.push_back(std::move(arrived));
     }
   }
@@ -306,12 +307,12 @@ class RegionNode : public jit::TapeNode {
     return value;
   }
 
-  static Tensor filled(const Sizes& sizes, DType dtype, double number) {
+  static Tensor filled(Place place, const Sizes& sizes, DType dtype, double number) {
     std::vector<Scalar> scalars = {Scalar::of_float(number)};
     for (int64_t size : sizes) scalars.push_back(Scalar::of_int(size));
     OpAttributes attributes;
     attributes.dtype = dtype;
-    return run_op(Op::full, {}, scalars, attributes).first;
+    return create_at(place, Op::full, scalars, attributes);
   }
 
   // Errors of the ops that the backward goes through, from the inspected gradient before number `part` (0: the start) to

@@ -64,14 +64,18 @@ class LoopBackward {
     }
     return true;
   }
+  std::vector<bool> reached_by(const std::vector<bool>& present) {
+    std::vector<bool> reached(turn_.targets().size());
+    for (size_t part : turn_.backward(present).parts) reached[part] = true;
+    return reached;
+  }
   std::vector<bool> handed_on(const std::vector<bool>& present) {
     std::vector<bool> next = present;
-    const std::vector<size_t>& reached = turn_.backward(present).parts;
+    const std::vector<bool> reached = reached_by(present);
     for (size_t i = 0; i < turn_.targets().size(); ++i) {
       const Target& target = turn_.targets()[i];
       if (target.kind != Target::Kind::Carried) continue;
-      const bool any = rows_in_front_[i] != kNoValue || std::find(reached.begin(), reached.end(), i) != reached.end();
-      if (const auto place = output_of(target)) next[*place] = any;
+      if (const auto place = output_of(target)) next[*place] = rows_in_front_[i] != kNoValue || reached[i];
     }
     return next;
   }
@@ -118,9 +122,10 @@ class LoopBackward {
   void write_out(int written) {
     const ValueId number = from_end(written + 1);
     std::vector<ValueId> sums(turn_.targets().size(), kNoValue);
+    const std::vector<bool> reached = reached_by(present());
     for (size_t i = 0; i < sums.size(); ++i) {
       if (rows_in_front_[i] != kNoValue) sums[i] = row(rows_in_front_[i], from_end(written + 2));
-      if (turn_.targets()[i].kind == Target::Kind::Outside) sums[i] = sums_.so_far(turn_.targets()[i].value);
+      if (turn_.targets()[i].kind == Target::Kind::Outside && reached[i]) sums[i] = sums_.so_far(turn_.targets()[i].value);
     }
     emit_turn(number, arrived_, &sums);
     for (size_t i = 0; i < sums.size(); ++i) {
@@ -174,8 +179,7 @@ class LoopBackward {
     if (std::find(flags.begin(), flags.end(), true) == flags.end()) return;
     const ValueId turns = written == 0 ? trips_ : from_end(written);
     Rolled rolled;
-    rolled.reached.resize(turn_.targets().size());
-    for (size_t part : turn_.backward(flags).parts) rolled.reached[part] = true;
+    rolled.reached = reached_by(flags);
     for (size_t i = 0; i < flags.size(); ++i) {
       if (!flags[i] || !turn_.outputs()[i].is_carried) continue;
       rolled.outputs.push_back(i);
@@ -227,10 +231,17 @@ class LoopBackward {
     for (size_t k = 0; k < type.sizes.size(); ++k) builder_.assume_equal(region_.type(value).sizes[k], type.sizes[k]);
   }
 
+  // Of what a turn gives no gradient, the loop's beginning gets none.
+  bool arrives_at_beginning(const Rolled& rolled, size_t place) const {
+    for (size_t i = 0; i < turn_.targets().size(); ++i)
+      if (turn_.targets()[i].kind == Target::Kind::Carried && turn_.targets()[i].place == place) return rolled.reached[i];
+    return false;
+  }
   void hand_over(const Rolled& rolled, ValueId turns, const std::vector<ValueId>& results) {
     for (size_t i = 0; i < rolled.outputs.size(); ++i) {
-      const ValueId initial = instruction().operands[1 + turn_.outputs()[rolled.outputs[i]].place];
-      if (sums_.needed(initial)) sums_.set(initial, results[i]);
+      const size_t place = turn_.outputs()[rolled.outputs[i]].place;
+      const ValueId initial = instruction().operands[1 + place];
+      if (sums_.needed(initial) && arrives_at_beginning(rolled, place)) sums_.set(initial, results[i]);
     }
     for (size_t i = 0; i < rolled.targets.size(); ++i)
       sums_.set(turn_.targets()[rolled.targets[i]].value, results[rolled.outputs.size() + i]);

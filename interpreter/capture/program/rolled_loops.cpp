@@ -58,6 +58,22 @@ bool has_views(const VTensor& tensor) {
   return std::any_of(tensor.views.begin(), tensor.views.end(), [](const auto& view) { return !view.expired(); });
 }
 
+// A counter: how much it grows in each turn.
+std::optional<int64_t> step_of(const Av& before, const Av& now) {
+  if (!before.is_constant() || !now.is_constant() || !before.value.is_int() || !now.value.is_int()) return std::nullopt;
+  int64_t step = 0;
+  constexpr int64_t kLarge = int64_t{1} << 31;
+  if (__builtin_sub_overflow(now.value.as_int(), before.value.as_int(), &step) || std::abs(now.value.as_int()) > kLarge) return std::nullopt;
+  return step != 0 && std::abs(step) < kLarge ? std::optional(step) : std::nullopt;
+}
+
+// A register that somebody may read behind this place.
+bool is_tracked(const AFrame& frame, uint32_t reg) {
+  const lang::CodeObject& code = *frame.code->code;
+  return lang::live_registers(code, frame.pc).contains(reg) || (shows_variables(code) && reg < code.register_names.size()) ||
+         reg == device_parameter(frame.code.get());
+}
+
 // The items of what is a new tuple or list in each turn; null: it is something else.
 const std::vector<Av>* items_of_both(const Av& before, const Av& now, const std::vector<Av>** others) {
   if (!is_made_here(now) || before.kind != Av::Kind::Virtual || before.object->kind != now.object->kind || before.object->unread) return nullptr;
@@ -226,12 +242,6 @@ void RolledLoops::note(const Virtual& object, bool appends) {
 
 // ---- what goes from turn to turn ----
 
-bool RolledLoops::is_tracked(const AFrame& frame, uint32_t reg) const {
-  const lang::CodeObject& code = *frame.code->code;
-  return lang::live_registers(code, frame.pc).contains(reg) || (shows_variables(code) && reg < code.register_names.size()) ||
-         reg == device_parameter(frame.code.get());
-}
-
 void RolledLoops::clear_dead(uint32_t iterator_register) {
   AFrame& frame = frames_.frame();
   for (uint32_t reg = 0; reg < frame.registers.size(); ++reg)
@@ -328,15 +338,6 @@ void RolledLoops::collect_tensor(Loop& loop, const VTensor& before, VTensor& now
   for (size_t i = 0; i < type.sizes.size(); ++i)
     if (!builder_.known_equal(type.sizes[i], earlier.sizes[i])) abandon(loop);
   loop.carried.push_back({type, id});
-}
-
-// A counter: how much it grows in each turn.
-std::optional<int64_t> RolledLoops::step_of(const Av& before, const Av& now) const {
-  if (!before.is_constant() || !now.is_constant() || !before.value.is_int() || !now.value.is_int()) return std::nullopt;
-  int64_t step = 0;
-  constexpr int64_t kLarge = int64_t{1} << 31;
-  if (__builtin_sub_overflow(now.value.as_int(), before.value.as_int(), &step) || std::abs(now.value.as_int()) > kLarge) return std::nullopt;
-  return step != 0 && std::abs(step) < kLarge ? std::optional(step) : std::nullopt;
 }
 
 Av RolledLoops::counter(const Av& first, int64_t step, ValueId number) {

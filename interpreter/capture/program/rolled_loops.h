@@ -60,7 +60,6 @@ class RolledLoops : private Room {
   [[noreturn]] void follow(const std::vector<LoopPlace>& places);
   void turn_behind(const lang::Instruction& for_iter, Loop& loop);
   void forget_left();
-  bool is_tracked(const AFrame& frame, uint32_t reg) const;
   void clear_dead(uint32_t iterator_register);
   // The turn for all that are left begins: what differs is made unknown. It is collected first, then given its values of the region.
   void open(Loop& loop);
@@ -68,7 +67,6 @@ class RolledLoops : private Room {
   void collect(Loop& loop, const Av& before, const Av& now, bool changes);
   void collect_tensor(Loop& loop, const VTensor& before, VTensor& now);
   Av unknown(Loop& loop, const Av& before, const Av& now, bool changes);
-  std::optional<int64_t> step_of(const Av& before, const Av& now) const;
   Av counter(const Av& first, int64_t step, ValueId number);
   Av with_items(const Av& like, std::vector<Av> items);
   // It ends: what stands in the place of what was unknown.

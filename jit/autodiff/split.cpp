@@ -21,7 +21,7 @@ class Splitter {
   Splitter(const Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt,
            const ValueSet& stops, const std::vector<bool>& present, const ValueSet* reachable,
            bool add_up, const InspectedValues& inspected)
-      : reachable_(reachable), joint_(forward.clone()) {
+      : reachable_(reachable), stops_(stops), joint_(forward.clone()) {
     auto& body = joint_.body.instructions;
     if (!body.empty() && body.back().code == Code::Exit) body.pop_back();
     first_backward_ = body.size();
@@ -345,7 +345,19 @@ class Splitter {
       to.results.push_back(out_.add_value(std::move(types[i])));
       map_[from.results[i]] = to.results[i];
     }
+    for (ValueId result : from.results)
+      if (stops_.count(result) && is_tensor(result)) map_[result] = without_history(map_.at(result));
     return map_.at(wanted);
+  }
+  // What was made under no_grad stays without a history where the backward is differentiated again.
+  ValueId without_history(ValueId made) {
+    Instruction& detach = out_.body.instructions.emplace_back();
+    detach.code = Code::Op;
+    detach.op = Op::detach;
+    detach.operands.push_back(made);
+    const ValueId result = out_.add_value(Type(out_.type(made)));
+    out_.body.instructions.back().results.push_back(result);
+    return result;
   }
 
   // Constants and arithmetic come before the size that an input happens to bind: they say more.
@@ -460,6 +472,7 @@ class Splitter {
   }
 
   const ValueSet* reachable_;
+  const ValueSet& stops_;
   std::vector<size_t> parts_, taking_;
   std::vector<ValueId> saving_;
   std::vector<GradientSeed> inspected_;

@@ -28,9 +28,9 @@ namespace {
 constexpr int64_t kFewestTurns = 16;
 // Turns that are followed in front of the one that stands for the rest.
 constexpr uint32_t kFirstTurns = 2;
-// A variant whose loops are rolled serves calls with so many turns in them, and more: gradients that come back to a loop write the last
-// turns out (jit/autodiff/loop_gradient.h), and two at least are left.
-constexpr int64_t kFewestRolled = 4;
+// A loop that gradients come back to has so many turns, and more: the last ones are written out (jit/autodiff/loop_gradient.h), and two at
+// least are left.
+constexpr int64_t kFewestTurnsBack = 4;
 // After so many loops that could not be rolled no more are tried: each costs a capture.
 constexpr size_t kMostFailures = 8;
 
@@ -116,7 +116,7 @@ Av RolledLoops::counted(const Av& iterable, const lang::Instruction& get_iter) {
   const std::optional<Scalar> turns = conditions_.hint(loop->sources.count);
   if (!turns || turns->i < kFewestTurns) return Av();
   loop->last_turns = std::find(memory_.different_ends.begin(), memory_.different_ends.end(), place) != memory_.different_ends.end();
-  const ValueId fewest[] = {builder_.constant(kFewestRolled + kFirstTurns + loop->last_turns), loop->sources.count};
+  const ValueId fewest[] = {builder_.constant(int64_t{kFirstTurns + 1 + loop->last_turns}), loop->sources.count};
   const ValueId enough = builder_.scalar(ScalarOp::le, fewest);
   if (!builder_.known(enough) && !conditions_.assume_at_entry(enough)) return Av();
   repeats_.spoil_record();
@@ -429,7 +429,10 @@ void RolledLoops::end_histories(const Loop& loop, std::span<const ValueId> next,
     else if (region_.type(results[i]).kind == ValueKind::Tensor) gradients_.end_history(results[i]);
   }
   gradients_.close_loop(loop.history, recorded);
-  if (!recorded.empty() && !gradients_.loop_has_backward(recorded)) follow({loop.place});
+  if (recorded.empty()) return;
+  const ValueId enough = conditions_.combined(ScalarOp::le, builder_.constant(kFewestTurnsBack), loop.trips);
+  const bool has_turns = builder_.known(enough) ? builder_.known(enough)->i != 0 : conditions_.assume_at_entry(enough);
+  if (!has_turns || !gradients_.loop_has_backward(recorded)) follow({loop.place});
 }
 
 // Carried values keep their types, up to the sizes.

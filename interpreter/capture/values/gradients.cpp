@@ -132,6 +132,9 @@ std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<cons
   repeats_.spoil_record();
   rolled_.leave_out();
   if (!modes_.grad_enabled) break_here(BreakReason::history, "gradients under no_grad");
+  // The loop that goes back is none that gradients go back through again.
+  const auto is_loop = [](const jit::Instruction& one) { return one.code == jit::Code::Loop; };
+  if (create_graph && std::any_of(region_.body.instructions.begin(), region_.body.instructions.end(), is_loop)) rolled_.follow_all();
   std::vector<jit::GradientSeed> begins;
   jit::ValueSet roots;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -238,6 +238,17 @@ std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::s
     const ValueList& sizes = region.type(body.parameters[i]).sizes;
     for (size_t k = 0; k < sizes.size(); ++k) names.emplace(sizes[k], builder.size(inputs[i], static_cast<int>(k)));
   }
+  // What is known of the region's sizes is known of those that stand for them, as soon as these are there.
+  std::vector<std::pair<ValueId, ValueId>> facts = region.assumptions;
+  const auto take_facts = [&] {
+    std::erase_if(facts, [&](const auto& pair) {
+      const auto a = names.find(pair.first), b = names.find(pair.second);
+      if (a == names.end() || b == names.end()) return false;
+      builder.assume_equal(a->second, b->second);
+      return true;
+    });
+  };
+  take_facts();
   std::vector<ValueId> out;
   for (const Instruction& instruction : body.instructions) {
     builder.origin = instruction.origin;
@@ -250,8 +261,10 @@ std::vector<ValueId> replay(RegionBuilder& builder, const Region& region, std::s
       names[instruction.results[0]] = number.kind == Scalar::Kind::Int     ? builder.constant(number.i)
                                       : number.kind == Scalar::Kind::Float ? builder.constant(number.f)
                                                                            : builder.constant_bool(number.i != 0);
+      take_facts();
     } else if (instruction.code == Code::Scalar) {
       names[instruction.results[0]] = builder.scalar(instruction.scalar_op, operands);
+      take_facts();
     } else {
       TSC_CHECK(instruction.code == Code::Op, "a turn's backward is more than operations");
       const size_t count = tensor_count(instruction);

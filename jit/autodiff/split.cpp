@@ -507,32 +507,24 @@ Region joint_region(const Region& forward, std::span<const ValueId> outputs, std
 
 }  // namespace
 
-bool loop_has_backward(const Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
-                       const ValueSet& stops) {
+bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt, const ValueSet& stops) {
   Region front = region.clone();
   front.body.instructions.resize(loop + 1);
   try {
-    joint_region(front, results, wrt, stops);
+    const Region joint = joint_region(front, results, wrt, stops);
     for (size_t i = 0; results.size() > 1 && i < results.size(); ++i) joint_region(front, results.subspan(i, 1), wrt, stops);
+    const Instruction& grown = joint.body.instructions[loop];
+    Instruction& instruction = region.body.instructions[loop];
+    instruction.attributes = grown.attributes;
+    for (size_t k = instruction.results.size(); k < grown.results.size(); ++k) {
+      instruction.results.push_back(region.add_value(Type(joint.type(grown.results[k]))));
+      instruction.blocks[0]->instructions.back().operands.push_back(grown.blocks[0]->instructions.back().operands[k]);
+    }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::NotImplementedError) return false;
     throw;
   }
   return true;
-}
-
-void stack_for_backward(Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops) {
-  std::vector<Instruction>& code = forward.body.instructions;
-  if (std::none_of(code.begin(), code.end(), [](const Instruction& one) { return one.code == Code::Loop; })) return;
-  const Region joint = joint_region(forward, outputs, wrt, stops);
-  for (size_t i = 0; i < code.size(); ++i) {
-    const Instruction& grown = joint.body.instructions[i];
-    if (code[i].code == Code::Loop) code[i].attributes = grown.attributes;
-    for (size_t k = code[i].results.size(); k < grown.results.size(); ++k) {
-      code[i].results.push_back(forward.add_value(Type(joint.type(grown.results[k]))));
-      code[i].blocks[0]->instructions.back().operands.push_back(grown.blocks[0]->instructions.back().operands[k]);
-    }
-  }
 }
 
 SplitBackward split_backward(const Region& forward, std::span<const ValueId> outputs,

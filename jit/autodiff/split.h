@@ -44,12 +44,8 @@ SplitBackward split_backward(const Region& forward, std::span<const ValueId> out
                              const std::vector<ValueId>* keep = nullptr, const ValueSet* reachable = nullptr,
                              bool add_up = false, const InspectedValues& inspected = {});
 
-// Whether the loop that is instruction number `loop` is one that gradients can be computed through, whichever of these results they
-// arrive at.
-bool loop_has_backward(const Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt,
-                       const ValueSet& stops);
-
-// Gives the loops of a region that still grows the results that split_backward will read.
-void stack_for_backward(Region& forward, std::span<const ValueId> outputs, std::span<const ValueId> wrt, const ValueSet& stops);
+// Gives the loop that is instruction number `loop` the results that backwards will read, whichever of `results` gradients arrive at and
+// wherever they go. False: it is a loop that gradients cannot be computed through, and stays what it is.
+bool prepare_loop_backward(Region& region, size_t loop, std::span<const ValueId> results, std::span<const ValueId> wrt, const ValueSet& stops);
 
 }  // namespace tsc::jit

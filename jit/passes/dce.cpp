@@ -69,6 +69,7 @@ class DeadCode {
         dead[i] = changed_ = true;
         continue;
       }
+      if (instruction.code == Code::Loop && !instruction.blocks.empty()) drop_unread_stacks(instruction);
       for (ValueId result : instruction.results) use_type(result);
       for (ValueId operand : instruction.operands) used_[operand] = true;
       for (const auto& inner : instruction.blocks) sweep(*inner);
@@ -79,6 +80,24 @@ class DeadCode {
     for (size_t i = 0; i < dead.size(); ++i)
       if (!dead[i]) kept.keep(i);
     kept.finish();
+  }
+
+  // Results that hold a value of all turns, for a backward that does not come.
+  void drop_unread_stacks(Instruction& loop) {
+    ValueList& yielded = loop.blocks[0]->instructions.back().operands;
+    Sizes& read = loop.attributes.axes;
+    for (size_t i = loop.results.size(); i >= loop.operands.size(); --i) {
+      if (used_[loop.results[i - 1]]) continue;
+      const auto place = static_cast<int64_t>(i - 1);
+      removed_.insert(loop.results[i - 1]);
+      loop.results.erase(i - 1);
+      yielded.erase(i - 1);
+      Sizes left;
+      for (int64_t one : read)
+        if (one != place) left.push_back(one - (one > place));
+      read = left;
+      changed_ = true;
+    }
   }
 
   Region& region_;

@@ -40,17 +40,37 @@ class Outliner {
     std::move(body.instructions.begin(), body.instructions.end(), std::back_inserter(all));
     return std::move(out_);
   }
-  // What is assumed of the body's own values is assumed there.
-  void take_assumptions(std::vector<std::pair<ValueId, ValueId>>* assumed, Region* body) const {
+  // What is assumed of the body's own values is assumed there, of those that are equal to one from outside too, which the body may
+  // have under another name or not at all.
+  void take_assumptions(std::vector<std::pair<ValueId, ValueId>>* assumed, Region* body) {
     std::erase_if(*assumed, [&](const auto& pair) {
       const auto [a, b] = pair;
       if (!own_.count(a) && !own_.count(b)) return false;
-      if (renamed_.count(a) && renamed_.count(b)) body->assumptions.push_back({renamed_.at(a), renamed_.at(b)});
+      for (const ValueId value : {a, b})
+        if (const auto name = renamed_.find(value); name != renamed_.end()) tie(value, name->second, body);
       return true;
     });
   }
 
  private:
+  void tie(ValueId value, ValueId name, Region* body) {
+    const std::optional<int64_t> known = facts_.constant(value);
+    const ValueId first = known ? constant_of(*known, body) : sizes_.emplace(facts_.representative(value), name).first->second;
+    if (first != name) body->assumptions.push_back({first, name});
+  }
+  // Constants stand in front of all else.
+  static ValueId constant_of(int64_t number, Region* body) {
+    std::vector<Instruction>& code = body->body.instructions;
+    for (const Instruction& one : code) {
+      if (one.code != Code::Const) break;
+      if (one.number.kind == Scalar::Kind::Int && one.number.i == number) return one.results[0];
+    }
+    Instruction made;
+    made.code = Code::Const;
+    made.number = Scalar::of_int(number);
+    made.results.push_back(body->add_value({ValueKind::Int, {}, {}}));
+    return code.insert(code.begin(), std::move(made))->results[0];
+  }
   // A tensor from outside brings its sizes, those that it shares with one before it under one name.
   void add_input(ValueId value) {
     Type type = region_.type(value);

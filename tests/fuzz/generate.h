@@ -18,4 +18,8 @@ std::string generate_python_program(uint64_t seed);
 std::string generate_objects_program(uint64_t seed);
 std::string generate_aliases_program(uint64_t seed);
 
+// Recurrent functions of tensors, and gradients through their loops: of one call and two, of some inputs, twice, of gradients, and asked
+// for in the compiled function.
+std::string generate_recurrent_program(uint64_t seed);
+
 }  // namespace tsc::fuzz

@@ -1,6 +1,6 @@
 // The differential fuzzer: runs random programs in the interpreter and in compiled worlds and
 // compares every printed bit and every error. Usage: tsc_fuzz [--seconds N] [--seed N] [--count N]
-// [--python] [--print]. With --python the programs are of plain Python.
+// [--python | --loops] [--print]. With --python the programs are of plain Python, with --loops recurrent functions and gradients.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -128,6 +128,7 @@ int main(int count, char** words) {
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     if (word == "--python") generate = tsc::fuzz::generate_python_program;
+    if (word == "--loops") generate = tsc::fuzz::generate_recurrent_program;
     if (word == "--print") {
       std::fputs(generate(seed).c_str(), stdout);
       return 0;

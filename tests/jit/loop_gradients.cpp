@@ -63,7 +63,11 @@ Differentiated differentiate(const std::string& text) {
   verify(forward);
   const ValueList left = forward.body.instructions.back().operands;
   const std::vector<ValueId> outputs(left.begin(), left.end()), wrt = forward.body.parameters;
-  stack_for_backward(forward, outputs, wrt, {});
+  for (size_t i = 0; i < forward.body.instructions.size(); ++i) {
+    const SmallVector<ValueId, 2> results = forward.body.instructions[i].results;
+    if (forward.body.instructions[i].code == Code::Loop)
+      REQUIRE(prepare_loop_backward(forward, i, std::vector<ValueId>(results.begin(), results.end()), wrt, {}));
+  }
   SplitBackward split = split_backward(forward, outputs, wrt);
   verify(split.backward);
   CHECK(print(parse_region(print(split.backward))) == print(split.backward));

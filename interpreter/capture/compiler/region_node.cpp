@@ -110,11 +110,11 @@ class RegionNode : public jit::TapeNode {
       request.add_up = false;
       split = split_for(request);
     }
-    const bool asked = settings_.backend == Backend::Capture;
-    const bool by_op = asked || pass.create_graph() || !request.inspected.empty();
+    const bool by_op = settings_.backend == Backend::Capture || pass.create_graph() || !request.inspected.empty();
     take_arrived(*split, gradients, pass);
+    jit::Executable* compiled = by_op ? nullptr : compiler_.runs().backward_executable(split, settings_, background_);
     const std::vector<jit::TapeTensor> found =
-        by_op ? run_taped_backward(*split, gradients, pass) : run_compiled(split, gradients);
+        compiled ? run_compiled(*compiled, *split, gradients) : run_taped_backward(*split, gradients, pass, by_op);
     walked_ = split->saving;
     hand_over(*split, found, input_gradients);
   }
@@ -228,9 +228,9 @@ class RegionNode : public jit::TapeNode {
     return made;
   }
 
-  std::vector<jit::TapeTensor> run_compiled(const std::shared_ptr<jit::SplitBackward>& split,
+  std::vector<jit::TapeTensor> run_compiled(jit::Executable& compiled, const jit::SplitBackward& split,
                                             std::span<const jit::TapeTensor> gradients) {
-    check_saved(*split, 0);
+    check_saved(split, 0);
     std::vector<jit::RunInput> inputs;
     for (const jit::RunValue& value : saved) {
       jit::RunInput input;
@@ -246,17 +246,17 @@ class RegionNode : public jit::TapeNode {
     }
     jit::RunContext context;
     context.rng = &rng_of(tensor_state(vm_), gradients.empty() ? Place() : place_of(gradients));
-    jit::RunExit exit =
-        run_backward(compiler_.runs().backward_executable(split, settings_, background_), inputs, context);
+    jit::RunExit exit = run_backward(compiled, inputs, context);
     std::vector<jit::TapeTensor> found(exit.live.size());
     for (size_t i = 0; i < found.size(); ++i) found[i].tensor = std::move(exit.live[i].tensor);
     return found;
   }
 
-  // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way.
+  // The same, op by op on the tape: gradients with a history of their own, or some that somebody looks at on the way, which `asked` for
+  // it; else what the compiler fails at.
   std::vector<jit::TapeTensor> run_taped_backward(const jit::SplitBackward& split,
-                                                  std::span<const jit::TapeTensor> gradients, Pass& pass) {
-    if (settings_.backend != Backend::Capture)
+                                                  std::span<const jit::TapeTensor> gradients, Pass& pass, bool asked) {
+    if (asked && settings_.backend != Backend::Capture)
       compiler_.reports().report_taped_backward(history_->forward.name, pass.create_graph());
     std::vector<jit::TapedInput> inputs;
     for (size_t i = 0; i < saved.size(); ++i)
@@ -381,12 +381,17 @@ std::vector<const Storage*> written_memory(TensorState& state, const RegionPlan&
 
 }  // namespace
 
-jit::Executable& RegionRuns::backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
+jit::Executable* RegionRuns::backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
                                                const CompileSettings& settings, bool background) {
   CompiledBackward& compiled = backwards_[split.get()];
-  if (compiled.of.expired())
-    compiled = {split, with_devices(jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_), {})};
-  return *compiled.code;
+  if (!compiled.of.expired()) return compiled.code.get();
+  compiled = {split, nullptr};
+  try {
+    compiled.code = with_devices(jit::compile(split->backward.clone(), requests_.jit_options(settings, background), report_), {});
+  } catch (const InternalFault& fault) {
+    reports_.report_fallback(split->backward, fault.what());
+  }
+  return compiled.code.get();
 }
 
 void RegionRuns::prepare_history(const Variant& variant, const ExitPlan& exit,

@@ -23,8 +23,8 @@ struct CompiledBackward {
 class RegionRuns : private CompilerPart {
  public:
   explicit RegionRuns(const CompilerParts& parts) : CompilerPart(parts) {}
-  // The compiled backward of a region whose results left with a history.
-  jit::Executable& backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
+  // The compiled backward of a region whose results left with a history; null: the compiler fails at it.
+  jit::Executable* backward_executable(const std::shared_ptr<jit::SplitBackward>& split,
                                        const CompileSettings& settings, bool background);
   Type* region_type() const { return region_type_; }
   void forget_dead_backwards() {

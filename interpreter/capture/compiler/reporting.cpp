@@ -151,11 +151,19 @@ void CompilerReports::report_taped_backward(const std::string& region, bool crea
 }
 
 void CompilerReports::report_fallback(const Frame& frame, const std::string& reason) {
+  report_fault(frame.code->code->name, place_text(frame.code, frame.pc), reason);
+}
+
+void CompilerReports::report_fallback(const jit::Region& backward, const std::string& reason) {
+  report_fault(backward.name, backward.name, reason);
+}
+
+void CompilerReports::report_fault(const std::string& region, const std::string& place, const std::string& reason) {
   jit::Event event;
   event.kind = jit::EventKind::Fallback;
-  event.region = frame.code->code->name;
+  event.region = region;
   event.id = "internal";
-  event.place = place_text(frame.code, frame.pc);
+  event.place = place;
   event.reason = reason;
   report_.add(event);
   if (options_.strict)

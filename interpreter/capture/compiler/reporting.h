@@ -18,9 +18,13 @@ class CompilerReports : private CompilerPart {
   void report_recompile(const Variant& variant, Site& site, const Frame& frame);
   void report_variant_limit(const Site& site, const Frame& frame);
   void report_fallback(const Frame& frame, const std::string& reason);
+  // The backward of a region, which runs op by op.
+  void report_fallback(const jit::Region& backward, const std::string& reason);
   void warn(const jit::Event& event);
 
  private:
+  void report_fault(const std::string& region, const std::string& place, const std::string& reason);
+
   std::set<jit::EventKind> logged_;
   bool fallback_printed_ = false;
   bool disk_warning_printed_ = false;

@@ -1,11 +1,13 @@
 // Variants that share the code of another one: what a call brings in place of the objects that a region knows by
 // identity has the same form (rebind.h), as the layers of a model that are compiled one by one.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "interpreter/capture/compiler/compiler.h"
 #include "interpreter/capture/compiler/rebind.h"
 #include "interpreter/tensor/eager.h"
+#include "jit/passes/dce.h"
 
 namespace tsc::interp {
 
@@ -154,13 +156,25 @@ bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
 
 }  // namespace
 
-// Without the numbers of the places in the source, of which there are more where calls are followed.
+// Without the numbers of the places in the source, of which there are more where calls are followed, and without what nobody reads, which
+// capture may have met on the way; values are numbered as they come.
 std::string VariantSharing::text_of(const jit::Region& region) {
-  const std::string whole = jit::print(region);
+  jit::Region alive = region.clone();
+  jit::eliminate_dead_code(alive);
+  const std::string whole = jit::print(alive);
+  std::map<std::string, size_t> names;
   std::string text;
-  for (size_t i = 0; i < whole.size(); ++i) {
-    if (whole.compare(i, 2, " @") == 0) i = whole.find_first_not_of("0123456789", i + 2);
-    text += whole[i];
+  const auto digits_end = [&](size_t from) { return std::min(whole.find_first_not_of("0123456789", from), whole.size()); };
+  for (size_t i = 0; i < whole.size();) {
+    if (whole.compare(i, 2, " @") == 0) {
+      i = digits_end(i + 2);
+    } else if (whole[i] == '%') {
+      const size_t end = digits_end(i + 1);
+      text += '%' + std::to_string(names.emplace(whole.substr(i, end - i), names.size()).first->second);
+      i = end;
+    } else {
+      text += whole[i++];
+    }
   }
   return text;
 }

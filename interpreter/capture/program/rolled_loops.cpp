@@ -183,7 +183,9 @@ void RolledLoops::check_inside() {
 }
 
 void RolledLoops::abandon() {
-  abandon(**std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; }));
+  const auto innermost = std::find_if(loops_.rbegin(), loops_.rend(), [](const auto& one) { return one->rolling; });
+  if (innermost == loops_.rend()) follow(rolled_places_);  // the loop is one of a backward
+  abandon(**innermost);
 }
 
 // Where only the last turn decides something else, it is followed behind the others.
@@ -432,7 +434,7 @@ void RolledLoops::end_histories(const Loop& loop, std::span<const ValueId> next,
   if (recorded.empty()) return;
   const ValueId enough = conditions_.combined(ScalarOp::le, builder_.constant(kFewestTurnsBack), loop.trips);
   const bool has_turns = builder_.known(enough) ? builder_.known(enough)->i != 0 : conditions_.assume_at_entry(enough);
-  if (!has_turns || !gradients_.loop_has_backward(recorded)) follow({loop.place});
+  if (!has_turns || !gradients_.prepare_loop_backward(recorded)) follow({loop.place});
 }
 
 // Carried values keep their types, up to the sizes.

@@ -256,9 +256,9 @@ void Gradients::close_loop(size_t first, std::span<const ValueId> results) {
     for (ValueId result : results) in_history_.push_back({tensor, result});
 }
 
-bool Gradients::loop_has_backward(std::span<const ValueId> results) const {
+bool Gradients::prepare_loop_backward(std::span<const ValueId> results) {
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
-  return jit::loop_has_backward(region_, region_.body.instructions.size() - 1, results, gradient_places(), stops);
+  return jit::prepare_loop_backward(region_, region_.body.instructions.size() - 1, results, gradient_places(), stops);
 }
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in
@@ -335,7 +335,6 @@ void Gradients::split_history(ExitPlan& plan, RecipeWriter& writer) {
   }
   jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   const jit::ValueSet reachable(plan.materials.live.begin(), plan.materials.live.end());
-  jit::stack_for_backward(region_, writer.history_values, wrt, stops);
   plan.backward = std::make_shared<jit::SplitBackward>(
       jit::split_backward(region_, writer.history_values, wrt, stops, {}, nullptr, &reachable));
   plan.history = std::make_shared<HistorySource>();

@@ -88,6 +88,11 @@ struct Zip final : NativeIterator {
     }
     return made.take();
   }
+  Value arguments(Vm& vm) const override { return strict ? Value() : make_tuple(vm, iterators).take(); }
+  std::optional<Rows> rows() const override {
+    if (strict || iterators.empty()) return std::nullopt;
+    return Rows{iterators, {}};
+  }
 };
 Value zip_construct(Vm& vm, Type* type, Args& args) {
   Local<Zip> z = make_iterator<Zip>(vm, type);
@@ -115,6 +120,11 @@ struct Map final : NativeIterator {
     visit(function);
     for (const Value& v : iterators) visit(v);
   }
+  Value arguments(Vm& vm) const override {
+    std::vector<Value> all = {function};
+    all.insert(all.end(), iterators.begin(), iterators.end());
+    return make_tuple(vm, all).take();
+  }
 };
 Value map_construct(Vm& vm, Type* type, Args& args) {
   if (args.count < 2) raise_type_error(vm, "map() must have at least two arguments.");
@@ -136,6 +146,7 @@ struct Filter final : NativeIterator {
     visit(function);
     visit(iterator);
   }
+  Value arguments(Vm& vm) const override { return make_tuple(vm, {function, iterator}).take(); }
 };
 Value filter_construct(Vm& vm, Type* type, Args& args) {
   if (args.count != 2)
@@ -166,6 +177,8 @@ struct Enumerate final : NativeIterator {
     made->iterator = copy_inner(vm, iterator);
     return made->iterator.is_undefined() ? Value() : made.take();
   }
+  Value arguments(Vm& vm) const override { return make_tuple(vm, {iterator, Value::integer(index)}).take(); }
+  std::optional<Rows> rows() const override { return Rows{{iterator}, index}; }
 };
 Value enumerate_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("iterable, start=0");
@@ -240,11 +253,19 @@ const char kCallIterator = 0;
 
 }  // namespace
 
+NativeIterator* as_native_iterator(const Vm& vm, const Value& v) {
+  if (!is_kind(v, Kind::Iterator) || !v.object()->type->slots.next || v.object()->type->type_flags & kScriptClass) return nullptr;
+  const Types& types = vm.types();
+  const Type* type = v.object()->type;
+  const bool is_simple = type == types.range_iterator || type == types.list_iterator || type == types.tuple_iterator;
+  return is_simple ? nullptr : static_cast<NativeIterator*>(v.object());
+}
+
 Value copy_iterator(Vm& vm, const Value& iterator) {
-  if (!is_kind(iterator, Kind::Iterator) || !iterator.object()->type->slots.next) return Value();
+  if (const NativeIterator* native = as_native_iterator(vm, iterator)) return native->copy(vm);
+  if (!is_kind(iterator, Kind::Iterator)) return Value();
   const Types& types = vm.types();
   Type* type = iterator.object()->type;
-  if (type->type_flags & kScriptClass) return Value();
   if (type == types.range_iterator) {
     const auto* it = static_cast<const RangeIterator*>(iterator.object());
     Local<RangeIterator> made = vm.heap().make<RangeIterator>(type);
@@ -267,7 +288,7 @@ Value copy_iterator(Vm& vm, const Value& iterator) {
     made->index = it->index;
     return made.take();
   }
-  return static_cast<const NativeIterator*>(iterator.object())->copy(vm);
+  return Value();
 }
 
 Value make_call_iterator(Vm& vm, const Value& function, const Value& sentinel) {

@@ -259,14 +259,14 @@ struct VPartial : Virtual {
 struct VIterator : Virtual {
   static constexpr VirtualKind kKind = VirtualKind::Iterator;
   VIterator() : Virtual(kKind) {}
-  // Counted: of a loop that may be rolled (program/rolled_loops.h); it stands nowhere but in that loop's register.
-  enum class Form : uint8_t { Items, Live, Enumerate, Zip, Map, Filter, Generator, Outside, Counted } form = Form::Items;
+  // Native: the interpreter's own, on stand-ins (natives/stand_ins.h). Counted: of a loop that may be rolled
+  // (program/rolled_loops.h); it stands nowhere but in that loop's register.
+  enum class Form : uint8_t { Items, Live, Native, Generator, Outside, Counted } form = Form::Items;
   std::vector<Av> items;      // Items: the sequence itself; Live: one list, which is read item by item
   size_t position = 0;
-  int64_t count = 0;          // Enumerate: the next number; Live in reverse: the next index
+  int64_t count = 0;          // Live in reverse: the next index
   bool reverse = false;       // Live, and of what is pending
-  std::vector<Av> inner;      // Enumerate, Zip, Map, Filter: iterators
-  Av function;                // Map, Filter
+  std::shared_ptr<class StandIns> run;  // Native: in which `host` runs
   std::shared_ptr<struct AFrame> suspended;  // Generator: its body, until it has ended
   bool running = false;
   Av keyed;                   // Items: of this dict or set, which must keep its keys
@@ -278,7 +278,7 @@ struct VIterator : Virtual {
   uint32_t begun_at = 0;
   Local<CodeObject> made_in;  // of one that cannot be made anywhere else: the instruction that made it
   uint32_t made_at = 0;
-  Value host;                 // Outside: the iterator while capturing (see outside.cpp)
+  Value host;                 // Native: the iterator; Outside: that while capturing (see outside.cpp)
   Value copy;                 // of it, ahead by `position` items; Undefined: none was taken yet
   uint32_t copy_source = 0;
 };

@@ -14,6 +14,7 @@ struct Count final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(value), visit(step); }
+  Value arguments(Vm& vm) const override { return make_tuple(vm, {value, step}).take(); }
 };
 Value count_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("start=0, step=1");
@@ -64,6 +65,9 @@ struct Repeat final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(value); }
+  Value arguments(Vm& vm) const override {
+    return left < 0 ? make_tuple(vm, {value}).take() : make_tuple(vm, {value, Value::integer(left)}).take();
+  }
 };
 Value repeat_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("object, times=?");
@@ -126,6 +130,11 @@ struct Slice final : NativeIterator {
     return true;
   }
   void traverse(Visitor& visit) override { visit(source); }
+  Value arguments(Vm& vm) const override {
+    if (!source) return make_tuple(vm, {make_tuple(vm, size_t{0}).value(), Value::integer(0)}).take();
+    const Value end = stop < 0 ? Value::none() : Value::integer(stop - position);
+    return make_tuple(vm, {source, Value::integer(wanted - position), end, Value::integer(step)}).take();
+  }
 };
 int64_t slice_argument(Vm& vm, const Value& v, int64_t if_none, const char* message) {
   if (v.is_none()) return if_none;
@@ -191,6 +200,8 @@ struct Ruled final : NativeIterator {
     return false;
   }
   void traverse(Visitor& visit) override { visit(function), visit(source); }
+  // Where nothing has been decided yet.
+  Value arguments(Vm& vm) const override { return decided && rule != Rule::FilterFalse ? Value() : make_tuple(vm, {function, source}).take(); }
 };
 template <Rule rule>
 Value ruled_construct(Vm& vm, Type* type, Args& args) {
@@ -212,6 +223,7 @@ struct Compress final : NativeIterator {
     return false;
   }
   void traverse(Visitor& visit) override { visit(data), visit(selectors); }
+  Value arguments(Vm& vm) const override { return make_tuple(vm, {data, selectors}).take(); }
 };
 Value compress_construct(Vm& vm, Type* type, Args& args) {
   static const Signature kSignature("data, selectors");

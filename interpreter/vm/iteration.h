@@ -1,5 +1,7 @@
 #pragma once
 // Iterators: the fast ones the dispatch loop knows by type, a base for native ones, generators.
+#include <optional>
+
 #include "interpreter/vm/native.h"
 
 namespace tsc::interp {
@@ -28,7 +30,18 @@ struct NativeIterator : Object {
   virtual int64_t length_hint() { return 0; }
   // See copy_iterator below.
   virtual Value copy(Vm&) const { return Value(); }
+  // A tuple of what its class is called with to make one that gives the same items from here on; Undefined: no such call is known.
+  virtual Value arguments(Vm&) const { return Value(); }
+  // Of zip and enumerate: each item is made of one of each of these iterators, behind a number that grows by one (enumerate).
+  struct Rows {
+    std::vector<Value> iterators;
+    std::optional<int64_t> count;
+  };
+  virtual std::optional<Rows> rows() const { return std::nullopt; }
 };
+
+// Null: the value is no native iterator, or one of a script's class.
+NativeIterator* as_native_iterator(const Vm& vm, const Value& v);
 
 // An iterator of its own that gives the items which `iterator` would give next. Undefined where taking an item runs
 // code of the script, or where somebody else may take items from what this iterator walks over.

@@ -249,14 +249,7 @@ Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector
       for (int64_t i = 0; i < recipe.position; ++i) iterate_next(vm_, iterator, skipped);
       return iterator;
     }
-    case VIterator::Form::Enumerate: {
-      Value enumerate = dict_get(vm_, vm_.builtins()->globals.get(), "enumerate");
-      return call(vm_, enumerate, {parts[0], Value::integer(recipe.position)});
-    }
-    case VIterator::Form::Zip: {
-      Value zip = dict_get(vm_, vm_.builtins()->globals.get(), "zip");
-      return call(vm_, zip, parts);
-    }
+    case VIterator::Form::Native: return call(vm_, recipe.type.value(), parts);
     default: break;  // lazy ones never leave
   }
   return Value();

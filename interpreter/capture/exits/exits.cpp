@@ -232,13 +232,15 @@ void RecipeWriter::fill_partial(const VPartial& partial, ObjectRecipe& recipe) {
 
 void RecipeWriter::fill_iterator(const VIterator& iterator, ObjectRecipe& recipe) {
   if (iterator.form == VIterator::Form::Counted) capture_.rolled().follow(iterator);
-  if (iterator.made_in) capture_.iterators().refuse_making(iterator);
   recipe.iterator = iterator.form;
-  recipe.position = iterator.form == VIterator::Form::Enumerate
-                        ? iterator.count
-                        : static_cast<int64_t>(iterator.position);
+  if (iterator.form == VIterator::Form::Native)
+    if (const std::optional<std::vector<Av>> arguments = capture_.iterators().arguments_of(iterator)) {
+      recipe.type = Local<Type>(iterator.host.object()->type);
+      return write_all(*arguments, recipe);
+    }
+  if (iterator.made_in) capture_.iterators().refuse_making(iterator);
+  recipe.position = static_cast<int64_t>(iterator.position);
   write_all(iterator.items, recipe);
-  write_all(iterator.inner, recipe);
 }
 
 bool shows_variables(const lang::CodeObject& code) {

@@ -11,6 +11,7 @@ using Runs = NativeRow::Runs;
 
 constexpr NativeRow values(const char* name) { return {name, nullptr, Runs::OnValues}; }
 constexpr NativeRow pure(const char* name) { return {name, nullptr, Runs::OnStandIns}; }
+constexpr NativeRow lazy(const char* name) { return {name, nullptr, Runs::Lazily}; }
 constexpr NativeRow host(const char* name, BreakReason reason) {
   NativeRow row{name, nullptr, Runs::InTheHost};
   row.reason = reason;
@@ -33,7 +34,8 @@ constexpr NativeRow kRows[] = {
     // Containers.
     pure("list.*"), pure("tuple.*"), pure("dict.*"), pure("set.*"), pure("frozenset.*"), pure("dict_keys.*"),
     pure("dict_values.*"), pure("dict_items.*"), pure("any"), pure("all"), pure("sum"), pure("sorted"), pure("set"),
-    pure("frozenset"),
+    pure("frozenset"), pure("_functools.reduce"), pure("operator.*"), pure("_heapq.*"), pure("bisect.*"),
+    lazy("chain.from_iterable"), lazy("itertools.tee"),
     // The world outside.
     host("print", BreakReason::print_call), host("sys.stdout.flush", BreakReason::host_call),
     host("_time.time", jit::ValueKind::Float), host("_time.perf_counter", jit::ValueKind::Float),
@@ -83,7 +85,14 @@ const NativeRow* native_row(Vm& vm, const Type* type) {
   if (type->type_flags & kScriptClass) return nullptr;
   const bool is_builtin = dict_get(vm, vm.builtins()->globals.get(), type->name).is(Value(const_cast<Type*>(type)));
   const TensorState& tensors = tensor_state(vm);
-  return is_builtin || type == tensors.size_type || type == tensors.tensor_type ? find(type->name) : nullptr;
+  const bool is_known = is_builtin || type == tensors.size_type || type == tensors.tensor_type;
+  if (const NativeRow* row = is_known ? find(type->name) : nullptr) return row;
+  static constexpr NativeRow kIterators = lazy("a class of iterators");
+  return is_iterator_class(type) ? &kIterators : nullptr;
+}
+
+bool is_iterator_class(const Type* type) {
+  return type->layout == Kind::Iterator && type->slots.construct && !(type->type_flags & kScriptClass);
 }
 
 }  // namespace tsc::interp

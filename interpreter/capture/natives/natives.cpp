@@ -111,31 +111,9 @@ Av call_range(Capture& capture, Arguments& arguments) {
   return Av::of(range);
 }
 
-Av call_enumerate(Capture& capture, Arguments& arguments) {
-  expect_at_most(arguments, 2, "enumerate", true);
-  if (arguments.positional.empty() || arguments.positional.size() + arguments.keywords.size() > 2)
-    break_here(BreakReason::unknown_call, "enumerate() with these arguments");
-  for (auto& [name, value] : arguments.keywords)
-    if (name->view() != "start") break_here(BreakReason::raises, "TypeError: enumerate()");
-  auto iterator = capture.make<VIterator>();
-  iterator->form = VIterator::Form::Enumerate;
-  iterator->inner = {capture.iterators().iterate_later(at(arguments, 0))};
-  Av start = at(arguments, 1);
-  for (auto& [name, value] : arguments.keywords)
-    if (name->view() == "start") start = value;
-  iterator->count = start.is_undefined() ? 0 : capture.numbers().concrete_int(start);
-  return Av::of(iterator);
+Av call_iter(Capture& capture, Arguments& arguments) {
+  return at(arguments, 1).is_undefined() ? capture.iterators().iterate(at(arguments, 0)) : capture.calls().decline();
 }
-
-Av call_zip(Capture& capture, Arguments& arguments) {
-  if (!arguments.keywords.empty()) break_here(BreakReason::unknown_call, "zip(strict=)");
-  auto iterator = capture.make<VIterator>();
-  iterator->form = VIterator::Form::Zip;
-  for (const Av& av : arguments.positional) iterator->inner.push_back(capture.iterators().iterate_later(av));
-  return Av::of(iterator);
-}
-
-Av call_iter(Capture& capture, Arguments& arguments) { return capture.iterators().iterate(at(arguments, 0)); }
 
 Av call_next(Capture& capture, Arguments& arguments) {
   expect_at_most(arguments, 2, "next");
@@ -147,26 +125,10 @@ Av call_next(Capture& capture, Arguments& arguments) {
   return at(arguments, 1);
 }
 
-// Each item is asked for when its turn comes.
-Av reversed_by_index(Capture& capture, const Av& sequence) {
-  const int64_t count =
-      capture.numbers().concrete_int(checked_length(capture, *capture.calls().call_own("__len__", {sequence})));
-  auto indices = capture.make<VIterator>();
-  for (int64_t i = count; i-- > 0;) indices->items.push_back(Av::integer(i));
-  auto method = capture.make<VBoundMethod>();
-  method->function = Av::constant(*capture.calls().own_method(sequence, "__getitem__"));
-  method->self = sequence;
-  auto iterator = capture.iterators().make_lazy(VIterator::Form::Map);
-  iterator->function = Av::of(method);
-  iterator->inner = {Av::of(indices)};
-  return Av::of(iterator);
-}
-
 Av call_reversed(Capture& capture, Arguments& arguments) {
   const Av& av = at(arguments, 0);
   if (std::optional<Av> own = capture.calls().call_own("__reversed__", {av})) return *own;
-  if (capture.calls().own_method(av, "__len__") && capture.calls().own_method(av, "__getitem__"))
-    return reversed_by_index(capture, av);
+  if (capture.calls().own_method(av, "__len__") && capture.calls().own_method(av, "__getitem__")) return capture.calls().decline();
   capture.calls().refuse_override(av, {"__len__"});
   if (!capture.containers().is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) &&
       !capture.containers().is_dict(av) && !capture.tensors().tensor_of(av))
@@ -409,7 +371,7 @@ constexpr NativeRow kBuiltins[] = {
     {"len", call_len},
     {"isinstance", call_isinstance},
     {"issubclass", call_issubclass},
-    {"iter", call_iter},
+    {"iter", call_iter, Runs::Lazily},
     {"next", call_next, Runs::Never, true},
     {"abs", call_abs},
     {"min", call_min, Runs::OnStandIns, true},
@@ -425,9 +387,7 @@ constexpr NativeRow kBuiltins[] = {
     {"object.__new__", object_new, Runs::Never, true},
     {"tuple.__new__", tuple_new, Runs::Never, true},
     {"range", call_range},
-    {"enumerate", call_enumerate},
-    {"zip", call_zip},
-    {"reversed", call_reversed},
+    {"reversed", call_reversed, Runs::Lazily},
     {"tuple", call_tuple},
     {"list", call_list},
     {"dict", nullptr, Runs::OnStandIns},

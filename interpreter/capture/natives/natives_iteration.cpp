@@ -11,25 +11,6 @@ namespace {
 
 using Arguments = CallArguments;
 
-Av call_map(Capture& capture, Arguments& arguments) {
-  if (arguments.positional.size() < 2 || !arguments.keywords.empty())
-    break_here(BreakReason::unknown_call, "map()");
-  std::shared_ptr<VIterator> iterator = capture.iterators().make_lazy(VIterator::Form::Map);
-  iterator->function = arguments.positional[0];
-  for (size_t i = 1; i < arguments.positional.size(); ++i)
-    iterator->inner.push_back(capture.iterators().iterate(arguments.positional[i]));
-  return Av::of(iterator);
-}
-
-Av call_filter(Capture& capture, Arguments& arguments) {
-  if (arguments.positional.size() != 2 || !arguments.keywords.empty())
-    break_here(BreakReason::unknown_call, "filter()");
-  std::shared_ptr<VIterator> iterator = capture.iterators().make_lazy(VIterator::Form::Filter);
-  iterator->function = arguments.positional[0];
-  iterator->inner = {capture.iterators().iterate(arguments.positional[1])};
-  return Av::of(iterator);
-}
-
 Av call_round(Capture& capture, Arguments& arguments) {
   const Av number = at(arguments, 0), digits = at(arguments, 1);
   if (!number.is_number()) return capture.calls().decline();
@@ -51,8 +32,6 @@ Av call_round(Capture& capture, Arguments& arguments) {
 }
 
 constexpr NativeRow kIteration[] = {
-    {"map", call_map},
-    {"filter", call_filter},
     {"round", call_round, NativeRow::Runs::OnValues},
 };
 

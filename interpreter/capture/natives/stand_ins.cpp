@@ -1,6 +1,7 @@
 #include "interpreter/capture/natives/stand_ins.h"
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/natives/native_table.h"
 #include "interpreter/capture/outside/cells.h"
 #include "interpreter/capture/outside/structures.h"
 #include "interpreter/capture/program/call_record.h"
@@ -12,6 +13,7 @@
 #include "interpreter/capture/values/operators.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/written/effects.h"
+#include "interpreter/vm/iteration.h"
 #include "interpreter/vm/stops.h"
 
 namespace tsc::interp {
@@ -36,11 +38,11 @@ bool is_transparent(Vm& vm, const TensorState& tensors, const Value& v) {
     case Kind::Str:
     case Kind::Bytes: return !(v.object()->type->type_flags & kScriptClass);
     case Kind::Range: return true;
-    case Kind::Type: {  // what makes a container makes one of stand-ins
+    case Kind::Type: {  // what makes a container or an iterator makes one of stand-ins
       const Types& types = vm.types();
       for (const Type* made : {types.list, types.dict, types.tuple, types.set, types.frozenset})
         if (v.object() == made) return true;
-      return false;
+      return is_iterator_class(cast<Type>(v));
     }
     case Kind::Slice: {
       const SliceObject* slice = cast<SliceObject>(v);
@@ -57,9 +59,17 @@ const void* identity_of(const Av& av) {
 
 }  // namespace
 
-StandIns::~StandIns() {
+StandIns::~StandIns() { end(); }
+
+void StandIns::end() {
   for (const Value& v : kept_)
     if (v.object()->type == tokens_) static_cast<Token*>(v.object())->owner = nullptr;
+  by_identity_.clear();
+  by_id_.clear();
+  containers_.clear();
+  looked_up_.clear();
+  const std::vector<Value> kept = std::exchange(kept_, {});
+  const auto meanings = std::exchange(meanings_, {});
 }
 
 Value StandIns::remember(const void* identity, Value stand_in, const Av& av) {
@@ -88,6 +98,7 @@ Value StandIns::tuple(const Av& av, std::span<const Value> items, const void* id
 
 Value StandIns::constant(const Av& av) {
   const Value& v = av.value;
+  if (sees_ == Sees::Later && is_kind(v, Kind::Range)) return token(av, v.object());
   if (is_transparent(capture_.vm(), capture_.tensor_state(), v)) return v;
   const bool is_plain_class = is_kind(v, Kind::Type) && v.object()->type == capture_.vm().types().type;
   // Nothing that works on values calls it.
@@ -122,7 +133,8 @@ Value StandIns::value(const Av& given) {
 }
 
 Value StandIns::argument(const Av& av) {
-  if (av.kind != Av::Kind::Virtual && !(av.is_constant() && av.value.is_object())) return value(av);
+  const bool has_parts = av.kind == Av::Kind::Virtual || (av.is_constant() && av.value.is_object());
+  if (sees_ == Sees::Later || !has_parts) return value(av);
   if (const auto found = by_identity_.find(identity_of(av)); found != by_identity_.end()) return found->second;
   Vm& vm = capture_.vm();
   if (av.is_constant()) return is_own_container(vm.types(), av.value) ? container(av, av.value.object()) : value(av);
@@ -305,7 +317,18 @@ Av StandIns::back(const Value& v) {
   if (!v.is_object()) return Av::constant(v);
   if (const auto found = meanings_.find(v.object()); found != meanings_.end()) return found->second;
   if (is_transparent(capture_.vm(), capture_.tensor_state(), v)) return Av::constant(v);
-  return back_container(v);
+  return as_native_iterator(capture_.vm(), v) ? back_iterator(v) : back_container(v);
+}
+
+Av StandIns::back_iterator(const Value& v) {
+  std::weak_ptr<Virtual>& known = iterators_[v.object()];
+  if (const VirtualRef iterator = known.lock()) return Av::of(iterator);
+  const std::shared_ptr<VIterator> made = capture_.iterators().make_lazy(VIterator::Form::Native);
+  made->run = shared_from_this();
+  made->host = v;
+  known = made;
+  capture_.iterators().keep(made->run);
+  return Av::of(made);
 }
 
 Av StandIns::back_container(const Value& v) {
@@ -345,19 +368,24 @@ void StandIns::looks_up(const Av& object) {
 
 // ---- a run ----
 
-Av StandIns::run(std::span<const Av> arguments, const Native& native, const Repeat& repeat) {
-  capture_.vm().check_native_stack();  // a native inside a native inside a native...
-  std::vector<Value> values;
-  for (const Av& av : arguments) values.push_back(argument(av));
-  Value result;
+// What it raises the interpreter is to raise.
+template <class Text>
+Value StandIns::interpreted(const Text& text) {
   try {
-    result = native(values);
+    return text();
   } catch (const ScriptException& raised) {
     pass_on_stops(capture_.vm(), raised);
     break_here(BreakReason::raises, type_name(capture_.vm(), Value(raised.exception())));
   } catch (const Error& error) {
     break_here(BreakReason::raises, error.message());
   }
+}
+
+Av StandIns::run(std::span<const Av> arguments, const Native& native, const Repeat& repeat) {
+  capture_.vm().check_native_stack();  // a native inside a native inside a native...
+  std::vector<Value> values;
+  for (const Av& av : arguments) values.push_back(argument(av));
+  const Value result = interpreted([&] { return native(values); });
   // It does not know the other operand; who asked goes on to ask that one.
   if (result.is(capture_.vm().not_implemented()) && sees_ == Sees::Tokens)
     break_here(BreakReason::unknown_call, "an operator's method that answers NotImplemented");
@@ -366,9 +394,73 @@ Av StandIns::run(std::span<const Av> arguments, const Native& native, const Repe
   return out;
 }
 
+bool StandIns::next(const Value& iterator, Av* out) {
+  capture_.vm().check_native_stack();
+  show_changes();
+  const size_t before = kept_.size();
+  Value item = interpreted([&] {
+    Value next;
+    return iterate_next(capture_.vm(), iterator, next) ? next : Value();
+  });
+  const bool has_item = !item.is_undefined();
+  if (has_item) *out = back(item);
+  item = Value();
+  take_changes(nullptr, {});
+  forget_unheld(before);
+  return has_item;
+}
+
+// Stand-ins that the iterator has handed on and does not hold itself; latest first, as a tuple stands behind its items.
+void StandIns::forget_unheld(size_t from) {
+  for (size_t i = kept_.size(); i-- > from;) {
+    const Object* object = kept_[i].object();
+    const Av meaning = meanings_.at(object);
+    const bool has_number = meaning.kind == Av::Kind::Number || meaning.kind == Av::Kind::Opaque;
+    const auto by_id = has_number ? by_id_.find(meaning.id) : by_id_.end();
+    const auto by_identity = has_number ? by_identity_.end() : by_identity_.find(identity_of(meaning));
+    const bool is_named = by_id != by_id_.end() || by_identity != by_identity_.end();
+    const bool is_container = std::any_of(containers_.begin(), containers_.end(), [&](const Container& one) { return one.object.object() == object; });
+    if (is_container || object->reference_count > 1u + is_named) continue;
+    if (object->type == tokens_) static_cast<Token*>(kept_[i].object())->owner = nullptr;
+    if (by_id != by_id_.end()) by_id_.erase(by_id);
+    if (by_identity != by_identity_.end()) by_identity_.erase(by_identity);
+    meanings_.erase(object);
+    kept_.erase(kept_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+namespace {
+
+struct Tokens : Visitor {
+  explicit Tokens(const Type* type) : type(type) {}
+  void visit(Object* object) override {
+    if (object->type == type) found.push_back(static_cast<Token*>(object));
+    else if ((object->kind == Kind::Iterator || object->kind == Kind::Tuple) && object->type->slots.traverse) object->type->slots.traverse(object, *this);
+  }
+  const Type* type;
+  std::vector<Token*> found;
+};
+
+}  // namespace
+
+std::vector<const VIterator*> StandIns::sources_of(const Value& iterator) {
+  Tokens tokens(token_type(capture_.vm()));
+  iterator.object()->type->slots.traverse(iterator.object(), tokens);
+  std::vector<const VIterator*> sources;
+  for (const Token* token : tokens.found)
+    if (is_virtual(token->av, VirtualKind::Iterator)) sources.push_back(static_cast<const VIterator*>(token->av.object.get()));
+  return sources;
+}
+
+const Token* StandIns::token_of(Vm& vm, const Value& v) {
+  return v.is_object() && v.object()->type == token_type(vm) ? static_cast<const Token*>(v.object()) : nullptr;
+}
+
+bool StandIns::is_held_here(const Av& av) const { return av.object.use_count() == 2; }  // by the token, and by what that means
+
 Av run_on_stand_ins(Capture& capture, std::span<const Av> arguments, const StandIns::Native& native,
                     const StandIns::Repeat& repeat, StandIns::Sees sees) {
-  return StandIns(capture, sees).run(arguments, native, repeat);
+  return std::make_shared<StandIns>(capture, sees)->run(arguments, native, repeat);
 }
 
 StandIns::Repeat repeat_by(Capture& capture, const Av& container, const char* method) {

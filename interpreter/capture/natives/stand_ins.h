@@ -9,7 +9,8 @@
 // What capture cannot do on a value, no native can do on its token: the region ends in front of the call. So a
 // native that nobody thought of costs speed, and never a meaning.
 // Behind the run the results become abstract values again, and so does what the native has changed. What it changed of an
-// object from outside is done again on the real one, by the same call, in program order.
+// object from outside is done again on the real one, by the same call, in program order. A native iterator stays what it is, as an
+// abstract iterator that the run goes on for: each of its items is made by the interpreter's text when the program asks for it.
 // Knows abstract values and the slots of types; must not know any native.
 #include <deque>
 #include <functional>
@@ -19,7 +20,9 @@
 
 namespace tsc::interp {
 
-class StandIns {
+struct Token;
+
+class StandIns : public std::enable_shared_from_this<StandIns> {
  public:
   using Native = std::function<Value(std::span<const Value>)>;
   // The call that does the same to the real objects: function(arguments..., last ones by keyword). Without a function
@@ -30,12 +33,25 @@ class StandIns {
   };
 
   // Which arguments a native may see: any, or such only as need no token. What works on texts and numbers asks what kind of
-  // value it has got, and does another thing with another kind.
-  enum class Sees : uint8_t { Tokens, Values };
+  // value it has got, and does another thing with another kind. Later: an iterator that the native makes reads them when it is asked
+  // for items, so that containers are tokens, too, and have the content that they have then.
+  enum class Sees : uint8_t { Tokens, Values, Later };
   StandIns(Capture& capture, Sees sees) : capture_(capture), sees_(sees) {}
   ~StandIns();
   StandIns(const StandIns&) = delete;
   Av run(std::span<const Av> arguments, const Native& native, const Repeat& repeat);
+
+  // ---- for iterators that the run goes on for ----
+  // The next item; false: there is none.
+  bool next(const Value& iterator, Av* out);
+  // The iterators of the program that a native one takes its items from.
+  std::vector<const VIterator*> sources_of(const Value& iterator);
+  // Null: the value is no token.
+  static const Token* token_of(Vm& vm, const Value& v);
+  // Whether nobody but this run holds it.
+  bool is_held_here(const Av& av) const;
+  // Behind the capture: whoever is reached through what the run holds may hold the run.
+  void end();
 
   // ---- for the slots of tokens ----
   Capture& capture() { return capture_; }
@@ -62,6 +78,9 @@ class StandIns {
     Value object;
     std::vector<Value> content;
   };
+  template <class Text>
+  Value interpreted(const Text& text);
+  void forget_unheld(size_t from);
   Value argument(const Av& av);
   Value token(const Av& av, const void* identity);
   Value constant(const Av& av);
@@ -77,6 +96,7 @@ class StandIns {
   void repeat_outside(std::span<const VirtualRef> changed, const Repeat& repeat, std::span<const Av> arguments);
   void show_changes();
   Av back_container(const Value& v);
+  Av back_iterator(const Value& v);
   Value remember(const void* identity, Value stand_in, const Av& av);
 
   Capture& capture_;
@@ -85,6 +105,7 @@ class StandIns {
   std::unordered_map<const void*, Value> by_identity_;
   std::unordered_map<ValueId, Value> by_id_;
   std::unordered_map<const Object*, Av> meanings_;  // of everything that is alive in `kept_`
+  std::unordered_map<const Object*, std::weak_ptr<Virtual>> iterators_;  // which hold the run
   std::vector<Value> kept_;
   Type* tokens_ = nullptr;  // their type, once there is one: the end of this object allocates nothing
   std::deque<Container> containers_;

@@ -134,7 +134,7 @@ bool token_holds(Vm&, const Value& self, const Value& item) {
 Value token_iterate(Vm&, const Value& self) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av;
-  return follow(run, runs_script(run, av), [&] { return run.capture().iterators().iterate(av); });
+  return follow(run, runs_script(run, av), [&] { return run.capture().iterators().iterate_later(av); });
 }
 
 bool token_next(Vm&, const Value& self, Value& out) {

@@ -123,6 +123,12 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& argum
     names.push_back(name.get());
   }
   const size_t positional = arguments.positional.size();
+  // A class method has a class as its first argument, and no token of one.
+  const NativeFunction* function = try_cast<NativeFunction>(callee);
+  const bool is_class_method = function && function->signature && !function->signature->parameters().empty() &&
+                               function->signature->parameters()[0].name == "cls";
+  if (is_class_method && (!all[0].is_constant() || cast<Type>(all[0].value)->type_flags & kScriptClass))
+    break_here(BreakReason::unknown_call, function->name + "() of a class of the script");
   // A text that only running can make is no str to a native.
   for (const Av& av : all)
     if (as<VText>(av) && !(is_kind(callee, Kind::NativeFunction) && cast<NativeFunction>(callee)->is_method))
@@ -177,11 +183,9 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
 Av call_by_row(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
                CallArguments& arguments) {
   switch (row.runs) {
-    case NativeRow::Runs::OnValues:
-    case NativeRow::Runs::OnStandIns: {
-      const bool sees_all = row.runs == NativeRow::Runs::OnStandIns;
-      return call_on_stand_ins(capture, callee, arguments, sees_all ? StandIns::Sees::Tokens : StandIns::Sees::Values);
-    }
+    case NativeRow::Runs::OnValues: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Values);
+    case NativeRow::Runs::OnStandIns: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Tokens);
+    case NativeRow::Runs::Lazily: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Later);
     case NativeRow::Runs::InTheHost: return call_in_host(capture, row, callee, name, arguments);
     case NativeRow::Runs::Never: break;
   }

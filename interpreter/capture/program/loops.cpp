@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/tensors.h"
 
 namespace tsc::interp {
@@ -68,7 +69,8 @@ bool Loops::has_open_length(const Av& av) const {
 
 bool Loops::is_open(const VIterator& iterator) const {
   if (iterator.form == VIterator::Form::Outside || iterator.open) return true;
-  return std::any_of(iterator.inner.begin(), iterator.inner.end(), [&](const Av& inner) { return is_open(*as<VIterator>(inner)); });
+  const std::vector<const VIterator*> sources = iterators_.sources_of(iterator);
+  return std::any_of(sources.begin(), sources.end(), [&](const VIterator* source) { return is_open(*source); });
 }
 
 // A loop of the library that computes nothing, as one that checks the parts of cat(), is no place to leave a region: the call that

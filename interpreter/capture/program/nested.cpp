@@ -156,30 +156,6 @@ void Frames::yield_value(uint16_t sent, Av value) {
   origin_pc_ = ~0u;
 }
 
-bool Iterators::next_mapped(VIterator& iterator, Av* out) {
-  CallArguments arguments;
-  for (const Av& inner : iterator.inner) {
-    Av item;
-    if (!next(*as<VIterator>(inner), &item)) return false;
-    arguments.positional.push_back(std::move(item));
-  }
-  *out = frames_.call_now(iterator.function, std::move(arguments));
-  return true;
-}
-
-bool Iterators::next_filtered(VIterator& iterator, Av* out) {
-  while (next(*as<VIterator>(iterator.inner[0]), out)) {
-    if (iterator.function.is_none()) {
-      if (numbers_.truth(*out)) return true;
-      continue;
-    }
-    CallArguments arguments;
-    arguments.positional = {*out};
-    if (numbers_.truth(frames_.call_now(iterator.function, std::move(arguments)))) return true;
-  }
-  return false;
-}
-
 // ---- operators of script classes ----
 
 namespace {

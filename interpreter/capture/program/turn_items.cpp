@@ -4,6 +4,7 @@
 
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/values/containers.h"
+#include "interpreter/capture/values/iterators.h"
 #include "interpreter/capture/values/numbers.h"
 #include "interpreter/capture/values/tensors.h"
 
@@ -25,9 +26,8 @@ bool TurnItems::take(TurnSources& sources, const Av& iterable, bool reverse) {
   if (const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr) {
     if (iterator->position != 0 || reverse) return false;
     if (iterator->form == VIterator::Form::Items) return !iterator->pending.is_undefined() && take(sources, iterator->pending, iterator->reverse);
-    const bool is_joined = iterator->form == VIterator::Form::Enumerate || (iterator->form == VIterator::Form::Zip && !iterator->inner.empty());
-    const auto is_its_own = [](const Av& inner) { return inner.object.use_count() == 1; };
-    return is_joined && std::all_of(iterator->inner.begin(), iterator->inner.end(), [&](const Av& inner) { return is_its_own(inner) && take(sources, inner, false); });
+    const std::optional<Iterators::Rows> rows = iterators_.rows_of(*iterator);
+    return rows && std::all_of(rows->iterators.begin(), rows->iterators.end(), [&](const Av* inner) { return take(sources, *inner, false); });
   }
   TurnSource source;
   source.reverse = reverse;
@@ -77,8 +77,9 @@ Av TurnItems::item(const TurnSources& sources, const Av& iterable, ValueId numbe
   const VIterator* iterator = is_virtual(iterable, VirtualKind::Iterator) ? as<VIterator>(iterable) : nullptr;
   if (!iterator || iterator->form == VIterator::Form::Items) return item_of(sources.each[(*source)++], number);
   std::vector<Av> items;
-  if (iterator->form == VIterator::Form::Enumerate) items.push_back(numbers_.int_av(conditions_.combined(ScalarOp::add, number, builder_.constant(iterator->count))));
-  for (const Av& inner : iterator->inner) items.push_back(item(sources, inner, number, source));
+  const Iterators::Rows rows = *iterators_.rows_of(*iterator);
+  if (rows.count) items.push_back(numbers_.int_av(conditions_.combined(ScalarOp::add, number, builder_.constant(*rows.count))));
+  for (const Av* inner : rows.iterators) items.push_back(item(sources, *inner, number, source));
   return containers_.make_tuple_av(std::move(items));
 }
 

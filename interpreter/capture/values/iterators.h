@@ -8,6 +8,7 @@ namespace tsc::interp {
 class Iterators : private Room {
  public:
   explicit Iterators(const Rooms& rooms) : Room(rooms) {}
+  ~Iterators();
   // An iterator whose items are made when they are asked for.
   std::shared_ptr<VIterator> make_lazy(VIterator::Form form);
   // The items of a list, tuple, range, dict keys, iterator...; breaks when they are not known.
@@ -20,6 +21,17 @@ class Iterators : private Room {
   // False: it has ended.
   bool next(VIterator& iterator, Av* out);
   void begin(VIterator& iterator, const Av& av, bool reverse = false);
+  // What the class of a native one is called with to make it where the region ends; nothing where no such call is known.
+  std::optional<std::vector<Av>> arguments_of(const VIterator& iterator);
+  // The iterators that a native one takes its items from.
+  std::vector<const VIterator*> sources_of(const VIterator& iterator);
+  // Of zip and enumerate what stands side by side in their items.
+  struct Rows {
+    std::vector<const Av*> iterators;
+    std::optional<int64_t> count;
+  };
+  std::optional<Rows> rows_of(const VIterator& iterator);
+  void keep(const std::shared_ptr<StandIns>& run) { runs_.push_back(run); }
   // An iterator made here outlives the region: the next capture leaves in front of the instruction that made it.
   [[noreturn]] void refuse_making(const VIterator& iterator);
 
@@ -28,8 +40,8 @@ class Iterators : private Room {
   bool next_live(VIterator& iterator, Av* out);
   bool next_item(VIterator& iterator, Av* out);
   std::vector<Av> range_items(const Av& start, const Av& stop, const Av& step);
-  bool next_mapped(VIterator& iterator, Av* out);
-  bool next_filtered(VIterator& iterator, Av* out);
+
+  std::vector<std::weak_ptr<StandIns>> runs_;  // of native iterators
 };
 
 }  // namespace tsc::interp

@@ -290,30 +290,16 @@ bool Iterators::next(VIterator& iterator, Av* out) {
   effects_.will_change(iterator);
   frames_.note_advance();
   switch (iterator.form) {
-    case VIterator::Form::Map: return next_mapped(iterator, out);
-    case VIterator::Form::Filter: return next_filtered(iterator, out);
+    case VIterator::Form::Native: {
+      const std::shared_ptr<StandIns> run = iterator.run;
+      ++iterator.position;
+      return run->next(iterator.host, out);
+    }
     case VIterator::Form::Generator: return frames_.resume(iterator, out);
     case VIterator::Form::Outside: return structures_.next_from_outside(iterator, out);
     case VIterator::Form::Items: return next_item(iterator, out);
     case VIterator::Form::Counted: break;
     case VIterator::Form::Live: return next_live(iterator, out);
-    case VIterator::Form::Enumerate: {
-      Av item;
-      if (!next(*as<VIterator>(iterator.inner[0]), &item)) return false;
-      *out = containers_.make_tuple_av({Av::integer(iterator.count++), item});
-      return true;
-    }
-    case VIterator::Form::Zip: {
-      std::vector<Av> parts;
-      for (const Av& inner : iterator.inner) {
-        Av item;
-        if (!next(*as<VIterator>(inner), &item)) return false;
-        parts.push_back(item);
-      }
-      if (parts.empty()) return false;
-      *out = containers_.make_tuple_av(std::move(parts));
-      return true;
-    }
   }
   return false;
 }

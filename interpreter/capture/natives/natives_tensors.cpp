@@ -199,11 +199,12 @@ Value sample_of_data(Capture& capture, const Av& data, std::vector<Av>& numbers,
   return list.take();
 }
 
-// Of an object that lies in a tensor's memory (an array of numpy) the elements are copied. Undefined: it is none, or its
-// numbers may not fit the dtype, which the interpreter looks at one by one.
+// Of a tensor, and of an object that lies in a tensor's memory (an array of numpy), the elements are copied. Undefined: it is none,
+// or its numbers may not fit the dtype, which the interpreter looks at one by one.
 Av copy_of_array(Capture& capture, const Av& data, const Av& dtype) {
-  const std::optional<Av> tensor = capture.calls().call_own("__tensor__", {data});
-  if (!tensor || !capture.tensors().tensor_of(*tensor) || capture.tensors().tensor_of(*tensor)->requires_grad) return Av();
+  std::optional<Av> tensor = capture.tensors().tensor_of(data) ? data : capture.calls().call_own("__tensor__", {data});
+  if (!tensor || !capture.tensors().tensor_of(*tensor)) return Av();
+  if (capture.tensors().tensor_of(*tensor)->requires_grad) tensor = capture.tensors().emit(Op::detach, {&*tensor, 1}, {}, {});
   const DType own = capture.builder().dtype(capture.tensors().share_tensor(*tensor)->id);
   const bool is_given = !dtype.is_none() && !dtype.is_undefined();
   const DType wanted = is_given ? expect_dtype(capture.vm(), dtype.value, "dtype") : own;

@@ -188,7 +188,18 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
   break_here(BreakReason::unknown_call, "attribute " + std::string(name->view()));
 }
 
+// `__class__` as `object` has it. What stands for another object, as a weak proxy does, has one of its own.
+bool Attributes::has_plain_class(const Av& object) {
+  if (as<VSuper>(object)) return false;
+  Type* type = type_of_av(object);
+  if (type->slots.get_attribute && type->layout != Kind::Type) return false;
+  Type* owner = nullptr;
+  const Value* found = class_attribute(type, vm_.names().class_.get(), &owner);
+  return found && owner == vm_.types().object;
+}
+
 Av Attributes::get_attribute(const Av& object, StrObject* name) {
+  if (name == vm_.names().class_.get() && has_plain_class(object)) return Av::constant(Value(type_of_av(object)));
   if (VTensor* tensor = tensors_.tensor_of(object)) return tensor_attribute(object, *tensor, name);
   if (VInstance* instance = as<VInstance>(object)) {
     Type* owner = nullptr;

@@ -40,6 +40,7 @@ class Attributes : private Room {
   Av ask_missing(const Av& object, StrObject* name);
   std::optional<Av> ask_getter(const Av& object, StrObject* name);
   Av bind(const Value& attribute, const Av& self, bool through_class);
+  bool has_plain_class(const Av& object);
   Av tensor_attribute(const Av& object, VTensor& tensor, StrObject* name);
   Av read_class_attribute(const Value& attribute, const Av& self);
   const Value* script_getter(const Value& attribute);

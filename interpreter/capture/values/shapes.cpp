@@ -162,6 +162,25 @@ std::optional<bool> Shapes::keeps_order(jit::ValueList sizes, const Sizes& order
   return true;
 }
 
+// Whether a slice of row-major elements lies row by row: it takes the whole axis, or the axes in front of it have one element each.
+bool Shapes::slice_keeps_order(const jit::ValueList& sizes, const VirtualView& view) {
+  if (builder_.known_int(view.scalars[2]) != 1) return false;
+  const auto axis = static_cast<size_t>(view.attributes.axes[0]);
+  const auto is_now = [&](ValueId number, ValueId other) {
+    const std::optional<Scalar> a = conditions_.hint(number), b = conditions_.hint(other);
+    return builder_.known_equal(number, other) || (a && b && a->i == b->i);
+  };
+  const auto holds = [&](ValueId number, ValueId other) {
+    if (builder_.known_equal(number, other)) return true;
+    return conditions_.assume_below(number, other) && conditions_.assume_below(other, number);
+  };
+  const ValueId one = builder_.constant(int64_t{1});
+  const auto front = std::span<const ValueId>(sizes.begin(), axis);
+  if (std::all_of(front.begin(), front.end(), [&](ValueId size) { return is_now(size, one); }))
+    return std::all_of(front.begin(), front.end(), [&](ValueId size) { return holds(size, one); });
+  return is_now(view.scalars[1], sizes[axis]) && holds(view.scalars[1], sizes[axis]);
+}
+
 // Whether a tensor's elements are in row-major order, which is assumed of every entry; nothing where only running can tell.
 std::optional<bool> Shapes::is_row_major(const VTensor& tensor) {
   if (tensor.contiguous) return true;
@@ -172,9 +191,7 @@ std::optional<bool> Shapes::is_row_major(const VTensor& tensor) {
     case Op::detach:
     case Op::save_for_backward: return true;
     case Op::permute: return keeps_order(region_.type(view.parent->id).sizes, view.attributes.axes);
-    case Op::slice:
-      if (view.attributes.axes[0] == 0 && builder_.known_int(view.scalars[2]) == 1) return true;
-      return std::nullopt;
+    case Op::slice: return slice_keeps_order(region_.type(view.parent->id).sizes, view) ? std::optional(true) : std::nullopt;
     default: return std::nullopt;
   }
 }

@@ -248,21 +248,6 @@ Value traceback_carets(Vm& vm, const Value& v) {
   return str_value(vm, e ? caret_line(*e) : "");
 }
 
-struct FrameView : Object {
-  Value code;
-  int64_t line = 0;
-  FrameView() : Object(Kind::Iterator) {}
-};
-const char kFrameView = 0;
-FrameView* frame_view_of(const Value& v) { return static_cast<FrameView*>(v.object()); }
-Value frame_code(Vm&, const Value& v) { return frame_view_of(v)->code; }
-Value frame_line(Vm&, const Value& v) { return Value::integer(frame_view_of(v)->line); }
-void init_frame_view(Vm& vm) {
-  TypeBuilder f(vm, "frame", Kind::Iterator);
-  f.slots().destroy = destroy_as<FrameView>;
-  f.getter("f_code", frame_code).getter("f_lineno", frame_line);
-  vm.extension(&kFrameView) = std::make_shared<Type*>(f.finish());
-}
 Value traceback_frame(Vm& vm, const Value& v) {
   const TracebackEntry* e = cast<TracebackObject>(v)->entry();
   return e ? make_frame_view(vm, make_code(vm, e->code).take(), e->line()) : Value::none();
@@ -327,16 +312,7 @@ Type* make_base_exception(Vm& vm) {
 
 }  // namespace
 
-Value make_frame_view(Vm& vm, const Value& code, int64_t line) {
-  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kFrameView));
-  Local<FrameView> view = vm.heap().make<FrameView>(type);
-  view->code = code;
-  view->line = line;
-  return view.take();
-}
-
 void init_exception_types(Vm& vm) {
-  init_frame_view(vm);
   ExceptionTypes& e = VmAccess::exceptions(vm);
   e.BaseException = make_base_exception(vm);
 #define EXCEPTION(name, base) e.name = make_exception_type(vm, #name, e.base);

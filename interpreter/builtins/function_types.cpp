@@ -1,4 +1,4 @@
-// Functions, builtin functions, bound methods, code, cells, modules, generators.
+// Functions, builtin functions, bound methods, code, cells, modules.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/threads.h"
@@ -29,13 +29,13 @@ Value make_bound_method(Vm& vm, const Value& function, const Value& self) {
   return method.take();
 }
 
-namespace {
-
-std::string address_of(Object* o) {
+std::string address_of(const Object* o) {
   char text[32];
-  std::snprintf(text, sizeof text, "%p", static_cast<void*>(o));
+  std::snprintf(text, sizeof text, "%p", static_cast<const void*>(o));
   return text;
 }
+
+namespace {
 
 // --- function ---------------------------------------------------------------------------------------
 
@@ -275,6 +275,22 @@ Value code_varnames(Vm& vm, const Value& v) {
   }
   return make_tuple(vm, names).take();
 }
+Value code_cellvars(Vm& vm, const Value& v) {
+  std::vector<Value> names;
+  const lang::CodeObject& code = cast<CodeObject>(v)->code->whole();
+  for (uint32_t r = code.cell_begin; r < code.cell_end; ++r) names.push_back(str_value(vm, code.register_names[r]));
+  return make_tuple(vm, names).take();
+}
+Value code_names(Vm& vm, const Value& v) {
+  std::vector<Value> names;
+  for (const std::string& name : cast<CodeObject>(v)->code->whole().names) names.push_back(str_value(vm, name));
+  return make_tuple(vm, names).take();
+}
+Value code_nlocals(Vm& vm, const Value& v) { return Value::integer(cast<TupleObject>(code_varnames(vm, v))->size); }
+Value code_qualname(Vm& vm, const Value& v) { return str_value(vm, cast<CodeObject>(v)->code->qualname); }
+Value code_posonly(Vm&, const Value& v) {
+  return Value::integer(cast<CodeObject>(v)->code->parameters.positional_only);
+}
 Value code_freevars(Vm& vm, const Value& v) {
   std::vector<Value> names;
   for (const std::string& name : cast<CodeObject>(v)->code->free_names) names.push_back(str_value(vm, name));
@@ -344,126 +360,7 @@ Value module_repr(Vm& vm, const Value& self) {
 Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
 Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
 
-// --- generators -------------------------------------------------------------------------------------------
-
-GeneratorObject* generator_of(const Value& v) { return cast<GeneratorObject>(v); }
-
-void generator_traverse(Object* o, Visitor& visit) {
-  auto* g = static_cast<GeneratorObject*>(o);
-  if (g->frame.function) visit(g->frame.function);
-  for (uint32_t i = 0; g->storage && i < g->frame.register_count; ++i) visit(g->storage[i]);
-  visit(g->frame.handled);
-}
-void generator_clear(Vm&, Object* o) {
-  auto* g = static_cast<GeneratorObject*>(o);
-  if (g->state != GeneratorObject::State::Running) finish_generator(g);
-}
-// A suspended generator that dies runs its finally blocks, as close() does, but for what a stop left.
-void generator_destroy(Vm& vm, Object* o) {
-  auto* g = static_cast<GeneratorObject*>(o);
-  const bool suspended = g->state == GeneratorObject::State::Suspended;
-  const bool delegates = suspended && g->frame.code->code->instructions[g->frame.pc].op == lang::Op::YieldFrom;
-  bool protected_place = suspended && (delegates || lang::find_handler(*g->frame.code->code, g->frame.pc));
-  if (protected_place && !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off() && !leaves(vm)) {
-    const KeepTurn keeps(vm);
-    g->reference_count += 2;  // alive while it runs
-    g->flags &= static_cast<uint8_t>(~kBeingFreed);
-    try {
-      generator_close(vm, g);
-    } catch (...) {
-      // An error in a finally block of a dying generator has nobody to go to; a limit is raised again
-      // at the next safe point.
-    }
-    g->flags |= kBeingFreed;
-  }
-  finish_generator(g);
-  vm.heap().finish(g);
-}
-bool generator_next(Vm& vm, const Value& self, Value& out) {
-  return generator_send(vm, generator_of(self), Value(), out);
-}
-[[noreturn]] void stop_iteration(Vm& vm, const Value& v) {
-  std::span<const Value> args(&v, v.is_none() || !v ? 0 : 1);
-  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, args));
-}
-Value generator_send_method(Vm& vm, Args& a) {
-  Value out;
-  if (!generator_send(vm, generator_of(a[0]), a[1], out)) stop_iteration(vm, out);
-  return out;
-}
-Value generator_next_method(Vm& vm, Args& a) {
-  Value out;
-  if (!generator_send(vm, generator_of(a[0]), Value(), out)) stop_iteration(vm, out);
-  return out;
-}
-Value generator_throw_method(Vm& vm, Args& a) {
-  Value e = a[1];
-  const bool with_value = a.has(2) && !a[2].is_none();
-  if (is_kind(e, Kind::Type)) {
-    const bool instance = with_value && type_of(vm, a[2])->is_subtype_of(cast<Type>(e));
-    e = instance ? a[2] : with_value ? call(vm, e, {a[2]}) : call(vm, e);
-  } else if (is_kind(e, Kind::Exception) && with_value) {
-    raise_type_error(vm, "instance exception may not have a separate value");
-  }
-  if (!is_kind(e, Kind::Exception))
-    raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " +
-                             type_name(vm, e));
-  Value out;
-  if (!generator_throw(vm, generator_of(a[0]), Local<ExceptionObject>(cast<ExceptionObject>(e)), out))
-    stop_iteration(vm, out);
-  return out;
-}
-Value generator_close_method(Vm& vm, Args& a) {
-  generator_close(vm, generator_of(a[0]));
-  return Value::none();
-}
-// The names outlive the frame, which goes when the generator ends.
-Value generator_name(Vm&, const Value& v) { return generator_of(v)->name.value(); }
-Value generator_qualname(Vm&, const Value& v) { return generator_of(v)->qualified_name.value(); }
-Value generator_running(Vm&, const Value& v) {
-  return Value::boolean(generator_of(v)->state == GeneratorObject::State::Running);
-}
-// Begun, and waiting at a yield.
-Value generator_suspended(Vm&, const Value& v) {
-  return Value::boolean(generator_of(v)->state == GeneratorObject::State::Suspended);
-}
-Value generator_frame(Vm& vm, const Value& v) {
-  GeneratorObject* g = generator_of(v);
-  if (!g->frame.function) return Value::none();
-  return make_frame_view(vm, Value(g->frame.code), g->frame.code->code->line_of(g->frame.pc));
-}
-Value generator_code(Vm&, const Value& v) {
-  GeneratorObject* g = generator_of(v);
-  return g->frame.function ? Value(g->frame.code) : Value::none();
-}
-Value generator_repr(Vm& vm, const Value& self) {
-  auto* g = generator_of(self);
-  return str_value(vm, "<generator object " + std::string(g->qualified_name->view()) + " at " +
-                           address_of(g) + ">");
-}
-
 }  // namespace
-
-void init_generator_type(Vm& vm) {
-  TypeBuilder g(vm, "generator", Kind::Generator);
-  g.slots().destroy = generator_destroy;
-  g.slots().traverse = generator_traverse;
-  g.slots().clear = generator_clear;
-  g.slots().iterate = [](Vm&, const Value& self) { return self; };
-  g.slots().next = generator_next;
-  g.slots().repr = generator_repr;
-  g.method("send", "self, value", generator_send_method)
-      .method("throw", "self, exception, value=?, traceback=?", generator_throw_method)
-      .method("close", "self", generator_close_method)
-      .method("__next__", "self", generator_next_method)
-      .getter("__name__", generator_name)
-      .getter("__qualname__", generator_qualname)
-      .getter("gi_running", generator_running)
-      .getter("gi_suspended", generator_suspended)
-      .getter("gi_frame", generator_frame)
-      .getter("gi_code", generator_code);
-  VmAccess::types(vm).generator = g.finish();
-}
 
 static void init_code_and_modules(Vm& vm) {
   Types& t = VmAccess::types(vm);
@@ -474,7 +371,12 @@ static void init_code_and_modules(Vm& vm) {
   c.getter("co_name", code_name)
       .getter("co_argcount", code_argcount)
       .getter("co_kwonlyargcount", code_kwonly)
+      .getter("co_posonlyargcount", code_posonly)
       .getter("co_varnames", code_varnames)
+      .getter("co_nlocals", code_nlocals)
+      .getter("co_cellvars", code_cellvars)
+      .getter("co_names", code_names)
+      .getter("co_qualname", code_qualname)
       .getter("co_freevars", code_freevars)
       .getter("co_filename", code_filename)
       .getter("co_firstlineno", code_firstline)

@@ -164,7 +164,7 @@ void install_slots(Vm& vm, Type* type) {
                                type->base->name + "'");
     if (dict_get(vm, type->attributes, name))
       raise_value_error(vm, "'" + name + "' in __slots__ conflicts with class variable");
-    dict_set(vm, type->attributes, name, make_member(vm, name));
+    dict_set(vm, type->attributes, name, make_member(vm, name, type));
   }
   if (restricted) type->type_flags |= kSlotsOnly;
 }

@@ -160,6 +160,8 @@ void set_result(Vm&, const Value& v, const Value& value) {
 }
 Value get_name(Vm&, const Value& v) { return or_none(exception_of(v)->name); }
 Value get_subject(Vm&, const Value& v) { return or_none(exception_of(v)->subject); }
+void set_name(Vm&, const Value& v, const Value& value) { exception_of(v)->name = value; }
+void set_subject(Vm&, const Value& v, const Value& value) { exception_of(v)->subject = value; }
 Value os_part(const Value& v, uint32_t i) {
   return exception_of(v)->args->size >= 2 ? argument(v, i) : Value::none();
 }
@@ -256,15 +258,15 @@ Value traceback_frame(Vm& vm, const Value& v) {
 void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "StopIteration") b.getter("value", get_result, set_result);
   if (name == "SystemExit") b.getter("code", get_result, set_result);
-  if (name == "AttributeError") b.getter("name", get_name).getter("obj", get_subject);
-  if (name == "NameError") b.getter("name", get_name);
+  if (name == "AttributeError") b.getter("name", get_name, set_name).getter("obj", get_subject, set_subject);
+  if (name == "NameError") b.getter("name", get_name, set_name);
   if (name == "ImportError")
-    b.getter("name", get_name).getter("path", get_subject).getter("msg", get_value);
+    b.getter("name", get_name, set_name).getter("path", get_subject, set_subject).getter("msg", get_value);
   if (name == "SyntaxError") add_syntax_error_members(b);
   if (name == "BaseExceptionGroup") add_group_members(b);
   if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
   if (name == "OSError")
-    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject);
+    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject, set_subject);
   if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")
     b.getter("encoding", get_encoding)
         .getter("object", get_object)

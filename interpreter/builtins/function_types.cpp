@@ -1,6 +1,7 @@
 // Functions, builtin functions, bound methods, code, cells, modules.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/threads.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
@@ -131,6 +132,45 @@ void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
   cast<FunctionObject>(v)->annotations = none ? make_dict(vm).take() : value;
 }
 Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
+// The cells for the free variables of a code.
+std::vector<Local<CellObject>> closure_from(Vm& vm, const Value& given, const lang::CodeObject& code) {
+  const size_t wanted = code.free_names.size();
+  if (given.is_none() && wanted) raise_type_error(vm, "arg 5 (closure) must be tuple");
+  if (!given.is_none() && !is_kind(given, Kind::Tuple)) raise_type_error(vm, "arg 5 (closure) must be None or tuple");
+  std::vector<Local<CellObject>> cells;
+  if (given.is_none()) return cells;
+  for (const Value& v : cast<TupleObject>(given)->span()) {
+    if (!is_kind(v, Kind::Cell)) raise_type_error(vm, "arg 5 (closure) expected cell, found " + type_name(vm, v));
+    cells.emplace_back(cast<CellObject>(v));
+  }
+  if (cells.size() != wanted)
+    raise_value_error(vm, code.name + " requires closure of length " + std::to_string(wanted) + ", not " +
+                              std::to_string(cells.size()));
+  return cells;
+}
+
+// FunctionType(code, globals, name=None, argdefs=None, closure=None): the code once more, in another place.
+Value function_construct(Vm& vm, Type*, Args& args) {
+  static const Signature kSignature("code, globals, name=None, argdefs=None, closure=None");
+  std::vector<Value> given;
+  kSignature.bind(vm, "function", args, given);
+  auto* code = try_cast<CodeObject>(given[0]);
+  if (!code) raise_type_error(vm, "function() argument 'code' must be code, not " + type_name(vm, given[0]));
+  auto* globals = try_cast<DictObject>(given[1]);
+  if (!globals) raise_type_error(vm, "function() argument 'globals' must be dict, not " + type_name(vm, given[1]));
+  if (!given[2].is_none() && !is_kind(given[2], Kind::Str)) raise_type_error(vm, "arg 3 (name) must be None or string");
+  if (!given[3].is_none() && !is_kind(given[3], Kind::Tuple)) raise_type_error(vm, "arg 4 (defaults) must be None or tuple");
+  const Value module_name = dict_get(vm, globals, "__name__");
+  Local<ModuleObject> module = make_module(vm, is_kind(module_name, Kind::Str) ? cast<StrObject>(module_name)->view() : "builtins");
+  module->globals = Local<DictObject>(globals);
+  Local<FunctionObject> function = make_function(vm, code, module);
+  function->closure = closure_from(vm, given[4], code->code->whole());
+  if (!given[2].is_none()) function->name = Local<StrObject>(cast<StrObject>(given[2]));
+  if (!given[3].is_none())
+    function->defaults.assign(cast<TupleObject>(given[3])->span().begin(), cast<TupleObject>(given[3])->span().end());
+  return function.take();
+}
+
 Value function_defaults(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
   if (f->defaults.empty()) return Value::none();
@@ -275,6 +315,10 @@ Value code_varnames(Vm& vm, const Value& v) {
   }
   return make_tuple(vm, names).take();
 }
+Value code_consts(Vm& vm, const Value& v) {
+  prepare_code(vm, cast<CodeObject>(v));
+  return make_tuple(vm, std::span<const Value>(cast<CodeObject>(v)->constants)).take();
+}
 Value code_cellvars(Vm& vm, const Value& v) {
   std::vector<Value> names;
   const lang::CodeObject& code = cast<CodeObject>(v)->code->whole();
@@ -325,6 +369,7 @@ Value module_construct(Vm& vm, Type*, Args& args) {
     raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, args[0]));
   Local<ModuleObject> module = make_module(vm, cast<StrObject>(args[0])->view());
   dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
+  for (const char* name : {"__package__", "__loader__", "__spec__"}) dict_set(vm, module->globals, name, Value::none());
   return module.take();
 }
 void module_traverse(Object* o, Visitor& visit) {
@@ -354,8 +399,9 @@ void module_delete(Vm& vm, const Value& self, StrObject* name) {
 }
 Value module_repr(Vm& vm, const Value& self) {
   auto* m = cast<ModuleObject>(self);
-  return str_value(vm, m->file.empty() ? "<module '" + m->name + "' (built-in)>"
-                                       : "<module '" + m->name + "' from '" + m->file + "'>");
+  if (!m->file.empty()) return str_value(vm, "<module '" + m->name + "' from '" + m->file + "'>");
+  const bool is_made = bool(dict_get(vm, m->globals, "__spec__"));  // by the program
+  return str_value(vm, "<module '" + m->name + (is_made ? "'>" : "' (built-in)>"));
 }
 Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
 Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
@@ -375,6 +421,7 @@ static void init_code_and_modules(Vm& vm) {
       .getter("co_varnames", code_varnames)
       .getter("co_nlocals", code_nlocals)
       .getter("co_cellvars", code_cellvars)
+      .getter("co_consts", code_consts)
       .getter("co_names", code_names)
       .getter("co_qualname", code_qualname)
       .getter("co_freevars", code_freevars)
@@ -420,6 +467,7 @@ void init_function_types(Vm& vm) {
   f.slots().traverse = function_traverse;
   f.slots().clear = function_clear;
   f.slots().bind = bind_function;
+  f.slots().construct = function_construct;
   f.slots().repr = function_repr;
   f.slots().get_attribute = function_get;
   f.slots().set_attribute = function_set;

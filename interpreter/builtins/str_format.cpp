@@ -192,6 +192,7 @@ struct PercentFormatter {
     if (i < text.size() && text[i] == '*') {
       ++i;
       Value star = take();
+      if (is_big(star)) raise(vm, vm.exceptions().OverflowError, "Python int too large to convert to C ssize_t");
       if (!is_integer_like(star)) raise_type_error(vm, "* wants int");
       return star.as_int();
     }
@@ -273,7 +274,8 @@ struct PercentFormatter {
           point = std::string(text_of(vm, v, "%c argument"));
         } else {
           if (!type_of(vm, v)->slots.to_index) raise_type_error(vm, "%c requires int or char");
-          const int64_t n = to_index(vm, v);
+          const Value whole = whole_of(vm, v);
+          const int64_t n = is_big(whole) ? -1 : whole.as_int();
           if (n < 0 || n > 0x10FFFF)
             raise(vm, vm.exceptions().OverflowError, "%c arg not in range(0x110000)");
           append_utf8(point, static_cast<uint32_t>(n));

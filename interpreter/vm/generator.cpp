@@ -138,7 +138,8 @@ bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> except
   }
   generator->state = State::Running;
   link_frame(vm, &generator->frame, FrameReturn::Leave);
-  set_context(vm, exception);
+  // What the caller handles is no context of an exception that is thrown in.
+  if (generator->frame.handled) set_context(vm, exception);
   out = run_loop_raising(vm, exception);
   return generator->state == State::Suspended;
 }

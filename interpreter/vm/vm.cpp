@@ -117,6 +117,7 @@ void VmAccess::boot(Vm& vm) {
   publish_slots(vm, vm.types_.static_method);
   vm.modules_ = make_dict(vm);
   dict_set(vm, vm.modules_, "builtins", vm.builtins_.value());
+  dict_set(vm, vm.builtins_->globals, "__builtins__", vm.builtins_.value());
   init_native_modules(vm);
   vm.make_spare_errors();
   vm.heap_.enable(true);

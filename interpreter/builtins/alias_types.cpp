@@ -80,8 +80,14 @@ int64_t alias_hash(Vm& vm, const Value& self) {
   uint64_t parts = hash(vm, alias_of(self)->origin) ^ hash(vm, alias_of(self)->parameters.value());
   return static_cast<int64_t>(parts);
 }
-Value alias_get_item(Vm& vm, const Value& self, const Value&) {
-  raise_type_error(vm, repr(vm, self) + " is not a generic class");
+// What the typing module does with type variables is done there alone.
+Value typing_function(Vm& vm, const char* name) { return get_attribute(vm, vm.import_module("typing").take(), name); }
+Value alias_variables(Vm& vm, const Value& v) {
+  return call(vm, typing_function(vm, "_parameters_of"), {alias_of(v)->parameters.value()});
+}
+Value alias_get_item(Vm& vm, const Value& self, const Value& items) {
+  Value arguments = call(vm, typing_function(vm, "_substituted"), {self, alias_variables(vm, self), items});
+  return make_generic_alias(vm, alias_of(self)->origin, arguments);
 }
 Value alias_mro_entries(Vm& vm, Args& a) {
   return make_tuple(vm, std::vector<Value>{alias_of(a[0])->origin}).take();
@@ -107,6 +113,13 @@ Value union_repr(Vm& vm, const Value& self) {
   return str_value(vm, joined(vm, union_of(self)->members->span(), " | "));
 }
 Value union_members(Vm&, const Value& v) { return union_of(v)->members.value(); }
+Value union_variables(Vm& vm, const Value& v) { return call(vm, typing_function(vm, "_parameters_of"), {union_members(vm, v)}); }
+Value union_get_item(Vm& vm, const Value& self, const Value& items) {
+  Value arguments = call(vm, typing_function(vm, "_substituted"), {self, union_variables(vm, self), items});
+  Value made;
+  for (const Value& part : cast<TupleObject>(arguments)->span()) made = made ? binary(vm, BinaryOp::BitOr, made, part) : part;
+  return made;
+}
 Value union_compare(Vm& vm, CompareOp op, const Value& a, const Value& b) {
   bool comparable = (op == CompareOp::Eq || op == CompareOp::Ne) && is_union(vm, a) && is_union(vm, b);
   if (!comparable) return vm.not_implemented();
@@ -216,6 +229,7 @@ Type* make_alias_type(Vm& vm) {
   s.get_attribute = alias_get_attribute;
   b.getter("__origin__", alias_origin)
       .getter("__args__", alias_parameters)
+      .getter("__parameters__", alias_variables)
       .method("__mro_entries__", "self, bases", alias_mro_entries)
       .method("__instancecheck__", "self, instance", alias_check)
       .method("__subclasscheck__", "self, cls", alias_check);
@@ -231,7 +245,9 @@ Type* make_union_type(Vm& vm) {
   s.compare = union_compare;
   s.hash = union_hash;
   s.binary = union_slot;
+  s.get_item = union_get_item;
   b.getter("__args__", union_members)
+      .getter("__parameters__", union_variables)
       .method("__instancecheck__", "self, instance", union_check_instance)
       .method("__subclasscheck__", "self, cls", union_check_subclass);
   return b.finish();

@@ -77,8 +77,11 @@ std::string decode_bytes(Vm& vm, const Value& bytes, std::string_view encoding,
 void str_destroy(Vm& vm, Object* o);
 void tuple_destroy(Vm& vm, Object* o);
 Value dir_of(Vm& vm, const Value& v);
+std::string address_of(const Object* o);  // as repr() shows it
 // What a traceback or generator shows as its frame: the code and the line.
 Value make_frame_view(Vm& vm, const Value& code, int64_t line);
+Value frame_at(Vm& vm, int64_t depth);  // that of the call `depth` calls below the one that runs; ValueError beyond the outermost
+void init_frame_view(Vm& vm);
 Value make_mapping_proxy(Vm& vm, const Value& mapping, Type* owner = nullptr);  // a view that refuses writing; of a class's own
 Value make_generic_alias(Vm& vm, const Value& origin, const Value& parameters);  // list[int]
 // int | None: Undefined when one of them cannot stand in a union.

@@ -390,6 +390,14 @@ void init_core_types(Vm& vm) {
   }
 }
 
+// What isinstance and issubclass ask where no metaclass says otherwise.
+static Value type_check_instance(Vm& vm, Args& a) { return Value::boolean(is_instance(vm, a[1], cast<Type>(a[0]))); }
+static Value type_check_subclass(Vm& vm, Args& a) {
+  auto* type = try_cast<Type>(a[1]);
+  if (!type) raise_type_error(vm, "issubclass() arg 1 must be a class");
+  return Value::boolean(type->is_subtype_of(cast<Type>(a[0])));
+}
+
 void init_object_methods(Vm& vm) {
   TypeBuilder object = TypeBuilder::existing(vm, vm.types().object);
   object.raw_method("__init__", object_init)
@@ -429,6 +437,8 @@ void init_object_methods(Vm& vm) {
       .getter("__doc__", type_doc_get)
       .getter("__annotations__", type_annotations_get, type_annotations_set)
       .class_method("__prepare__", "cls, *args, **keywords", type_prepare)
+      .method("__instancecheck__", "self, instance, /", type_check_instance)
+      .method("__subclasscheck__", "self, subclass, /", type_check_subclass)
       .method("mro", "self", type_mro)
       .method("__subclasses__", "self", type_subclasses);
   publish_slots(vm, vm.types().type);

@@ -126,14 +126,45 @@ void native_property_set(Vm& vm, const Value& self, const Value& instance, const
   p->set(vm, instance, value);
 }
 
+// A name of __slots__ in its class. It has no slot for stores: the attributes of an object lie in one table.
+struct MemberDescriptor : NativeProperty {
+  Value owner;
+};
+MemberDescriptor* member_of(const Value& v) { return static_cast<MemberDescriptor*>(v.object()); }
+
 // Found only when the instance has no value of its own under the name.
 Value member_bind(Vm& vm, const Value& self, const Value& instance, Type*) {
   if (!instance) return self;
-  Local<StrObject> name = intern(vm, static_cast<NativeProperty*>(self.object())->name);
+  Local<StrObject> name = intern(vm, member_of(self)->name);
   raise_attribute_error(vm, instance, name.get());
 }
 Value member_repr(Vm& vm, const Value& self) {
-  return str_value(vm, "<member '" + static_cast<NativeProperty*>(self.object())->name + "'>");
+  const MemberDescriptor* m = member_of(self);
+  return str_value(vm, "<member '" + m->name + "' of '" + cast<Type>(m->owner)->name + "' objects>");
+}
+Value member_owner(Vm&, const Value& self) { return member_of(self)->owner; }
+Local<StrObject> member_name_for(Vm& vm, const Value& self, const Value& instance) {
+  const MemberDescriptor* m = member_of(self);
+  if (!is_instance(vm, instance, cast<Type>(m->owner)))
+    raise_type_error(vm, "descriptor '" + m->name + "' for '" + cast<Type>(m->owner)->name +
+                             "' objects doesn't apply to a '" + type_name(vm, instance) + "' object");
+  return intern(vm, m->name);
+}
+Value member_get(Vm& vm, Args& a) {
+  if (a[1].is_none()) return a[0];
+  Local<StrObject> name = member_name_for(vm, a[0], a[1]);
+  if (Value own = get_own_attribute(vm, a[1].object(), name.get())) return own;
+  raise_attribute_error(vm, a[1], name.get());
+}
+Value member_set(Vm& vm, Args& a) {
+  Local<StrObject> name = member_name_for(vm, a[0], a[1]);
+  set_own_attribute(vm, a[1].object(), name.get(), a[2]);
+  return Value::none();
+}
+Value member_delete(Vm& vm, Args& a) {
+  Local<StrObject> name = member_name_for(vm, a[0], a[1]);
+  if (!delete_own_attribute(vm, a[1].object(), name.get())) raise(vm, vm.exceptions().AttributeError, name->view());
+  return Value::none();
 }
 Value native_property_name(Vm& vm, const Value& self) {
   return str_value(vm, static_cast<NativeProperty*>(self.object())->name);
@@ -299,9 +330,10 @@ Value super_repr(Vm& vm, const Value& v) {
 
 }  // namespace
 
-Value make_member(Vm& vm, std::string_view name) {
-  Local<NativeProperty> member = vm.heap().make<NativeProperty>(vm.types().member_descriptor);
+Value make_member(Vm& vm, std::string_view name, Type* owner) {
+  Local<MemberDescriptor> member = vm.heap().make<MemberDescriptor>(vm.types().member_descriptor);
   member->name = std::string(name);
+  member->owner = Value(owner);
   return member.take();
 }
 
@@ -327,10 +359,16 @@ static void init_super_type(Vm& vm) {
 void init_descriptor_types(Vm& vm) {
   Types& t = VmAccess::types(vm);
   TypeBuilder m(vm, "member_descriptor", Kind::NativeProperty);
-  m.slots().destroy = destroy_as<NativeProperty>;
+  m.slots().destroy = destroy_as<MemberDescriptor>;
+  m.slots().traverse = [](Object* o, Visitor& visit) { visit(static_cast<MemberDescriptor*>(o)->owner); };
+  m.slots().clear = [](Vm&, Object* o) { static_cast<MemberDescriptor*>(o)->owner.reset(); };
   m.slots().bind = member_bind;
   m.slots().repr = member_repr;
-  m.getter("__name__", native_property_name);
+  m.getter("__name__", native_property_name)
+      .getter("__objclass__", member_owner)
+      .method("__get__", "self, instance, owner=None, /", member_get)
+      .method("__set__", "self, instance, value, /", member_set)
+      .method("__delete__", "self, instance, /", member_delete);
   t.member_descriptor = m.finish();
   TypeBuilder::existing(vm, t.native_property).getter("__name__", native_property_name);
   t.native_property->slots.destroy = destroy_as<NativeProperty>;

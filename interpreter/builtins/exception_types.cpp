@@ -160,6 +160,8 @@ void set_result(Vm&, const Value& v, const Value& value) {
 }
 Value get_name(Vm&, const Value& v) { return or_none(exception_of(v)->name); }
 Value get_subject(Vm&, const Value& v) { return or_none(exception_of(v)->subject); }
+void set_name(Vm&, const Value& v, const Value& value) { exception_of(v)->name = value; }
+void set_subject(Vm&, const Value& v, const Value& value) { exception_of(v)->subject = value; }
 Value os_part(const Value& v, uint32_t i) {
   return exception_of(v)->args->size >= 2 ? argument(v, i) : Value::none();
 }
@@ -248,21 +250,6 @@ Value traceback_carets(Vm& vm, const Value& v) {
   return str_value(vm, e ? caret_line(*e) : "");
 }
 
-struct FrameView : Object {
-  Value code;
-  int64_t line = 0;
-  FrameView() : Object(Kind::Iterator) {}
-};
-const char kFrameView = 0;
-FrameView* frame_view_of(const Value& v) { return static_cast<FrameView*>(v.object()); }
-Value frame_code(Vm&, const Value& v) { return frame_view_of(v)->code; }
-Value frame_line(Vm&, const Value& v) { return Value::integer(frame_view_of(v)->line); }
-void init_frame_view(Vm& vm) {
-  TypeBuilder f(vm, "frame", Kind::Iterator);
-  f.slots().destroy = destroy_as<FrameView>;
-  f.getter("f_code", frame_code).getter("f_lineno", frame_line);
-  vm.extension(&kFrameView) = std::make_shared<Type*>(f.finish());
-}
 Value traceback_frame(Vm& vm, const Value& v) {
   const TracebackEntry* e = cast<TracebackObject>(v)->entry();
   return e ? make_frame_view(vm, make_code(vm, e->code).take(), e->line()) : Value::none();
@@ -271,15 +258,15 @@ Value traceback_frame(Vm& vm, const Value& v) {
 void add_members(Vm& vm, TypeBuilder& b, std::string_view name) {
   if (name == "StopIteration") b.getter("value", get_result, set_result);
   if (name == "SystemExit") b.getter("code", get_result, set_result);
-  if (name == "AttributeError") b.getter("name", get_name).getter("obj", get_subject);
-  if (name == "NameError") b.getter("name", get_name);
+  if (name == "AttributeError") b.getter("name", get_name, set_name).getter("obj", get_subject, set_subject);
+  if (name == "NameError") b.getter("name", get_name, set_name);
   if (name == "ImportError")
-    b.getter("name", get_name).getter("path", get_subject).getter("msg", get_value);
+    b.getter("name", get_name, set_name).getter("path", get_subject, set_subject).getter("msg", get_value);
   if (name == "SyntaxError") add_syntax_error_members(b);
   if (name == "BaseExceptionGroup") add_group_members(b);
   if (name == "ExceptionGroup") b.also_base(vm.exceptions().Exception);
   if (name == "OSError")
-    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject);
+    b.getter("errno", get_errno).getter("strerror", get_strerror).getter("filename", get_subject, set_subject);
   if (name == "UnicodeDecodeError" || name == "UnicodeEncodeError")
     b.getter("encoding", get_encoding)
         .getter("object", get_object)
@@ -327,16 +314,7 @@ Type* make_base_exception(Vm& vm) {
 
 }  // namespace
 
-Value make_frame_view(Vm& vm, const Value& code, int64_t line) {
-  Type* type = *std::static_pointer_cast<Type*>(vm.extension(&kFrameView));
-  Local<FrameView> view = vm.heap().make<FrameView>(type);
-  view->code = code;
-  view->line = line;
-  return view.take();
-}
-
 void init_exception_types(Vm& vm) {
-  init_frame_view(vm);
   ExceptionTypes& e = VmAccess::exceptions(vm);
   e.BaseException = make_base_exception(vm);
 #define EXCEPTION(name, base) e.name = make_exception_type(vm, #name, e.base);

@@ -1,6 +1,7 @@
-// Functions, builtin functions, bound methods, code, cells, modules, generators.
+// Functions, builtin functions, bound methods, code, cells, modules.
 #include "interpreter/builtins/builtins.h"
 #include "interpreter/vm/annotations.h"
+#include "interpreter/vm/class_builder.h"
 #include "interpreter/vm/threads.h"
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/iteration.h"
@@ -29,13 +30,13 @@ Value make_bound_method(Vm& vm, const Value& function, const Value& self) {
   return method.take();
 }
 
-namespace {
-
-std::string address_of(Object* o) {
+std::string address_of(const Object* o) {
   char text[32];
-  std::snprintf(text, sizeof text, "%p", static_cast<void*>(o));
+  std::snprintf(text, sizeof text, "%p", static_cast<const void*>(o));
   return text;
 }
+
+namespace {
 
 // --- function ---------------------------------------------------------------------------------------
 
@@ -131,6 +132,45 @@ void function_set_annotations(Vm& vm, const Value& v, const Value& value) {
   cast<FunctionObject>(v)->annotations = none ? make_dict(vm).take() : value;
 }
 Value function_code(Vm&, const Value& v) { return cast<FunctionObject>(v)->code.value(); }
+// The cells for the free variables of a code.
+std::vector<Local<CellObject>> closure_from(Vm& vm, const Value& given, const lang::CodeObject& code) {
+  const size_t wanted = code.free_names.size();
+  if (given.is_none() && wanted) raise_type_error(vm, "arg 5 (closure) must be tuple");
+  if (!given.is_none() && !is_kind(given, Kind::Tuple)) raise_type_error(vm, "arg 5 (closure) must be None or tuple");
+  std::vector<Local<CellObject>> cells;
+  if (given.is_none()) return cells;
+  for (const Value& v : cast<TupleObject>(given)->span()) {
+    if (!is_kind(v, Kind::Cell)) raise_type_error(vm, "arg 5 (closure) expected cell, found " + type_name(vm, v));
+    cells.emplace_back(cast<CellObject>(v));
+  }
+  if (cells.size() != wanted)
+    raise_value_error(vm, code.name + " requires closure of length " + std::to_string(wanted) + ", not " +
+                              std::to_string(cells.size()));
+  return cells;
+}
+
+// FunctionType(code, globals, name=None, argdefs=None, closure=None): the code once more, in another place.
+Value function_construct(Vm& vm, Type*, Args& args) {
+  static const Signature kSignature("code, globals, name=None, argdefs=None, closure=None");
+  std::vector<Value> given;
+  kSignature.bind(vm, "function", args, given);
+  auto* code = try_cast<CodeObject>(given[0]);
+  if (!code) raise_type_error(vm, "function() argument 'code' must be code, not " + type_name(vm, given[0]));
+  auto* globals = try_cast<DictObject>(given[1]);
+  if (!globals) raise_type_error(vm, "function() argument 'globals' must be dict, not " + type_name(vm, given[1]));
+  if (!given[2].is_none() && !is_kind(given[2], Kind::Str)) raise_type_error(vm, "arg 3 (name) must be None or string");
+  if (!given[3].is_none() && !is_kind(given[3], Kind::Tuple)) raise_type_error(vm, "arg 4 (defaults) must be None or tuple");
+  const Value module_name = dict_get(vm, globals, "__name__");
+  Local<ModuleObject> module = make_module(vm, is_kind(module_name, Kind::Str) ? cast<StrObject>(module_name)->view() : "builtins");
+  module->globals = Local<DictObject>(globals);
+  Local<FunctionObject> function = make_function(vm, code, module);
+  function->closure = closure_from(vm, given[4], code->code->whole());
+  if (!given[2].is_none()) function->name = Local<StrObject>(cast<StrObject>(given[2]));
+  if (!given[3].is_none())
+    function->defaults.assign(cast<TupleObject>(given[3])->span().begin(), cast<TupleObject>(given[3])->span().end());
+  return function.take();
+}
+
 Value function_defaults(Vm& vm, const Value& v) {
   auto* f = cast<FunctionObject>(v);
   if (f->defaults.empty()) return Value::none();
@@ -275,6 +315,26 @@ Value code_varnames(Vm& vm, const Value& v) {
   }
   return make_tuple(vm, names).take();
 }
+Value code_consts(Vm& vm, const Value& v) {
+  prepare_code(vm, cast<CodeObject>(v));
+  return make_tuple(vm, std::span<const Value>(cast<CodeObject>(v)->constants)).take();
+}
+Value code_cellvars(Vm& vm, const Value& v) {
+  std::vector<Value> names;
+  const lang::CodeObject& code = cast<CodeObject>(v)->code->whole();
+  for (uint32_t r = code.cell_begin; r < code.cell_end; ++r) names.push_back(str_value(vm, code.register_names[r]));
+  return make_tuple(vm, names).take();
+}
+Value code_names(Vm& vm, const Value& v) {
+  std::vector<Value> names;
+  for (const std::string& name : cast<CodeObject>(v)->code->whole().names) names.push_back(str_value(vm, name));
+  return make_tuple(vm, names).take();
+}
+Value code_nlocals(Vm& vm, const Value& v) { return Value::integer(cast<TupleObject>(code_varnames(vm, v))->size); }
+Value code_qualname(Vm& vm, const Value& v) { return str_value(vm, cast<CodeObject>(v)->code->qualname); }
+Value code_posonly(Vm&, const Value& v) {
+  return Value::integer(cast<CodeObject>(v)->code->parameters.positional_only);
+}
 Value code_freevars(Vm& vm, const Value& v) {
   std::vector<Value> names;
   for (const std::string& name : cast<CodeObject>(v)->code->free_names) names.push_back(str_value(vm, name));
@@ -309,6 +369,7 @@ Value module_construct(Vm& vm, Type*, Args& args) {
     raise_type_error(vm, "module() argument 'name' must be str, not " + type_name(vm, args[0]));
   Local<ModuleObject> module = make_module(vm, cast<StrObject>(args[0])->view());
   dict_set(vm, module->globals, "__doc__", args.count > 1 ? args[1] : Value::none());
+  for (const char* name : {"__package__", "__loader__", "__spec__"}) dict_set(vm, module->globals, name, Value::none());
   return module.take();
 }
 void module_traverse(Object* o, Visitor& visit) {
@@ -338,132 +399,14 @@ void module_delete(Vm& vm, const Value& self, StrObject* name) {
 }
 Value module_repr(Vm& vm, const Value& self) {
   auto* m = cast<ModuleObject>(self);
-  return str_value(vm, m->file.empty() ? "<module '" + m->name + "' (built-in)>"
-                                       : "<module '" + m->name + "' from '" + m->file + "'>");
+  if (!m->file.empty()) return str_value(vm, "<module '" + m->name + "' from '" + m->file + "'>");
+  const bool is_made = bool(dict_get(vm, m->globals, "__spec__"));  // by the program
+  return str_value(vm, "<module '" + m->name + (is_made ? "'>" : "' (built-in)>"));
 }
 Value module_dict(Vm&, const Value& v) { return cast<ModuleObject>(v)->globals.value(); }
 Value module_annotations(Vm& vm, const Value& v) { return annotations_of_module(vm, cast<ModuleObject>(v)); }
 
-// --- generators -------------------------------------------------------------------------------------------
-
-GeneratorObject* generator_of(const Value& v) { return cast<GeneratorObject>(v); }
-
-void generator_traverse(Object* o, Visitor& visit) {
-  auto* g = static_cast<GeneratorObject*>(o);
-  if (g->frame.function) visit(g->frame.function);
-  for (uint32_t i = 0; g->storage && i < g->frame.register_count; ++i) visit(g->storage[i]);
-  visit(g->frame.handled);
-}
-void generator_clear(Vm&, Object* o) {
-  auto* g = static_cast<GeneratorObject*>(o);
-  if (g->state != GeneratorObject::State::Running) finish_generator(g);
-}
-// A suspended generator that dies runs its finally blocks, as close() does, but for what a stop left.
-void generator_destroy(Vm& vm, Object* o) {
-  auto* g = static_cast<GeneratorObject*>(o);
-  const bool suspended = g->state == GeneratorObject::State::Suspended;
-  const bool delegates = suspended && g->frame.code->code->instructions[g->frame.pc].op == lang::Op::YieldFrom;
-  bool protected_place = suspended && (delegates || lang::find_handler(*g->frame.code->code, g->frame.pc));
-  if (protected_place && !VmAccess::shutting_down(vm) && !vm.heap().frees_put_off() && !leaves(vm)) {
-    const KeepTurn keeps(vm);
-    g->reference_count += 2;  // alive while it runs
-    g->flags &= static_cast<uint8_t>(~kBeingFreed);
-    try {
-      generator_close(vm, g);
-    } catch (...) {
-      // An error in a finally block of a dying generator has nobody to go to; a limit is raised again
-      // at the next safe point.
-    }
-    g->flags |= kBeingFreed;
-  }
-  finish_generator(g);
-  vm.heap().finish(g);
-}
-bool generator_next(Vm& vm, const Value& self, Value& out) {
-  return generator_send(vm, generator_of(self), Value(), out);
-}
-[[noreturn]] void stop_iteration(Vm& vm, const Value& v) {
-  std::span<const Value> args(&v, v.is_none() || !v ? 0 : 1);
-  throw ScriptException(make_exception(vm, vm.exceptions().StopIteration, args));
-}
-Value generator_send_method(Vm& vm, Args& a) {
-  Value out;
-  if (!generator_send(vm, generator_of(a[0]), a[1], out)) stop_iteration(vm, out);
-  return out;
-}
-Value generator_next_method(Vm& vm, Args& a) {
-  Value out;
-  if (!generator_send(vm, generator_of(a[0]), Value(), out)) stop_iteration(vm, out);
-  return out;
-}
-Value generator_throw_method(Vm& vm, Args& a) {
-  Value e = a[1];
-  const bool with_value = a.has(2) && !a[2].is_none();
-  if (is_kind(e, Kind::Type)) {
-    const bool instance = with_value && type_of(vm, a[2])->is_subtype_of(cast<Type>(e));
-    e = instance ? a[2] : with_value ? call(vm, e, {a[2]}) : call(vm, e);
-  } else if (is_kind(e, Kind::Exception) && with_value) {
-    raise_type_error(vm, "instance exception may not have a separate value");
-  }
-  if (!is_kind(e, Kind::Exception))
-    raise_type_error(vm, "exceptions must be classes or instances deriving from BaseException, not " +
-                             type_name(vm, e));
-  Value out;
-  if (!generator_throw(vm, generator_of(a[0]), Local<ExceptionObject>(cast<ExceptionObject>(e)), out))
-    stop_iteration(vm, out);
-  return out;
-}
-Value generator_close_method(Vm& vm, Args& a) {
-  generator_close(vm, generator_of(a[0]));
-  return Value::none();
-}
-// The names outlive the frame, which goes when the generator ends.
-Value generator_name(Vm&, const Value& v) { return generator_of(v)->name.value(); }
-Value generator_qualname(Vm&, const Value& v) { return generator_of(v)->qualified_name.value(); }
-Value generator_running(Vm&, const Value& v) {
-  return Value::boolean(generator_of(v)->state == GeneratorObject::State::Running);
-}
-// Begun, and waiting at a yield.
-Value generator_suspended(Vm&, const Value& v) {
-  return Value::boolean(generator_of(v)->state == GeneratorObject::State::Suspended);
-}
-Value generator_frame(Vm& vm, const Value& v) {
-  GeneratorObject* g = generator_of(v);
-  if (!g->frame.function) return Value::none();
-  return make_frame_view(vm, Value(g->frame.code), g->frame.code->code->line_of(g->frame.pc));
-}
-Value generator_code(Vm&, const Value& v) {
-  GeneratorObject* g = generator_of(v);
-  return g->frame.function ? Value(g->frame.code) : Value::none();
-}
-Value generator_repr(Vm& vm, const Value& self) {
-  auto* g = generator_of(self);
-  return str_value(vm, "<generator object " + std::string(g->qualified_name->view()) + " at " +
-                           address_of(g) + ">");
-}
-
 }  // namespace
-
-void init_generator_type(Vm& vm) {
-  TypeBuilder g(vm, "generator", Kind::Generator);
-  g.slots().destroy = generator_destroy;
-  g.slots().traverse = generator_traverse;
-  g.slots().clear = generator_clear;
-  g.slots().iterate = [](Vm&, const Value& self) { return self; };
-  g.slots().next = generator_next;
-  g.slots().repr = generator_repr;
-  g.method("send", "self, value", generator_send_method)
-      .method("throw", "self, exception, value=?, traceback=?", generator_throw_method)
-      .method("close", "self", generator_close_method)
-      .method("__next__", "self", generator_next_method)
-      .getter("__name__", generator_name)
-      .getter("__qualname__", generator_qualname)
-      .getter("gi_running", generator_running)
-      .getter("gi_suspended", generator_suspended)
-      .getter("gi_frame", generator_frame)
-      .getter("gi_code", generator_code);
-  VmAccess::types(vm).generator = g.finish();
-}
 
 static void init_code_and_modules(Vm& vm) {
   Types& t = VmAccess::types(vm);
@@ -474,7 +417,13 @@ static void init_code_and_modules(Vm& vm) {
   c.getter("co_name", code_name)
       .getter("co_argcount", code_argcount)
       .getter("co_kwonlyargcount", code_kwonly)
+      .getter("co_posonlyargcount", code_posonly)
       .getter("co_varnames", code_varnames)
+      .getter("co_nlocals", code_nlocals)
+      .getter("co_cellvars", code_cellvars)
+      .getter("co_consts", code_consts)
+      .getter("co_names", code_names)
+      .getter("co_qualname", code_qualname)
       .getter("co_freevars", code_freevars)
       .getter("co_filename", code_filename)
       .getter("co_firstlineno", code_firstline)
@@ -518,6 +467,7 @@ void init_function_types(Vm& vm) {
   f.slots().traverse = function_traverse;
   f.slots().clear = function_clear;
   f.slots().bind = bind_function;
+  f.slots().construct = function_construct;
   f.slots().repr = function_repr;
   f.slots().get_attribute = function_get;
   f.slots().set_attribute = function_set;

@@ -199,12 +199,12 @@ struct Reversed final : NativeIterator {
   bool next(Vm& vm, Value& out) override {
     if (left <= 0) return false;
     --left;
-    if (auto* list = try_cast<ListObject>(sequence);
-        list && left >= static_cast<int64_t>(list->items.size())) {
+    auto* list = try_cast<ListObject>(sequence);
+    if (list && left >= static_cast<int64_t>(list->items.size())) {
       left = 0;
       return false;
     }
-    out = get_item(vm, sequence, Value::integer(left));
+    out = list ? list->items[left] : get_item(vm, sequence, Value::integer(left));
     return true;
   }
   void traverse(Visitor& visit) override { visit(sequence); }
@@ -230,7 +230,7 @@ Value reversed_construct(Vm& vm, Type* type, Args& args) {
     raise_type_error(vm, "'" + of->name + "' object is not reversible");
   Local<Reversed> r = make_iterator<Reversed>(vm, type);
   r->sequence = v;
-  r->left = length(vm, v);
+  r->left = own_list ? static_cast<int64_t>(cast<ListObject>(v)->items.size()) : length(vm, v);
   return r.take();
 }
 

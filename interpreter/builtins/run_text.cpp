@@ -8,6 +8,7 @@
 #include "interpreter/vm/frames.h"
 #include "interpreter/vm/grants.h"
 #include "lang/emit/compile.h"
+#include "lang/source.h"
 
 namespace tsc::interp {
 
@@ -28,6 +29,21 @@ std::optional<std::string> source_text(Vm& vm, const Value& v) {
   return text;
 }
 
+// What is compiled as a line of the prompt is one statement, or several on one line.
+void check_single(Vm& vm, const lang::CodeObject& code) {
+  uint32_t last_line = 0;
+  for (const lang::Statement& statement : code.statements) {
+    if (statement.parent >= 0) continue;
+    const uint32_t line = code.source->line_of(statement.span.begin);
+    if (last_line != 0 && line > last_line) {
+      const lang::LineColumn begin = code.source->locate(statement.span.begin), end = code.source->locate(statement.span.end);
+      throw ScriptException(make_syntax_error(vm, "multiple statements found while compiling a single statement",
+                                              code.source->name(), begin, end, code.source->line_text(line)));
+    }
+    last_line = code.source->line_of(statement.span.end);
+  }
+}
+
 Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view file, Mode mode, bool inherits = true) {
   lang::CompileOptions options;
   options.own_names = true;
@@ -41,6 +57,7 @@ Local<CodeObject> compile_text(Vm& vm, const std::string& text, std::string_view
   lang::CompileResult compiled =
       mode == Mode::Eval ? lang::compile_expression(source, options) : lang::compile_module(source, options);
   if (!compiled.code) raise_syntax_error(vm, compiled.diagnostics, *source);
+  if (mode == Mode::Single) check_single(vm, *compiled.code);
   return make_code(vm, compiled.code);
 }
 

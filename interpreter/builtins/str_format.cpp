@@ -192,6 +192,7 @@ struct PercentFormatter {
     if (i < text.size() && text[i] == '*') {
       ++i;
       Value star = take();
+      if (is_big(star)) raise(vm, vm.exceptions().OverflowError, "Python int too large to convert to C ssize_t");
       if (!is_integer_like(star)) raise_type_error(vm, "* wants int");
       return star.as_int();
     }
@@ -245,6 +246,20 @@ struct PercentFormatter {
     out += left ? body + padding : padding + body;
   }
 
+  std::string character(const Value& v) {
+    std::string point;
+    if (is_kind(v, Kind::Str)) {
+      if (cast<StrObject>(v)->length != 1) raise_type_error(vm, "%c requires int or char");
+      return std::string(text_of(vm, v, "%c argument"));
+    }
+    if (!type_of(vm, v)->slots.to_index) raise_type_error(vm, "%c requires int or char");
+    const Value whole = whole_of(vm, v);
+    const int64_t n = is_big(whole) ? -1 : whole.as_int();
+    if (n < 0 || n > 0x10FFFF) raise(vm, vm.exceptions().OverflowError, "%c arg not in range(0x110000)");
+    append_utf8(point, static_cast<uint32_t>(n));
+    return point;
+  }
+
   void convert(char kind, const Value& v, const std::string& flags, int64_t width, int64_t precision) {
     if (bytes && (kind == 's' || kind == 'b' || kind == 'c'))
       return convert_bytes(kind, v, flags.find('-') != std::string::npos, width, precision);
@@ -266,21 +281,7 @@ struct PercentFormatter {
         out += format_text(body, spec);
         return;
       }
-      case 'c': {
-        std::string point;
-        if (is_kind(v, Kind::Str)) {
-          if (cast<StrObject>(v)->length != 1) raise_type_error(vm, "%c requires int or char");
-          point = std::string(text_of(vm, v, "%c argument"));
-        } else {
-          if (!type_of(vm, v)->slots.to_index) raise_type_error(vm, "%c requires int or char");
-          const int64_t n = to_index(vm, v);
-          if (n < 0 || n > 0x10FFFF)
-            raise(vm, vm.exceptions().OverflowError, "%c arg not in range(0x110000)");
-          append_utf8(point, static_cast<uint32_t>(n));
-        }
-        out += format_text(point, spec);
-        return;
-      }
+      case 'c': out += format_text(character(v), spec); return;
       case 'd':
       case 'i':
       case 'u':

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "interpreter/builtins/builtins.h"
+#include "lang/source.h"
 
 namespace tsc::interp {
 namespace {
@@ -114,10 +115,11 @@ void add_syntax_error_members(TypeBuilder& type) {
   add_getters(type, std::make_integer_sequence<uint32_t, kDetails>());
 }
 
-Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file,
-                                         int64_t line, int64_t column, std::string_view text) {
-  Value place[] = {str_value(vm, file), Value::integer(line), Value::integer(column),
-                   str_value(vm, std::string(text) + "\n")};
+Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file, lang::LineColumn begin,
+                                         lang::LineColumn end, std::string_view text) {
+  Value place[] = {str_value(vm, file),           Value::integer(begin.line),
+                   Value::integer(begin.column),  str_value(vm, std::string(text) + "\n"),
+                   Value::integer(end.line), Value::integer(end.column)};
   Value args[] = {str_value(vm, message), make_tuple(vm, place).take()};
   Local<ExceptionObject> e = make_exception(vm, vm.exceptions().SyntaxError, args);
   settle_syntax_error(vm, e);

@@ -9,6 +9,7 @@
 namespace tsc::lang {
 class Diagnostics;
 class Source;
+struct LineColumn;
 }
 
 namespace tsc::interp {
@@ -21,9 +22,9 @@ std::string syntax_error_text(Vm& vm, ExceptionObject* error);
 // The lines of a report, each with its line break: place, source line, carets, "SyntaxError: msg".
 std::vector<std::string> syntax_error_lines(Vm& vm, ExceptionObject* error, const std::string& type_name);
 void add_syntax_error_members(TypeBuilder& type);
-// A SyntaxError as the parser would raise it.
-Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file,
-                                         int64_t line, int64_t column, std::string_view text);
+// A SyntaxError as the parser would raise it; `end` is where the fault ends.
+Local<ExceptionObject> make_syntax_error(Vm& vm, std::string_view message, std::string_view file, lang::LineColumn begin,
+                                         lang::LineColumn end, std::string_view text);
 
 // The first of the errors, with the whole report as its attribute `report`.
 [[noreturn]] void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang::Source& source);

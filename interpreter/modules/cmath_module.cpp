@@ -1,6 +1,7 @@
 // cmath: the functions of math on complex numbers, through the C library's; the errors are CPython's.
 #include <cmath>
 #include <complex>
+#include <limits>
 
 #include "interpreter/modules/native_modules.h"
 #include "interpreter/value/complex.h"
@@ -23,6 +24,23 @@ bool is_infinite(const C& z) { return std::isinf(z.real()) || std::isinf(z.imag(
 Value result(Vm& vm, const C& z, const C& r) {
   if (is_finite(z) && is_infinite(r)) raise(vm, vm.exceptions().OverflowError, "math range error");
   return make_complex(vm, {r.real(), r.imag()});
+}
+
+// CPython's way to the root, so that the last digit is the same.
+C root(const C& z) {
+  if (!is_finite(z) || z == C(0)) return std::sqrt(z);
+  constexpr int kScaleUp = 2 * (std::numeric_limits<double>::digits / 2) + 1, kScaleDown = -(kScaleUp + 1) / 2;
+  constexpr double kTiny = std::numeric_limits<double>::min();
+  const double x = std::fabs(z.real()), y = std::fabs(z.imag());
+  double s;
+  if (x < kTiny && y < kTiny) {
+    const double scaled = std::ldexp(x, kScaleUp);
+    s = std::ldexp(std::sqrt(scaled + std::hypot(scaled, std::ldexp(y, kScaleUp))), kScaleDown);
+  } else {
+    s = 2 * std::sqrt(x / 8 + std::hypot(x / 8, y / 8));
+  }
+  const double d = y / (2 * s);
+  return z.real() >= 0 ? C(s, std::copysign(d, z.imag())) : C(d, std::copysign(s, z.imag()));
 }
 
 template <C (*f)(const C&)>
@@ -130,7 +148,7 @@ struct Row {
   NativeCode code;
 };
 constexpr Row kRows[] = {
-    {"sqrt", "z, /", function<std::sqrt>},      {"exp", "z, /", exp_},
+    {"sqrt", "z, /", function<root>},      {"exp", "z, /", exp_},
     {"log", "z, base=?, /", log_},              {"log10", "z, /", log10_},
     {"sin", "z, /", circular<std::sin>},        {"cos", "z, /", circular<std::cos>},
     {"tan", "z, /", tan_},                      {"sinh", "z, /", hyperbolic<std::sinh>},

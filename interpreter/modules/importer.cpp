@@ -426,6 +426,8 @@ Value Importer::import_from(const Value& module, StrObject* name) {
       message += ": " + std::string(why);
   }
   Local<ExceptionObject> e = make_exception(vm_, vm_.exceptions().ImportError, message);
+  e->name = str_value(vm_, m->name);
+  if (!m->file.empty()) e->subject = str_value(vm_, m->file);
   std::vector<std::string_view> names;
   for (uint32_t i = 0; i < m->globals->table.used(); ++i)
     if (auto* s = try_cast<StrObject>(m->globals->table.entry(i).key)) names.push_back(s->view());

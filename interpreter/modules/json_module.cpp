@@ -272,7 +272,7 @@ struct Writer {
         out += '\\';
         out += kTo[known];
         ++at;
-      } else if (c < 32) {
+      } else if (c < 32 || (c == 127 && ascii)) {
         unit(c);
         ++at;
       } else if (c < 128 || !ascii) {

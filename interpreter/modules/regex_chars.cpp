@@ -2,8 +2,10 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "interpreter/modules/regex_parse.h"
+#include "lang/character_names.h"
 
 namespace tsc::interp::regex {
 
@@ -80,6 +82,19 @@ uint32_t Reader::hexadecimal(int64_t start, size_t count) {
   return value;
 }
 
+// Behind \N.
+uint32_t Reader::named_character(int64_t start) {
+  if (at_end() || next() != '{') fail("missing {", static_cast<int64_t>(at_));
+  const size_t begin = at_;
+  while (!at_end() && peek() != '}') ++at_;
+  const std::string name = text(begin, at_);
+  if (name.empty()) fail("missing character name", static_cast<int64_t>(begin));
+  if (at_end()) fail("missing }, unterminated name", static_cast<int64_t>(begin));
+  ++at_;
+  if (const std::optional<uint32_t> found = lang::character_named(name)) return *found;
+  fail("undefined character name '" + name + "'", start);
+}
+
 uint32_t Reader::escaped_unit(uint32_t c, int64_t start, bool in_set) {
   switch (c) {
     case 'n': return '\n';
@@ -91,6 +106,7 @@ uint32_t Reader::escaped_unit(uint32_t c, int64_t start, bool in_set) {
     case 'b': if (in_set) return '\b'; break;
     case 'x': return hexadecimal(start, 2);
     case 'u': if (!bytes_) return hexadecimal(start, 4); break;
+    case 'N': if (!bytes_) return named_character(start); break;
     case 'U':
       if (bytes_) break;
       if (uint32_t value = hexadecimal(start, 8); value <= 0x10ffff) return value;

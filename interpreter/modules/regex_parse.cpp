@@ -21,6 +21,8 @@ class Parser : public Reader {
   std::unique_ptr<Node> parse_all() {
     auto node = alternation();
     if (!at_end()) fail("unbalanced parenthesis", place());
+    for (const auto& [number, at] : later_groups_)
+      if (number > tree_.groups) fail("invalid group reference " + std::to_string(number), at);
     return node;
   }
   uint32_t flags() const { return flags_; }
@@ -312,7 +314,7 @@ class Parser : public Reader {
     if (is_digit(static_cast<uint8_t>(name[0]), true)) {
       number = static_cast<uint32_t>(std::stoul(name.substr(0, 9)));
       if (!number) fail("bad group number", at);
-      if (number > tree_.groups) fail("invalid group reference " + name, at);
+      if (number > tree_.groups) later_groups_.emplace_back(number, at);
     } else {
       auto known = tree_.names.find(name);
       if (known == tree_.names.end()) fail("unknown group name '" + name + "'", at);
@@ -378,6 +380,7 @@ class Parser : public Reader {
   uint32_t flags_;
   size_t depth_ = 0;
   std::vector<bool> open_{false};
+  std::vector<std::pair<uint32_t, int64_t>> later_groups_;  // that conditions ask for, and where
 };
 
 }  // namespace

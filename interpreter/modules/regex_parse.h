@@ -41,6 +41,7 @@ class Reader {
 
  private:
   uint32_t hexadecimal(int64_t start, size_t count);
+  uint32_t named_character(int64_t start);
 };
 
 }  // namespace tsc::interp::regex

@@ -111,6 +111,12 @@ Value source(Vm& vm, Args& a) {
       .take();
 }
 
+// file_text(code): the whole text that a code object was made from, or None.
+Value file_text(Vm& vm, Args& a) {
+  const CodeObject* code = try_cast<CodeObject>(a[0]);
+  return code && code->code->source ? str_value(vm, code->code->source->text()) : Value::none();
+}
+
 // annotations(object): those of a function, a class alone, a module or a namespace, in a dict of their own; the text of one that cannot
 // be evaluated stands for it.
 Value annotations(Vm& vm, Args& a) { return readable_annotations(vm, a[0]).take(); }
@@ -142,6 +148,7 @@ Local<ModuleObject> make_runtime_module(Vm& vm) {
       .function("parameters", "function", parameters)
       .function("is_generator_function", "function", is_generator_function)
       .function("source", "function", source)
+      .function("file_text", "code", file_text)
       .function("annotations", "object", annotations)
       .function("share_annotations", "to, source", share)
       .function("find_module", "name", find_module);

@@ -222,6 +222,8 @@ Value named_parts(Vm& vm, const char* name, const Parts& parts) {
   return made;
 }
 
+constexpr int64_t kHexVersion = 0x030B00F0;
+
 Value version_info(Vm& vm) {
   return named_parts(vm, "version_info",
                      {{"major", Value::integer(3)},
@@ -245,6 +247,62 @@ Value float_info(Vm& vm) {
                       {"epsilon", Value::real(Limits::epsilon())},
                       {"radix", Value::integer(Limits::radix)},
                       {"rounds", Value::integer(1)}});
+}
+
+// What sys tells of how the language is built; the cache tag is None, as no bytecode is written beside scripts.
+Value implementation(Vm& vm) {
+  return named_parts(vm, "implementation",
+                     {{"name", str_value(vm, "tenscript")},
+                      {"version", version_info(vm)},
+                      {"hexversion", Value::integer(kHexVersion)},
+                      {"cache_tag", Value::none()}});
+}
+
+Value int_info(Vm& vm) {
+  return named_parts(vm, "int_info",
+                     {{"bits_per_digit", Value::integer(64)},
+                      {"sizeof_digit", Value::integer(8)},
+                      {"default_max_str_digits", Value::integer(4300)},
+                      {"str_digits_check_threshold", Value::integer(640)}});
+}
+
+Value hash_info(Vm& vm) {
+  return named_parts(vm, "hash_info",
+                     {{"width", Value::integer(64)},
+                      {"modulus", Value::integer((int64_t{1} << 61) - 1)},
+                      {"inf", Value::integer(314159)},
+                      {"nan", Value::integer(0)},
+                      {"imag", Value::integer(1000003)}});
+}
+
+// No flag of Python's has a counterpart here but the encoding, which is UTF-8.
+Value flags(Vm& vm) {
+  std::vector<std::pair<const char*, Value>> parts;
+  for (const char* name : {"debug", "inspect", "interactive", "optimize", "dont_write_bytecode", "no_user_site",
+                           "no_site", "ignore_environment", "verbose", "bytes_warning", "quiet", "isolated"})
+    parts.emplace_back(name, Value::integer(0));
+  parts.emplace_back("hash_randomization", Value::integer(1));
+  parts.emplace_back("dev_mode", Value::boolean(false));
+  parts.emplace_back("utf8_mode", Value::integer(1));
+  return named_parts(vm, "flags", parts);
+}
+
+Value exception(Vm& vm, Args& a) { return cast<TupleObject>(exc_info(vm, a))->items[1]; }
+Value getframe(Vm& vm, Args& a) { return frame_at(vm, to_index(vm, a[0])); }
+Value getrefcount(Vm&, Args& a) {
+  return Value::integer(a[0].is_object() ? static_cast<int64_t>(a[0].object()->reference_count) : 1);
+}
+
+void add_facts(Vm& vm, ModuleBuilder& m) {
+  m.value("implementation", implementation(vm))
+      .value("int_info", int_info(vm))
+      .value("hash_info", hash_info(vm))
+      .value("flags", flags(vm))
+      .value("warnoptions", make_list(vm).take())
+      .value("dont_write_bytecode", Value::boolean(true))
+      .function("exception", "", exception)
+      .function("_getframe", "depth=0, /", getframe)
+      .function("getrefcount", "object, /", getrefcount);
 }
 
 Value text_encoding(Vm& vm, Args&) { return str_value(vm, "utf-8"); }
@@ -312,7 +370,7 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .value("byteorder", str_value(vm, "little"))
       .value("version", str_value(vm, "3.11 (Tenscript)"))
       .value("version_info", version_info(vm))
-      .value("hexversion", Value::integer(0x030B00F0))
+      .value("hexversion", Value::integer(kHexVersion))
       .value("float_info", float_info(vm))
       .value("maxunicode", Value::integer(0x10FFFF))
       .value("executable", executable(vm))
@@ -330,6 +388,7 @@ Local<ModuleObject> make_sys_module(Vm& vm) {
       .function("intern", "string, /", intern_)
       .function("_format_exception", "exception, /", format_exception)
       .function("_format_exception_only", "exception, /", format_exception_only);
+  add_facts(vm, m);
   return m.finish();
 }
 

@@ -19,12 +19,6 @@ WeakTypes& weak_types(Vm& vm) {
   return *static_cast<WeakTypes*>(kept.get());
 }
 
-std::string address_of(const Object* o) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%p", static_cast<const void*>(o));
-  return text;
-}
-
 Object* checked_target(Vm& vm, const Value& v) {
   if (!v.is_object() || !takes_weak_references(vm, v.object()))
     raise_type_error(vm, "cannot create weak reference to '" + type_name(vm, v) + "' object");

@@ -1,6 +1,7 @@
 #include "interpreter/vm/class_builder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "interpreter/vm/annotations.h"
 #include "interpreter/vm/frames.h"
@@ -72,6 +73,34 @@ Type* native_ancestor(Type* type) {
   for (Type* t : type->mro)
     if (!(t->type_flags & kScriptClass)) return t;
   return type;
+}
+
+// The class nearest to `type` that has slots of its own.
+Type* slotted_ancestor(Vm& vm, Type* type) {
+  for (Type* t : type->mro) {
+    if (!(t->type_flags & kScriptClass) || !dict_get(vm, t->attributes, Value(vm.names().slots.get()))) continue;
+    const Table& table = t->attributes->table;
+    for (uint32_t i = 0; i < table.used(); ++i) {
+      const Value& v = table.entry(i).value;
+      if (v.is_object() && v.object()->type == vm.types().member_descriptor) return t;
+    }
+  }
+  return nullptr;
+}
+
+// In Python slots are places in the instance: of two bases that have some, one must come from the other.
+void check_slots_of_bases(Vm& vm, Type* type) {
+  Type* widest = nullptr;
+  for (Type* base : type->bases) {
+    Type* slotted = slotted_ancestor(vm, base);
+    Type* native = native_ancestor(base);
+    const bool counts = native != vm.types().object && native->layout != Kind::Exception;
+    for (Type* part : {slotted, counts ? native : nullptr}) {
+      if (!part || (widest && widest->is_subtype_of(part))) continue;
+      if (widest && !part->is_subtype_of(widest)) raise_type_error(vm, "multiple bases have instance lay-out conflict");
+      widest = part;
+    }
+  }
 }
 
 void choose_layout(Vm& vm, Type* type) {
@@ -155,7 +184,12 @@ void install_slots(Vm& vm, Type* type) {
   if (!slots) return;
   bool restricted = true;
   for (const Type* base : type->bases) restricted = restricted && has_no_dict(base);
+  bool has_dict = !restricted, has_references = !restricted;
   for (const std::string& name : slot_names(vm, type, slots)) {
+    if (name == "__dict__" && std::exchange(has_dict, true))
+      raise_type_error(vm, "__dict__ slot disallowed: we already got one");
+    if (name == "__weakref__" && std::exchange(has_references, true))
+      raise_type_error(vm, "__weakref__ slot disallowed: either we already got one, or __itemsize__ != 0");
     if (name == "__dict__") restricted = false;
     if (name == "__dict__" || name == "__weakref__") continue;
     if (type->layout == Kind::BoxedNumber || type->layout == Kind::Tuple ||
@@ -164,7 +198,7 @@ void install_slots(Vm& vm, Type* type) {
                                type->base->name + "'");
     if (dict_get(vm, type->attributes, name))
       raise_value_error(vm, "'" + name + "' in __slots__ conflicts with class variable");
-    dict_set(vm, type->attributes, name, make_member(vm, name));
+    dict_set(vm, type->attributes, name, make_member(vm, name, type));
   }
   if (restricted) type->type_flags |= kSlotsOnly;
 }
@@ -341,6 +375,7 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request) {
   attributes.take().release_raw();
   collect_bases(vm, type, request.bases);
   type->mro = linearize(vm, type);
+  check_slots_of_bases(vm, type);
   choose_layout(vm, type);
   for (Type* base : type->bases) base->subclasses.push_back(type);
   Value class_cell = dict_get(vm, type->attributes, "__classcell__");

@@ -21,7 +21,7 @@ Value make_class(Vm& vm, Type* metaclass, const ClassRequest& request);
 // The C3 order: the type, then its ancestors. Raises TypeError when there is none.
 std::vector<Type*> linearize(Vm& vm, Type* type);
 // The class attribute that stands for a name of __slots__.
-Value make_member(Vm& vm, std::string_view name);
+Value make_member(Vm& vm, std::string_view name, Type* owner);
 // Fills the slots of a type from the dunder methods its lookup finds.
 void refresh_slots(Vm& vm, Type* type);
 // A method of this name is what a slot calls, or wraps one.

@@ -57,19 +57,19 @@ void suspend_to_native(Vm& vm) {
   --VmAccess::depth(vm);
 }
 
+// throw() and close() go to it.
+Value delegate_of(GeneratorObject* generator) {
+  if (generator->state != State::Suspended) return Value();
+  const lang::Instruction& i = generator->frame.code->instructions[generator->frame.pc];
+  return i.op == lang::Op::YieldFrom ? generator->frame.registers[i.b] : Value();
+}
+
 namespace {
 
 void check_resumable(Vm& vm, GeneratorObject* generator) {
   if (generator->state == State::Running) raise_value_error(vm, "generator already executing");
   vm.check_native_stack();
   enter_recursion(vm);
-}
-
-// Delegates throw() and close() to the iterator of a YieldFrom; Undefined when there is none.
-Value delegate_of(GeneratorObject* generator) {
-  if (generator->state != State::Suspended) return Value();
-  const lang::Instruction& i = generator->frame.code->instructions[generator->frame.pc];
-  return i.op == lang::Op::YieldFrom ? generator->frame.registers[i.b] : Value();
 }
 
 // The delegate ended with a value: the YieldFrom is done.
@@ -138,7 +138,8 @@ bool generator_throw(Vm& vm, GeneratorObject* raw, Local<ExceptionObject> except
   }
   generator->state = State::Running;
   link_frame(vm, &generator->frame, FrameReturn::Leave);
-  set_context(vm, exception);
+  // What the caller handles is no context of an exception that is thrown in.
+  if (generator->frame.handled) set_context(vm, exception);
   out = run_loop_raising(vm, exception);
   return generator->state == State::Suspended;
 }

@@ -102,6 +102,7 @@ bool generator_send(Vm& vm, GeneratorObject* generator, const Value& sent, Value
 bool generator_throw(Vm& vm, GeneratorObject* generator, Local<ExceptionObject> exception,
                      Value& out);
 void generator_close(Vm& vm, GeneratorObject* generator);
+Value delegate_of(GeneratorObject* generator);  // the iterator of the yield from in which it waits, or Undefined
 // For the dispatch loop: the sent value goes to its place; a generator that yields to C++ is unlinked.
 void resume_with(GeneratorObject* generator, const Value& sent);
 void suspend_to_native(Vm& vm);

@@ -106,6 +106,7 @@ void VmAccess::boot(Vm& vm) {
   init_range_types(vm);
   init_index_iterator(vm);
   init_generator_type(vm);
+  init_frame_view(vm);
   init_exception_types(vm);
   init_alias_types(vm);
   init_file_type(vm);
@@ -116,6 +117,7 @@ void VmAccess::boot(Vm& vm) {
   publish_slots(vm, vm.types_.static_method);
   vm.modules_ = make_dict(vm);
   dict_set(vm, vm.modules_, "builtins", vm.builtins_.value());
+  dict_set(vm, vm.builtins_->globals, "__builtins__", vm.builtins_.value());
   init_native_modules(vm);
   vm.make_spare_errors();
   vm.heap_.enable(true);
@@ -246,10 +248,11 @@ void raise_syntax_error(Vm& vm, const lang::Diagnostics& diagnostics, const lang
   const lang::Diagnostic* first = nullptr;
   for (const lang::Diagnostic& d : diagnostics.all())
     if (d.severity == lang::Severity::Error && !first) first = &d;
-  const lang::LineColumn at = source.locate(first ? first->primary.span.begin : 0);
+  const lang::Span span = first ? first->primary.span : lang::Span{};
+  const lang::LineColumn at = source.locate(span.begin);
   Local<ExceptionObject> e =
-      make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at.line,
-                        at.column, source.line_text(at.line));
+      make_syntax_error(vm, first ? first->message : "invalid syntax", source.name(), at,
+                        source.locate(span.end), source.line_text(at.line));
   const ExceptionTypes& types = vm.exceptions();
   switch (first ? first->code : lang::Code::InvalidSyntax) {
     case lang::Code::UnexpectedIndent:

@@ -107,7 +107,7 @@ void Emitter::store(const Expr* target, Operand value) {
 
 void Emitter::store_binding(Binding binding, Identifier name, Operand value,
                             InstructionSpan where) {
-  binding = at_top(binding);
+  binding = at_top(binding, name);
   switch (binding.access) {
     case Access::Local:
       b_.move(local_register(binding.index), value, where);
@@ -130,7 +130,7 @@ void Emitter::store_binding(Binding binding, Identifier name, Operand value,
 }
 
 void Emitter::delete_binding(Binding binding, Identifier name, InstructionSpan where) {
-  binding = at_top(binding);
+  binding = at_top(binding, name);
   switch (binding.access) {
     case Access::Local:
       b_.emit(Op::CheckBound, local_register(binding.index), b_.name(name), 0, where);

@@ -6,6 +6,7 @@
 // Knows: tree, scopes, CodeBuilder. Must not know: values, the interpreter.
 // Keeps: a destination that is a variable's register is written once, by the last instruction of
 // each path, so an exception on the way leaves the variable as it was.
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -98,12 +99,14 @@ class Emitter {
   Operand constant(Literal literal, Want want, InstructionSpan where);
   std::optional<uint32_t> number_constant(const Expr* e);
   Operand emit_name(const Name& node, Want want);
-  // A global that the code of exec reads and writes in its own namespace.
-  Binding at_top(Binding binding) {
+  // A global that the code of exec reads and writes in its own namespace, unless the text declares it global.
+  Binding at_top(Binding binding, Identifier name) {
     const CodeKind kind = b_.code().kind;
     const bool at_top = kind == CodeKind::Module ||
                         (kind == CodeKind::Annotations && scope_.parent->kind == ScopeKind::Module);
-    return context_.options.own_names && at_top && binding.access == Access::Global ? Binding{Access::Class, 0} : binding;
+    const bool own = context_.options.own_names && at_top && binding.access == Access::Global &&
+                     std::find(declared_at_top_.begin(), declared_at_top_.end(), name) == declared_at_top_.end();
+    return own ? Binding{Access::Class, 0} : binding;
   }
   Operand load_binding(Binding binding, Identifier name, Want want, InstructionSpan where);
   Operand emit_bin_op(const BinOp& node, Want want);
@@ -268,6 +271,7 @@ class Emitter {
   void mapping_rest(const MatchMapping& node, Reg subject, Captures& captures);
 
   const EmitContext& context_;
+  std::vector<Identifier> declared_at_top_;  // by the global statements of a module
   const Scope& scope_;
   CodeBuilder b_;
   std::vector<ControlBlock> blocks_;

@@ -115,7 +115,7 @@ Operand Emitter::emit_name(const Name& node, Want want) {
 }
 
 Operand Emitter::load_binding(Binding binding, Identifier name, Want want, InstructionSpan where) {
-  binding = at_top(binding);
+  binding = at_top(binding, name);
   if (binding.access == Access::Local) {
     Reg reg = local_register(binding.index);
     b_.emit(Op::CheckBound, reg, b_.name(name), 0, where);

@@ -34,7 +34,11 @@ void Emitter::statement(const Stmt* s) {
     case StmtKind::ExprStmt: emit_expr_stmt(*as<const ExprStmt>(s)); break;
     case StmtKind::Break: emit_break(s->span); break;
     case StmtKind::Continue: emit_continue(s->span); break;
-    case StmtKind::Global:
+    case StmtKind::Global: {
+      const List<Identifier> names = as<const Global>(s)->names;
+      if (b_.code().kind == CodeKind::Module) declared_at_top_.insert(declared_at_top_.end(), names.begin(), names.end());
+      break;
+    }
     case StmtKind::Nonlocal:
     case StmtKind::Pass:
       break;

@@ -1,10 +1,10 @@
 """Expected output of the conformance corpus, produced by CPython 3.11.
 
     make.py             compares the tree's expected.txt files with what CPython prints now
-    make.py --write     writes them, and before that the programs that come from tables*.py
+    make.py --write     writes them
     make.py --write classes match    only these topics
 
-Every folder here is a topic, every .tsc file in it one program. A topic's expected.txt holds the
+Every folder here is a topic, every .tsc file in it one program, and tables*.py make more of them (assemble.py). A topic's expected.txt holds the
 output of its programs, one after the other, each below a line `=== NAME`. A program that ends with
 an exception has a last line `!!! Type: message`. What changed within 3.11 is left as it is by an older one,
 for programs with a line like `# CPython 3.11.7 or later`. Exits with 0 when nothing differs, 1 when
@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -81,16 +82,24 @@ def main():
         return 77
     arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
     write = "--write" in sys.argv[1:]
+    sys.dont_write_bytecode = True
     sys.path.insert(0, str(HERE))
-    if write:
-        import tables
-        tables.write(HERE)
+    import assemble
+    with tempfile.TemporaryDirectory() as folder:
+        assemble.assemble(folder)
+        programs, different = compare(pathlib.Path(folder), arguments, write)
+    print(programs, "programs")
+    return 1 if different and not write else 0
+
+
+def compare(corpus, topics, write):
+    """How many programs there are, and how many topics' expected.txt are not what CPython prints."""
     programs = different = 0
-    for topic in sorted(p for p in HERE.iterdir() if p.is_dir() and list(p.glob("*.tsc"))):
-        if arguments and topic.name not in arguments:
+    for topic in sorted(corpus.iterdir()):
+        if topics and topic.name not in topics:
             continue
         programs += len(list(topic.glob("*.tsc")))
-        file = topic / "expected.txt"
+        file = HERE / topic.name / "expected.txt"
         old = file.read_text(encoding="utf-8") if file.exists() else ""
         text = expected_text(topic, old)
         if text == old:
@@ -98,9 +107,9 @@ def main():
         different += 1
         print(("wrote " if write else "differs: ") + str(file.relative_to(HERE)))
         if write:
+            file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8")
-    print(programs, "programs")
-    return 1 if different and not write else 0
+    return programs, different
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Programs made from tables: one program for each row group, each about one method or rule.
 
 A table is a topic, and in it for each program a list of expressions. The program prints every
-expression with its value, or with the type and text of the exception. `write` makes the files.
+expression with its value, or with the type and text of the exception. assemble.py writes them where the tests
+run them.
 """
 import tables_text
 import tables_numbers
@@ -31,19 +32,14 @@ def program(setup, expressions):
     return "".join(lines)
 
 
-def write(folder):
-    """Writes every table's programs below `folder` and removes nothing."""
+def programs():
+    """Every program of the tables: topic, name, text."""
     for module in (tables_text, tables_numbers, tables_containers):
-        for topic, programs in module.TABLES.items():
-            target = folder / topic
-            target.mkdir(exist_ok=True)
-            for name, rows in programs.items():
+        for topic, named in module.TABLES.items():
+            for name, rows in named.items():
                 setup, expressions = rows if isinstance(rows, tuple) else ("", rows)
                 if isinstance(expressions, str):
                     expressions = [line.strip() for line in expressions.strip().split("\n")]
-                (target / f"{name}.tsc").write_text(program(setup, expressions), encoding="utf-8")
-    for topic, name, text in [*tables_operators.programs(), *tables_arguments.programs(),
-                              *tables_matrices.programs(), *tables_more.programs(),
-                              *tables_dunders.programs()]:
-        (folder / topic).mkdir(exist_ok=True)
-        (folder / topic / f"{name}.tsc").write_text(text, encoding="utf-8")
+                yield topic, name, program(setup, expressions)
+    for module in (tables_operators, tables_arguments, tables_matrices, tables_more, tables_dunders):
+        yield from module.programs()

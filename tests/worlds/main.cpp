@@ -46,6 +46,7 @@ const std::vector<World>& all_worlds() {
 
 struct Settings {
   std::string tenscript, scripts, filter, findings, known;
+  std::string other;  // a second corpus that the findings may be about
   const World* world = nullptr;
   std::size_t shard = 0, shards = 1;
 };
@@ -222,7 +223,7 @@ int run(const Settings& settings) {
               << settings.world->name << "): " << problem << "\n\n";
   }
   if (settings.world->wrapped && !settings.findings.empty())
-    for (const std::string& name : Findings(settings.findings).unknown_programs(settings.scripts)) {
+    for (const std::string& name : Findings(settings.findings).unknown_programs({settings.scripts, settings.other})) {
       ++failed;
       std::cout << "FAILED " << settings.findings << ": there is no program " << name << "\n\n";
     }
@@ -238,6 +239,7 @@ bool parse(int count, char** arguments, Settings& settings) {
     if (argument == "--tenscript") settings.tenscript = value;
     if (argument == "--scripts") settings.scripts = value;
     if (argument == "--findings") settings.findings = value;
+    if (argument == "--other") settings.other = value;
     if (argument == "--known") settings.known = value;
     if (argument == "--shard" &&
         std::sscanf(value.c_str(), "%zu/%zu", &settings.shard, &settings.shards) != 2)

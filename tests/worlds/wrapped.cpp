@@ -1,5 +1,6 @@
 #include "wrapped.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <sstream>
@@ -135,12 +136,12 @@ std::string Findings::judge(const std::string& name, const WrappedResult& result
                : "does not fail any more: take it out of the known findings";
 }
 
-std::vector<std::string> Findings::unknown_programs(const std::string& scripts) const {
-  const std::filesystem::path tests = std::filesystem::path(scripts).parent_path();
+std::vector<std::string> Findings::unknown_programs(const std::vector<std::string>& corpora) const {
   std::vector<std::string> unknown;
   for (const std::set<std::string>& names : {known_, failing_})
     for (const std::string& name : names)
-      if (!std::filesystem::exists(tests / "scripts" / name) && !std::filesystem::exists(tests / "conformance" / name))
+      if (std::none_of(corpora.begin(), corpora.end(),
+                       [&](const std::filesystem::path& corpus) { return std::filesystem::exists(corpus / name); }))
         unknown.push_back(name);
   return unknown;
 }

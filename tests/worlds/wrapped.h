@@ -27,8 +27,8 @@ class Findings {
   explicit Findings(const std::string& file);
   // What a run of the program amounts to, `expected_error` being the one that it ends with as a program.
   std::string judge(const std::string& name, const WrappedResult& result, const std::string& expected_error) const;
-  // The names of programs that no corpus beside `scripts` has.
-  std::vector<std::string> unknown_programs(const std::string& scripts) const;
+  // The names of programs that none of the folders has.
+  std::vector<std::string> unknown_programs(const std::vector<std::string>& corpora) const;
 
  private:
   std::set<std::string> known_, failing_;

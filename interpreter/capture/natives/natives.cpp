@@ -34,7 +34,8 @@ bool is_instance_of_class(Capture& capture, const Av& av, const Av& classes) {
   if (capture.attributes().type_of_av(av)->is_subtype_of(wanted)) return true;
   Vm& vm = capture.vm();
   Local<StrObject> hook = intern(vm, "__instancecheck__");
-  if (lookup_in_type(wanted->type, hook))
+  Type* owner = nullptr;
+  if (lookup_in_type(wanted->type, hook, &owner) && owner != vm.types().type)
     break_here(BreakReason::unknown_call, "__instancecheck__ of " + wanted->name);
   // What stands for another object, as a weak proxy does, says so by its __class__.
   const Type* type = capture.attributes().type_of_av(av);
@@ -92,7 +93,8 @@ Av call_issubclass(Capture& capture, Arguments& arguments) {
   Type* type = at(arguments, 0).is_constant() ? try_cast<Type>(at(arguments, 0).value) : nullptr;
   Type* wanted = at(arguments, 1).is_constant() ? try_cast<Type>(at(arguments, 1).value) : nullptr;
   if (!type || !wanted) break_here(BreakReason::unknown_call, "issubclass() with these arguments");
-  if (lookup_in_type(wanted->type, intern(capture.vm(), "__subclasscheck__").get()))
+  Type* owner = nullptr;
+  if (lookup_in_type(wanted->type, intern(capture.vm(), "__subclasscheck__").get(), &owner) && owner != capture.vm().types().type)
     break_here(BreakReason::unknown_call, "__subclasscheck__ of " + wanted->name);
   return Av::boolean(type->is_subtype_of(wanted));
 }

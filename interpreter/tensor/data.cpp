@@ -87,7 +87,7 @@ void fill(Vm& vm, const Value& v, DType wanted, T*& out) {
   }
   Scalar number;
   if (!number_of(v, &number)) number = tensor_scalar(cast<TensorObject>(v)->tensor);
-  if (!is_floating(wanted) && !fits_dtype(wanted, number)) refuse_data(wanted);
+  if (is_integral(wanted) && !fits_dtype(wanted, number)) refuse_data(wanted);
   if constexpr (std::is_floating_point_v<T>)
     *out++ = number.as_float();
   else

@@ -6,6 +6,7 @@
 #include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
+#include "interpreter/vm/big_numbers.h"
 #include "jit/autodiff/moved.h"
 #include "runtime/kernels/run_op.h"
 #include "runtime/ops/infer.h"
@@ -232,13 +233,25 @@ EagerResults run_unrecorded(Vm& vm, Op op, std::span<TensorObject* const> tensor
 
 }  // namespace
 
+namespace {
+
+// An int that int64 does not hold, as PyTorch takes it: without a sign.
+uint64_t unsigned_of(const Value& v) {
+  BigInt* big = cast<BigInt>(v);
+  if (big->size < 0) throw Error(ErrorKind::OverflowError, "can't convert negative int to unsigned");
+  if (big->size > 1) throw Error(ErrorKind::OverflowError, "int too big to convert");
+  return big->limbs()[0];
+}
+
+}  // namespace
+
 bool number_of(const Value& v, Scalar* out) {
   switch (v.tag()) {
     case Tag::Int: *out = Scalar::of_int(v.as_int()); return true;
     case Tag::Bool: *out = Scalar::of_bool(v.as_bool()); return true;
     case Tag::Float: *out = Scalar::of_float(v.as_float()); return true;
     default:
-      if (is_kind(v, Kind::BigInt)) throw Error(ErrorKind::OverflowError, "int too big to convert");
+      if (is_big(v)) unsigned_of(v), throw Error(ErrorKind::OverflowError, "int too big to convert");
       return is_kind(v, Kind::BoxedNumber) && number_of(unboxed_number(v), out);
   }
 }
@@ -254,10 +267,30 @@ bool is_script_number(const Value& v) {
   return is_kind(v, Kind::BigInt) || is_kind(v, Kind::Complex) || number_of(v, &unused);
 }
 
+void check_filling(DType dtype, const Value& v) {
+  if (is_big(v)) {
+    const auto wide = static_cast<double>(unsigned_of(v));
+    if (dtype != DType::Bool) check_number(dtype, Scalar::of_float(wide));
+  } else if (is_kind(v, Kind::Complex)) {
+    const ComplexNumber z = cast<ComplexObject>(v)->number;
+    if (!is_complex(dtype)) return;
+    check_number(dtype, Scalar::of_float(z.re));
+    check_number(dtype, Scalar::of_float(z.im));
+  } else if (Scalar number; number_of(v, &number)) {
+    check_number(dtype, number);
+  }
+}
+
 Tensor number_tensor(const Value& v, DType dtype) {
   Scalar number;
+  if (is_big(v)) {  // whole numbers get its bits
+    const uint64_t wide = unsigned_of(v);
+    const bool is_whole = !is_floating(dtype) && !is_complex(dtype);
+    return scalar_tensor(is_whole ? Scalar::of_int(static_cast<int64_t>(wide)) : Scalar::of_float(static_cast<double>(wide)), dtype);
+  }
   if (number_of(v, &number)) return scalar_tensor(number, dtype);
   const ComplexNumber z = cast<ComplexObject>(v)->number;
+  if (dtype == DType::Bool) return scalar_tensor(Scalar::of_bool(z.re != 0 || z.im != 0), dtype);
   if (!is_complex(dtype)) {
     if (z.im != 0) refuse_number(dtype);
     return scalar_tensor(Scalar::of_float(z.re), dtype);
@@ -434,7 +467,7 @@ Local<TensorObject> run_together(Vm& vm, Op op, std::span<Local<TensorObject>> o
 bool is_one_number(const TensorState& state, const Value& operand, DType dtype) {
   Scalar number;
   if (TensorObject* t = as_tensor(state, operand)) return t->tensor.numel() == 1;
-  return number_of(operand, &number) && !holds_exactly(dtype, number);
+  return is_big(operand) || (number_of(operand, &number) && !holds_exactly(dtype, number));
 }
 
 // Where the operands lie; elsewhere than in memory only numbers may join them.
@@ -497,7 +530,7 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
     const DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
-    if (Scalar number; op == Op::select && i > 0 && !is_small_float(dtype) && number_of(operands[i], &number)) check_number(dtype, number);
+    if (op == Op::select && i > 0 && !is_small_float(dtype)) check_filling(dtype, operands[i]);
     held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, place);
   }
   Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);
@@ -557,11 +590,10 @@ void write(Vm& vm, TensorObject* x, TensorObject* source, WriteHistory history, 
 void assign(Vm& vm, TensorObject* x, const Value& value, WriteHistory history) {
   TensorState& state = tensor_state(vm);
   Local<TensorObject> source;
-  Scalar number;
   if (TensorObject* t = as_tensor(state, value)) {
     source = Local<TensorObject>(t);
   } else if (is_script_number(value)) {
-    if (number_of(value, &number)) check_number(x->tensor.dtype(), number);
+    if (!is_rounded(x->tensor.dtype(), x->tensor.numel())) check_filling(x->tensor.dtype(), value);
     source = make_tensor(vm, number_tensor(value, x->tensor.dtype()));
   } else {
     raise_type_error(vm, "can't assign a " + type_name(vm, value) + " to a torch." +

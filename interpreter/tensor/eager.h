@@ -52,6 +52,10 @@ bool number_of(const Value& v, Scalar* out);
 // The same for any script number, a complex one too. RuntimeError where the dtype cannot hold it.
 bool is_script_number(const Value& v);
 Tensor number_tensor(const Value& v, DType dtype);
+// RuntimeError where a tensor of the dtype may not be filled with what is a script number, and nothing for what is none.
+void check_filling(DType dtype, const Value& v);
+// One element of float16 or bfloat16 becomes an infinity, as in PyTorch: a number that joins such a tensor is rounded.
+inline bool is_rounded(DType dtype, int64_t elements) { return elements == 1 && is_small_float(dtype); }
 // The dtype of a tensor made of a script number.
 DType number_dtype(const Value& v, DType default_dtype);
 

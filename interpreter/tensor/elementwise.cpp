@@ -89,13 +89,14 @@ double largest_number(DType dtype) {
   switch (dtype) {
     case DType::F16: return 65504;
     case DType::BF16: return 0x1.FEp127;
-    case DType::F32: return std::numeric_limits<float>::max();
+    case DType::F32:
+    case DType::C64: return std::numeric_limits<float>::max();
     default: return std::numeric_limits<double>::max();
   }
 }
 
 bool fits_dtype(DType dtype, const Scalar& number) {
-  if (is_floating(dtype)) return !std::isfinite(number.as_float()) || std::abs(number.as_float()) <= largest_number(dtype);
+  if (is_floating(dtype) || is_complex(dtype)) return !std::isfinite(number.as_float()) || std::abs(number.as_float()) <= largest_number(dtype);
   if (!is_integral(dtype) || number.kind == Scalar::Kind::Bool) return true;
   const bool is_int = number.kind == Scalar::Kind::Int;
   if (dtype == DType::I64) return is_int || (number.f >= -0x1p63 && number.f < 0x1p63);
@@ -112,6 +113,7 @@ void refuse_number(DType dtype) {
       case DType::F32: return "float";
       case DType::F16: return "c10::Half";
       case DType::BF16: return "c10::BFloat16";
+      case DType::C64: return "c10::complex<float>";
       case DType::I64: return "int64_t";
       case DType::I32: return "int";
       case DType::I16: return "int16_t";

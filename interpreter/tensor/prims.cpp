@@ -8,6 +8,7 @@
 #include "interpreter/tensor/prim_signature.h"
 #include "interpreter/tensor/storage_prims.h"
 #include "interpreter/tensor/transforms.h"
+#include "interpreter/vm/big_numbers.h"
 #include "runtime/device/device.h"
 
 namespace tsc::interp {
@@ -52,9 +53,11 @@ PrimArguments parse_arguments(Vm& vm, const PrimSignature& signature, const Args
       case PrimParameter::Bounds: out.attributes.mode = to_index(vm, v, "bounds"); break;
     }
   }
-  // One element of float16 or bfloat16 becomes an infinity, as in PyTorch: a number that joins such a tensor is rounded.
-  const bool is_single = std::all_of(out.scalars.begin() + !out.scalars.empty(), out.scalars.end(), [](const Scalar& size) { return size.i == 1; });
-  if (signature.fills && !(is_single && is_small_float(out.attributes.dtype))) check_number(out.attributes.dtype, out.scalars[0]);
+  if (signature.fills) {
+    int64_t elements = 1;
+    for (size_t i = 1; i < out.scalars.size(); ++i) elements *= out.scalars[i].i;
+    if (!is_rounded(out.attributes.dtype, elements)) check_number(out.attributes.dtype, out.scalars[0]);
+  }
   return out;
 }
 
@@ -63,11 +66,14 @@ struct BoundPrim {
   PrimSignature signature;
 };
 
-// full(value, sizes, dtype) of a complex number, which no scalar operand holds.
-Value full_of_complex(Vm& vm, Args& args) {
-  const Tensor number = number_tensor(args[0], expect_dtype(vm, args[2], "dtype"));
+// full(value, sizes, dtype) of a number that no scalar operand holds: a complex one, or an int beyond int64.
+Value full_of_wide(Vm& vm, Args& args) {
+  const DType dtype = expect_dtype(vm, args[2], "dtype");
   std::vector<Scalar> sizes;
-  for (int64_t size : expect_sizes(vm, args[1], "sizes")) sizes.push_back(Scalar::of_int(size));
+  int64_t elements = 1;
+  for (int64_t size : expect_sizes(vm, args[1], "sizes")) sizes.push_back(Scalar::of_int(size)), elements *= size;
+  if (!is_rounded(dtype, elements)) check_filling(dtype, args[0]);
+  const Tensor number = number_tensor(args[0], dtype);
   const Tensor spread = run_op(Op::broadcast, {&number, 1}, sizes, {}).first;
   return make_tensor(vm, moved_to(run_op(Op::copy, {&spread, 1}, {}, {}).first, place_of_new(vm))).take();
 }
@@ -80,7 +86,7 @@ Value call_prim(Vm& vm, Args& args) {
       raise_type_error(vm, std::string(op_name(prim.op)) + "(): arguments must be tensors or numbers");
     return result;
   }
-  if (prim.op == Op::full && is_kind(args[0], Kind::Complex)) return full_of_complex(vm, args);
+  if (prim.op == Op::full && (is_kind(args[0], Kind::Complex) || is_big(args[0]))) return full_of_wide(vm, args);
   PrimArguments arguments = parse_arguments(vm, prim.signature, args);
   EagerResults results =
       run_eager(vm, prim.op, arguments.tensors, arguments.scalars, arguments.attributes);

@@ -13,6 +13,7 @@
 #include "interpreter/tensor/print_tensor.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/value/complex.h"
+#include "interpreter/vm/big_numbers.h"
 #include "interpreter/vm/numbers.h"
 #include "jit/autodiff/rules.h"
 #include "runtime/kernels/run_op.h"
@@ -31,8 +32,7 @@ Value call_library(Vm& vm, const char* name, std::initializer_list<Value> args) 
 Value times_reciprocal(Vm& vm, const Value& number, const Value& x) {
   const Value operands[] = {run_elementwise(vm, Op::reciprocal, {&x, 1}), number};
   Scalar known;
-  number_of(number, &known);
-  if (known.as_float() == 1 && !self_of(operands[0])->needs_grad()) return operands[0];
+  if (!is_big(number) && number_of(number, &known) && known.as_float() == 1 && !self_of(operands[0])->needs_grad()) return operands[0];
   return run_elementwise(vm, Op::mul, operands);
 }
 

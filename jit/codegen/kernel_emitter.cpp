@@ -140,11 +140,14 @@ Ir KernelEmitter::constant(const NestInstruction& in) {
     Ir value = scalar_.number(in.dtype, exact);
     return scalar_.round_to(in.dtype, value);
   }
-  if (in.dtype == DType::Bool)
-    return b_.getInt1(number.kind == Scalar::Kind::Float ? number.f != 0 : number.i != 0);
+  if (number.kind == Scalar::Kind::Float) {
+    const Ir exact = scalar_.number(DType::F64, number.f);
+    return apply_op(scalar_, Op::cast, DType::F64, in.dtype, {&exact, 1});
+  }
+  if (in.dtype == DType::Bool) return b_.getInt1(number.i != 0);
   return llvm::ConstantInt::get(
       scalar_.value_type(in.dtype),
-      llvm::APInt(64, static_cast<uint64_t>(number.as_int())).trunc(memory_bytes(in.dtype) * 8));
+      llvm::APInt(64, static_cast<uint64_t>(number.i)).trunc(memory_bytes(in.dtype) * 8));
 }
 
 Ir KernelEmitter::parameter(const NestInstruction& in) {

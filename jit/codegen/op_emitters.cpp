@@ -196,6 +196,17 @@ constexpr OpEmitter kPlainEmitters[] = {
 
 // ---- conversions (they know two dtypes, so they stand beside the table) ----
 
+// `truncated` of runtime/kernels/scalar_ops.h.
+Ir emit_truncated(const Lanes& l, DType from, DType to, Ir x) {
+  auto& b = l.b();
+  const bool is_long = memory_bytes(to) == 8 || (is_unsigned_dtype(to) && from == DType::F64);
+  const double lowest = is_long ? -0x1p63 : -0x1p31;
+  Ir low = llvm::ConstantFP::get(x->getType(), lowest);
+  Ir inside = b.CreateAnd(b.CreateFCmpOGE(x, low), b.CreateFCmpOLT(x, llvm::ConstantFP::get(x->getType(), -lowest)));
+  Ir whole = b.CreateFPToSI(b.CreateSelect(inside, x, low), l.value_type(is_long ? DType::I64 : DType::I32));
+  return b.CreateTrunc(whole, l.value_type(to));
+}
+
 Ir emit_cast(const Lanes& l, DType from, DType to, Ir x) {
   auto& b = l.b();
   llvm::Type* target = l.value_type(to);
@@ -207,10 +218,7 @@ Ir emit_cast(const Lanes& l, DType from, DType to, Ir x) {
     if (to == DType::F64) return b.CreateFPExt(x, target);
     return l.round_to(to, x);
   }
-  if (is_floating(from)) {
-    const auto id = is_unsigned_dtype(to) ? llvm::Intrinsic::fptoui_sat : llvm::Intrinsic::fptosi_sat;
-    return b.CreateIntrinsic(id, {target, x->getType()}, {x});
-  }
+  if (is_floating(from)) return emit_truncated(l, from, to, x);
   const bool is_unsigned = is_unsigned_dtype(from);
   if (!is_floating(to))
     return is_unsigned ? b.CreateZExtOrTrunc(x, target) : b.CreateSExtOrTrunc(x, target);

@@ -51,8 +51,16 @@ Cell number(const Scalar& value, DType dtype) {
   return cast(DType::I64, dtype, Cell::of(value.i));
 }
 
-Cell identity(Reduction reduction, DType dtype) {
+// What every number of the dtype is above, or below.
+Cell extreme(DType dtype, bool largest) {
   const double infinity = std::numeric_limits<double>::infinity();
+  if (is_floating(dtype)) return number(Scalar::of_float(largest ? infinity : -infinity), dtype);
+  if (is_unsigned(dtype)) return number(Scalar::of_int(largest ? -1 : 0), dtype);
+  const int64_t lowest = std::numeric_limits<int64_t>::min() >> (64 - dtype_info(dtype).bits);
+  return number(Scalar::of_int(largest ? ~lowest : lowest), dtype);
+}
+
+Cell identity(Reduction reduction, DType dtype) {
   switch (reduction) {
     case Reduction::sum:
       return {};
@@ -61,8 +69,7 @@ Cell identity(Reduction reduction, DType dtype) {
     case Reduction::amax:
     case Reduction::amin:
       if (dtype == DType::Bool) return Cell::of<uint8_t>(reduction == Reduction::amin);
-      // Casts saturate, so the infinities become the extreme integers.
-      return number(Scalar::of_float(reduction == Reduction::amax ? -infinity : infinity), dtype);
+      return extreme(dtype, reduction == Reduction::amin);
   }
   return {};
 }

@@ -345,9 +345,23 @@ TSC_INLINE double fma(double x, double y, double z) { return __builtin_fma(x, y,
 
 // ---- cast ----
 
+// What a float becomes on its way to an integer of `To`: PyTorch's bits on x86, whose conversion to a word of 32 or
+// 64 bits gives the lowest one for nan and for what is out of its range. The lower bits of that word are the result.
+// A byte comes from a long word, of which a float of 32 bits never has a low byte that the shorter word lacks.
+template <class To, class From>
+using WholeOf = std::conditional_t<sizeof(To) == 8 || (std::is_unsigned_v<To> && sizeof(From) == 8), int64_t, int32_t>;
+
+template <class To, class From>
+TSC_INLINE To truncated(From x) {
+  using Whole = WholeOf<To, From>;
+  constexpr From kLowest = static_cast<From>(std::numeric_limits<Whole>::min());
+  const bool inside = x >= kLowest && x < -kLowest;
+  return static_cast<To>(static_cast<Whole>(inside ? x : kLowest));
+}
+
 // To bool: x != 0 (nan gives true). From bool: 0 or 1. Integer to integer wraps; to float rounds to
-// even (to the small floats: through float, two roundings, as PyTorch). Float to integer truncates; nan gives 0,
-// out of range saturates (u8 at 0 and 255). Of a complex number the real part, but for bool, which asks both.
+// even (to the small floats: through float, two roundings, as PyTorch). Float to integer: `truncated`. Of a
+// complex number the real part, but for bool, which asks both.
 template <class To, class From>
 TSC_INLINE To cast(From x) {
   if constexpr (std::is_same_v<To, From>) return x;
@@ -357,17 +371,8 @@ TSC_INLINE To cast(From x) {
   else if constexpr (kIsComplex<From>) return cast<To>(x.re);
   else if constexpr (kIsComplex<To>) return {cast<decltype(To::re)>(x), 0};
   else if constexpr (kIsBool<To>) return x != From(0);
-  else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
-    // Bounds that the float type holds exactly: the lowest To, and one past the highest.
-    constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
-    constexpr From kPast = static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
-    bool inside = x >= kLow && x < kPast;
-    To converted = static_cast<To>(inside ? x : From(0));
-    To low = x < kLow ? std::numeric_limits<To>::min() : converted;
-    return x >= kPast ? std::numeric_limits<To>::max() : low;
-  } else {
-    return static_cast<To>(x);
-  }
+  else if constexpr (kIsFloat<From> && !kIsFloat<To>) return truncated<To>(x);
+  else return static_cast<To>(x);
 }
 
 }  // namespace tsc::TSC_ISA::scalar

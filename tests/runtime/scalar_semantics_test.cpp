@@ -169,22 +169,27 @@ TEST_CASE("bools: or, and, not") {
   CHECK(unary(Op::bitwise_not, 0, DType::Bool) == 1);
 }
 
-TEST_CASE("casts: truncate, saturate, wrap, round to even") {
+TEST_CASE("casts: truncate, wrap, round to even, and to integers as x86 does") {
   auto cast_one = [](double x, DType from, DType to) {
     return int_values(cast(tensor(from, {}, {x}), to))[0];
   };
   for (DType from : {DType::F32, DType::F64}) {
     CHECK(cast_one(-1.9, from, DType::I32) == -1);
-    CHECK(cast_one(kNan, from, DType::I64) == 0);
-    CHECK(cast_one(kInf, from, DType::I32) == 2147483647);
+    CHECK(cast_one(kNan, from, DType::I64) == kMin64);
+    CHECK(cast_one(kInf, from, DType::I32) == -2147483648);
     CHECK(cast_one(-kInf, from, DType::I64) == kMin64);
-    CHECK(cast_one(1e30, from, DType::I64) == kMax64);
-    CHECK(cast_one(300, from, DType::U8) == 255);
-    CHECK(cast_one(-5, from, DType::U8) == 0);
+    CHECK(cast_one(1e30, from, DType::I64) == kMin64);
+    CHECK(cast_one(300, from, DType::U8) == 44);
+    CHECK(cast_one(-5, from, DType::U8) == 251);
+    CHECK(cast_one(-129, from, DType::I8) == 127);
+    CHECK(cast_one(70000, from, DType::I16) == 4464);
+    CHECK(cast_one(3e9, from, DType::I16) == 0);
     CHECK(cast_one(kNan, from, DType::Bool) == 1);
     CHECK(cast_one(-0.0, from, DType::Bool) == 0);
-    CHECK(cast_one(2147483648.0, from, DType::I32) == 2147483647);
+    CHECK(cast_one(2147483648.0, from, DType::I32) == -2147483648);
   }
+  CHECK(cast_one(4294967295.0, DType::F64, DType::U8) == 255);
+  CHECK(cast_one(4294967295.0, DType::F64, DType::I8) == 0);
   CHECK(int_values(cast(i64_tensor({}, {300}), DType::U8))[0] == 44);
   CHECK(int_values(cast(i64_tensor({}, {-1}), DType::U8))[0] == 255);
   CHECK(int_values(cast(i64_tensor({}, {int64_t{1} << 32}), DType::I32))[0] == 0);

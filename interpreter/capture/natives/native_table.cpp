@@ -10,6 +10,7 @@ namespace {
 using Runs = NativeRow::Runs;
 
 constexpr NativeRow values(const char* name) { return {name, nullptr, Runs::OnValues}; }
+constexpr NativeRow settles(const char* name) { return {name, nullptr, Runs::OnSettledNumbers}; }
 constexpr NativeRow pure(const char* name) { return {name, nullptr, Runs::OnStandIns}; }
 constexpr NativeRow lazy(const char* name) { return {name, nullptr, Runs::Lazily}; }
 constexpr NativeRow host(const char* name, BreakReason reason) {
@@ -27,7 +28,7 @@ constexpr NativeRow host(const char* name, jit::ValueKind result) {
 constexpr NativeRow kRows[] = {
     // Text and numbers.
     values("str.*"), values("bytes.*"), values("int.*"), values("float.*"), values("range.*"), values("slice.*"),
-    values("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
+    settles("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
     values("bytes"), values("_prims.promote_types"),
     // What no region is entered or made in (AutogradState::blocks_regions), so that the answer is always the same.
     values("_prims.vmap_levels"), values("_prims.in_dual_level"), values("_prims.saved_hooks"),

@@ -2,11 +2,12 @@
 // What capture knows of native functions: one row each, all in native_table.cpp. A native without a row is not called
 // while capturing, and the region ends in front of it.
 //   values("str.*")            only computes, on arguments that are known
+//   settles("math.*")          the same; whole numbers that this call decides, as sizes, become facts
 //   pure("list.*")             only reads and changes its arguments, whatever they are
 //   lazy("itertools.tee")      makes iterators over its arguments
 //   symbolic("len", call_len)  has a form of its own on abstract values, beside the interpreter's (tests hold the two together)
 //   host("print", ...)         is done by the host, at its place in the program's order
-// The first three run the interpreter's own text on stand-ins (stand_ins.h). Classes of native iterators are lazy without a row. A symbolic form that does not know its arguments
+// The first four run the interpreter's own text on stand-ins (stand_ins.h). Classes of native iterators are lazy without a row. A symbolic form that does not know its arguments
 // says so (Calls::decline); then the native runs on stand-ins where its row says that it may.
 #include <span>
 
@@ -17,7 +18,7 @@ namespace tsc::interp {
 struct NativeRow {
   const char* name;  // "len", "list.append", "str.*": every native of that owner. Types are found by their name
   NativeHandler symbolic = nullptr;
-  enum class Runs : uint8_t { Never, OnValues, OnStandIns, Lazily, InTheHost } runs = Runs::Never;
+  enum class Runs : uint8_t { Never, OnValues, OnSettledNumbers, OnStandIns, Lazily, InTheHost } runs = Runs::Never;
   bool takes_unbound = false;  // the symbolic form wants the arguments as they stand, not bound to the signature
   bool has_result = false;     // InTheHost
   jit::ValueKind result = jit::ValueKind::Object;

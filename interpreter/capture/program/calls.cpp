@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "interpreter/capture/capture.h"
+#include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/natives/native_table.h"
 #include "interpreter/capture/natives/stand_ins.h"
 #include "interpreter/capture/outside/cells.h"
@@ -183,6 +184,10 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
 Av call_by_row(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
                CallArguments& arguments) {
   switch (row.runs) {
+    case NativeRow::Runs::OnSettledNumbers:
+      for (Av& av : arguments.positional)
+        if (av.is_number() && av.scalar_kind == jit::ValueKind::Int && capture.conditions().hint(av.id)) av = Av::integer(capture.numbers().concrete_int(av));
+      [[fallthrough]];
     case NativeRow::Runs::OnValues: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Values);
     case NativeRow::Runs::OnStandIns: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Tokens);
     case NativeRow::Runs::Lazily: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Later);

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "interpreter/capture/abstract.h"
@@ -243,6 +244,7 @@ struct RegionPlan {
   Modes modes;
   std::optional<Place> place;   // where its tensors lie, all of them; empty: it has none
   bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
+  std::unordered_set<uint32_t> starts_again;  // origins in front of which it has none: when these raise, the same
   uint32_t repeats = 0;         // calls that were not followed, but done as one before (call_record.h)
   uint32_t instructions = 0;    // bytecode instructions captured
   uint32_t object_count = 0;    // numbers of its objects are at most this

@@ -512,7 +512,7 @@ void RegionRuns::raise_from_region(const Variant& variant, Frame& frame, const j
 
 // Where the handler may be in these frames, which have no registers then.
 bool RegionRuns::raises_in_interpreter(const RegionPlan& plan, const RegionHost& host, uint32_t origin) {
-  if (plan.run_again) return true;
+  if (plan.run_again || plan.starts_again.count(origin)) return true;
   if (!is_protected(plan, origin)) return false;
   note_lack(plan, origin);
   return !host.performed() && plan.written_sources.empty();

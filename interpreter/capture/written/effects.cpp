@@ -98,10 +98,20 @@ void Effects::effect_may_raise() {
   if (frames_.is_protected()) break_here(BreakReason::protected_raise);
 }
 
+// Nothing that the region does to the host stands in front of here.
+bool Effects::has_done_nothing() const {
+  const auto& code = region_.body.instructions;
+  return std::none_of(plan_.actions.begin(), plan_.actions.end(), [](const HostAction& action) { return action.is_effect; }) &&
+         std::none_of(code.begin(), code.end(), [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; });
+}
+
+// Stores that wait are no hindrance as long as the region has done nothing: what raises then has the interpreter begin anew.
 void Effects::may_raise_here() {
   if (!frames_.is_protected()) {
-    stores_must_not_wait();
-    return writes_.flush_writes();
+    if (waiting_stores_.empty()) return writes_.flush_writes();
+    if (!builder_.known_origin() || !has_done_nothing()) stores_must_not_wait();
+    plan_.starts_again.insert(builder_.known_origin());
+    return;
   }
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
   plan_.run_again = true;

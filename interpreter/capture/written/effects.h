@@ -44,6 +44,7 @@ class Effects : private Room {
     if (!waiting_stores_.empty()) break_here(BreakReason::history, "a tensor with gradient history was stored");
   }
   void may_raise_here();
+  bool has_done_nothing() const;
   void perform(HostAction action, std::vector<Av> values, bool may_wait);
 
   uint32_t raises_ = 0;  // places at which the region may raise, or brings memory up to date

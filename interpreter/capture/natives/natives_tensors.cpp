@@ -302,7 +302,10 @@ Av prim_contiguous(Capture& capture, Arguments& arguments) {
   const std::optional<bool> row_major = capture.shapes().is_row_major(*tensor);
   if (!row_major && capture.shapes().is_row_major_now(*tensor))
     break_here(BreakReason::unknown_call, "contiguous() of a view");
-  if (row_major.value_or(false)) return at(arguments, 0);
+  if (row_major.value_or(false)) {
+    tensor->contiguous = true;  // at every entry: its views have the memory that they have in this call
+    return at(arguments, 0);
+  }
   return row_major ? capture.tensors().emit(Op::copy, {&arguments.positional[0], 1}, {}, {})
                    : capture.tensors().copied(at(arguments, 0));
 }

@@ -164,6 +164,8 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
       OverlayKey place{object.value.object(), name, 0};
       if (const Av* stored = overlay_.stored_at(place)) return *stored;
       bool type_itself = is_kind(object.value, Kind::Type);
+      // The class of classes has `__name__` and the like for its instances, and is one.
+      if (type_itself && is_kind(site.value, Kind::NativeProperty) && object.value.object() == vm_.types().type) break;
       watch_attribute(vm_, object.value, name, site);
       const bool is_text = is_kind(object.value, Kind::Str) || is_kind(object.value, Kind::Bytes);
       if (!is_text || !numbers_.is_plain_data(object.value)) cells_.assume_unchanged(object.value.object(), Value(name));
@@ -192,7 +194,9 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
 bool Attributes::has_plain_class(const Av& object) {
   if (as<VSuper>(object)) return false;
   Type* type = type_of_av(object);
-  if (type->slots.get_attribute && type->layout != Kind::Type) return false;
+  const auto is_one_of = [&](auto... kinds) { return ((type->layout == kinds) || ...); };
+  const bool finds_as_object = is_one_of(Kind::Function, Kind::NativeFunction, Kind::BoundMethod, Kind::Module, Kind::Type);
+  if (type->slots.get_attribute && (!finds_as_object || type->type_flags & kScriptClass)) return false;
   Type* owner = nullptr;
   const Value* found = class_attribute(type, vm_.names().class_.get(), &owner);
   return found && owner == vm_.types().object;

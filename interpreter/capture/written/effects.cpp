@@ -49,7 +49,8 @@ void Effects::set_gradient(const Av& tensor, const Av& gradient, bool leaving) {
 void Effects::perform(HostAction action, std::vector<Av> values, bool may_wait) {
   RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
-  if (!writer.history_values.empty()) {
+  const bool has_history = !writer.history_values.empty();
+  if (has_history || (may_wait && memory_.stores == CaptureMemory::Stores::Behind)) {
     if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
     action.values.clear();
     action.materials = {};
@@ -98,11 +99,27 @@ void Effects::effect_may_raise() {
   if (frames_.is_protected()) break_here(BreakReason::protected_raise);
 }
 
-// Nothing that the region does to the host stands in front of here.
-bool Effects::has_done_nothing() const {
+void Effects::stores_must_not_wait() {
+  if (waiting_stores_.empty()) return;
+  if (memory_.stores != CaptureMemory::Stores::Behind) break_here(BreakReason::history, "a tensor with gradient history was stored");
+  memory_.stores = CaptureMemory::Stores::InFrontOfCalls;
+  throw CaptureRestart{};
+}
+
+// Nothing that the region does to the host stands in front of here. Where it has stored something, capture begins again with stores that
+// wait.
+bool Effects::has_done_nothing() {
   const auto& code = region_.body.instructions;
-  return std::none_of(plan_.actions.begin(), plan_.actions.end(), [](const HostAction& action) { return action.is_effect; }) &&
-         std::none_of(code.begin(), code.end(), [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; });
+  if (std::any_of(code.begin(), code.end(), [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; })) return false;
+  bool stores = false;
+  for (const HostAction& action : plan_.actions) {
+    if (action.is_effect && !is_store(action)) return false;
+    stores |= action.is_effect;
+  }
+  if (!stores) return true;
+  if (memory_.stores != CaptureMemory::Stores::AsTheyCome) return false;
+  memory_.stores = CaptureMemory::Stores::Behind;
+  throw CaptureRestart{};
 }
 
 // Stores that wait are no hindrance as long as the region has done nothing: what raises then has the interpreter begin anew.

@@ -40,11 +40,9 @@ class Effects : private Room {
 
  private:
   // In front of what runs host code or may raise: whoever looks then must find all that was stored.
-  void stores_must_not_wait() {
-    if (!waiting_stores_.empty()) break_here(BreakReason::history, "a tensor with gradient history was stored");
-  }
+  void stores_must_not_wait();
   void may_raise_here();
-  bool has_done_nothing() const;
+  bool has_done_nothing();
   void perform(HostAction action, std::vector<Av> values, bool may_wait);
 
   uint32_t raises_ = 0;  // places at which the region may raise, or brings memory up to date

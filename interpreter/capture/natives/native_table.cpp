@@ -27,7 +27,7 @@ constexpr NativeRow host(const char* name, jit::ValueKind result) {
 
 constexpr NativeRow kRows[] = {
     // Text and numbers.
-    values("str.*"), values("bytes.*"), values("int.*"), values("float.*"), values("range.*"), values("slice.*"),
+    values("str.*"), values("bytes.*"), settles("int.*"), settles("float.*"), values("range.*"), values("slice.*"),
     settles("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
     values("bytes"), values("_prims.promote_types"),
     // What no region is entered or made in (AutogradState::blocks_regions), so that the answer is always the same.

@@ -2,7 +2,7 @@
 // What capture knows of native functions: one row each, all in native_table.cpp. A native without a row is not called
 // while capturing, and the region ends in front of it.
 //   values("str.*")            only computes, on arguments that are known
-//   settles("math.*")          the same; whole numbers that this call decides, as sizes, become facts
+//   settles("math.*")          the same; numbers that this call decides, as sizes, become facts
 //   pure("list.*")             only reads and changes its arguments, whatever they are
 //   lazy("itertools.tee")      makes iterators over its arguments
 //   symbolic("len", call_len)  has a form of its own on abstract values, beside the interpreter's (tests hold the two together)

@@ -181,12 +181,21 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
   return Av::none();
 }
 
+// A number that this call decides, as it is now, which every other entry has to agree with.
+Av settled(Capture& capture, const Av& av) {
+  const std::optional<Scalar> now = av.is_number() ? capture.conditions().hint(av.id) : std::nullopt;
+  if (!now || av.scalar_kind == jit::ValueKind::Bool) return av;
+  if (av.scalar_kind == jit::ValueKind::Int) return Av::integer(capture.numbers().concrete_int(av));
+  const jit::ValueId is_it = capture.conditions().combined(jit::ScalarOp::eq, av.id, capture.builder().constant(now->f));
+  const std::optional<Scalar> known = capture.builder().known(is_it);
+  return (known ? known->i != 0 : capture.conditions().assume_at_entry(is_it)) ? Av::constant(Value::real(now->f)) : av;
+}
+
 Av call_by_row(Capture& capture, const NativeRow& row, const Value& callee, const std::string& name,
                CallArguments& arguments) {
   switch (row.runs) {
     case NativeRow::Runs::OnSettledNumbers:
-      for (Av& av : arguments.positional)
-        if (av.is_number() && av.scalar_kind == jit::ValueKind::Int && capture.conditions().hint(av.id)) av = Av::integer(capture.numbers().concrete_int(av));
+      for (Av& av : arguments.positional) av = settled(capture, av);
       [[fallthrough]];
     case NativeRow::Runs::OnValues: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Values);
     case NativeRow::Runs::OnStandIns: return call_on_stand_ins(capture, callee, arguments, StandIns::Sees::Tokens);

@@ -132,7 +132,7 @@ void Numbers::scalar_may_raise(ScalarOp op, std::span<const ValueId> operands) {
   // Beyond 64 bits there is an int too, which the interpreter makes.
   if (op == ScalarOp::float_to_int && !cannot_raise(op, operands)) effects_.may_need_big_int();
   // What is written stands where the program wrote it, unless gradients wait, which may never leave the region.
-  if (!frames_.is_protected() && !writes_.has_waiting_gradients()) return writes_.flush_writes();
+  if (!frames_.is_protected() && !effects_.writes_wait() && !writes_.has_waiting_gradients()) return writes_.flush_writes();
   if (!cannot_raise(op, operands)) effects_.operation_may_raise();
 }
 

@@ -79,7 +79,7 @@ void Tensors::reduction_may_raise(ValueId tensor, const OpAttributes& attributes
   for (int64_t axis : attributes.axes) {
     const ValueId size = sizes[static_cast<size_t>(axis)];
     if (builder_.known_int(size).value_or(0) > 0) continue;
-    if (!frames_.is_protected()) return writes_.flush_writes();
+    if (!frames_.is_protected() && !effects_.writes_wait()) return writes_.flush_writes();
     const ValueId sides[] = {size, builder_.constant(int64_t{0})};
     if (!conditions_.assume_at_entry(builder_.scalar(jit::ScalarOp::ne, sides))) return effects_.operation_may_raise();
   }

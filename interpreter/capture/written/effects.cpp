@@ -32,8 +32,8 @@ void Effects::host_action(HostAction action, std::vector<Av> values) {
   if (vm_.sees_ends() && is_store(action))
     break_here(BreakReason::escape, "a store lets go of an object while the program sees objects die");
   if (!waiting_stores_.empty()) return waiting_stores_.push_back({std::move(action), std::move(values)});
-  if (action.form == HostAction::Form::Call) writes_.flush_writes();
-  const bool may_wait = is_store(action) && !frames_.is_protected();
+  const bool may_wait = is_store(action) && !frames_.is_protected(), waits = may_wait && writes_wait();
+  if (action.form == HostAction::Form::Call && !waits) writes_.flush_writes();
   perform(std::move(action), std::move(values), may_wait);
 }
 
@@ -50,7 +50,7 @@ void Effects::perform(HostAction action, std::vector<Av> values, bool may_wait) 
   RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
   const bool has_history = !writer.history_values.empty();
-  if (has_history || (may_wait && memory_.stores == CaptureMemory::Stores::Behind)) {
+  if (has_history || (may_wait && writes_wait())) {
     if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
     action.values.clear();
     action.materials = {};
@@ -101,7 +101,7 @@ void Effects::effect_may_raise() {
 
 void Effects::stores_must_not_wait() {
   if (waiting_stores_.empty()) return;
-  if (memory_.stores != CaptureMemory::Stores::Behind) break_here(BreakReason::history, "a tensor with gradient history was stored");
+  if (!writes_wait()) break_here(BreakReason::history, "a tensor with gradient history was stored");
   memory_.stores = CaptureMemory::Stores::InFrontOfCalls;
   throw CaptureRestart{};
 }
@@ -125,10 +125,13 @@ bool Effects::has_done_nothing() {
 // Stores that wait are no hindrance as long as the region has done nothing: what raises then has the interpreter begin anew.
 void Effects::may_raise_here() {
   if (!frames_.is_protected()) {
-    if (waiting_stores_.empty()) return writes_.flush_writes();
-    if (!builder_.known_origin() || !has_done_nothing()) stores_must_not_wait();
-    plan_.starts_again.insert(builder_.known_origin());
-    return;
+    const bool may_wait = !waiting_stores_.empty() || writes_wait();
+    if (may_wait && builder_.known_origin() && has_done_nothing()) {
+      plan_.starts_again.insert(builder_.known_origin());
+      return;
+    }
+    stores_must_not_wait();
+    return writes_.flush_writes();
   }
   if (memory_.has_effects) break_here(BreakReason::protected_raise);
   plan_.run_again = true;

@@ -33,6 +33,8 @@ class Effects : private Room {
   // `.grad` of the real tensor; where the region is left there, a gradient with a history is one of the waiting stores.
   void set_gradient(const Av& tensor, const Av& gradient, bool leaving);
   Av host_action_with_result(HostAction action, std::vector<Av> values);
+  // Whether what the region does to the host stands behind all that may raise.
+  bool writes_wait() const { return memory_.stores == CaptureMemory::Stores::Behind; }
   // Counts the places at which the region may raise, or brings memory up to date.
   void note_raise() { ++raises_; }
   uint32_t raises() const { return raises_; }

@@ -140,7 +140,7 @@ Value StandIns::argument(const Av& av) {
   if (av.is_constant()) return is_own_container(vm.types(), av.value) ? container(av, av.value.object()) : value(av);
   // A native would tell an object of a class of the script from a dict: only views of it are looked at.
   const VDict* dict = as<VDict>(av);
-  if (as<VList>(av) || (dict && !dict->type) || as<VSet>(av)) return container(av, av.object.get());
+  if (as<VList>(av) || (dict && (!dict->type || dict == shown_as_dict_)) || as<VSet>(av)) return container(av, av.object.get());
   if (const VDictView* given = as<VDictView>(av)) return view(*given, av);
   if (const VSlice* slice = as<VSlice>(av))
     return remember(av.object.get(), make_slice(vm, value(slice->start), value(slice->stop), value(slice->step)).take(), av);

@@ -39,6 +39,8 @@ class StandIns : public std::enable_shared_from_this<StandIns> {
   StandIns(Capture& capture, Sees sees) : capture_(capture), sees_(sees) {}
   ~StandIns();
   StandIns(const StandIns&) = delete;
+  // A dict of a class of the script, which the native does not tell from a dict.
+  void show_as_dict(const Av& av) { shown_as_dict_ = as_dict(av); }
   Av run(std::span<const Av> arguments, const Native& native, const Repeat& repeat);
 
   // ---- for iterators that the run goes on for ----
@@ -99,8 +101,11 @@ class StandIns : public std::enable_shared_from_this<StandIns> {
   Av back_iterator(const Value& v);
   Value remember(const void* identity, Value stand_in, const Av& av);
 
+  static const Virtual* as_dict(const Av& av) { return is_virtual(av, VirtualKind::Dict) ? av.object.get() : nullptr; }
+
   Capture& capture_;
   Sees sees_;
+  const Virtual* shown_as_dict_ = nullptr;
   bool followed_ = false;
   std::unordered_map<const void*, Value> by_identity_;
   std::unordered_map<ValueId, Value> by_id_;

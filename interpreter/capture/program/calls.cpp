@@ -114,6 +114,13 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
 
 namespace {
 
+// Methods of dict that do not ask of which class their dict is.
+bool is_for_any_dict(const NativeFunction* function) {
+  constexpr std::string_view kMethods[] = {"__init__", "update", "get",         "setdefault",  "pop",          "popitem", "clear",
+                                           "copy",     "__eq__", "__setitem__", "__delitem__", "__contains__", "__len__"};
+  return function && function->is_method && function->owner == "dict" && std::find(std::begin(kMethods), std::end(kMethods), function->name) != std::end(kMethods);
+}
+
 Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& arguments, StandIns::Sees sees) {
   std::vector<Av> all = arguments.positional;
   StandIns::Repeat repeat{callee, {}};
@@ -143,7 +150,9 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& argum
     args.keyword_values = values.data() + positional;
     return interp::call(capture.vm(), callee, args);
   };
-  return run_on_stand_ins(capture, all, native, repeat, sees);
+  const auto run = std::make_shared<StandIns>(capture, sees);
+  if (is_for_any_dict(function) && !all.empty()) run->show_as_dict(all[0]);
+  return run->run(all, native, repeat);
 }
 
 // Where the script has put an object of its own in the place of standard output, print runs that object's code.
@@ -235,13 +244,15 @@ bool Calls::is_tuple_class(Type* type) {
          !(make && is_kind(*make, Kind::StaticMethod));
 }
 
-// A class that adds methods to a dict, as OrderedDict: one that is made like a dict, and finds and keeps what a dict does.
-bool Calls::is_dict_class(Type* type) {
+// A class that adds methods to a dict, as OrderedDict: one that is made like a dict, or by an __init__ of its own, and finds and keeps
+// what a dict does.
+bool Calls::is_dict_class(Type* type, bool has_init) {
   if (!(type->type_flags & kScriptClass) || type->layout != Kind::Dict || (type->type_flags & kHasFinalizer)) return false;
   if (type->type->slots.call != vm_.types().type->slots.call) return false;
   for (const char* name : {"__init__", "__new__", "__missing__", "__setitem__", "__getattribute__"}) {
     const Value* found = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
-    if (found && !is_kind(*found, Kind::NativeFunction)) return false;
+    const bool is_own_init = has_init && std::string_view(name) == "__init__";
+    if (found && !is_kind(*found, is_own_init ? Kind::Function : Kind::NativeFunction)) return false;
   }
   return true;
 }
@@ -353,16 +364,24 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
     as<VTuple>(tuple)->type = Local<Type>(type);
     return frames_.write(destination, tuple);
   }
-  if (is_dict_class(type)) return frames_.write(destination, make_dict_of(type, arguments));
+  if (is_dict_class(type, false)) return frames_.write(destination, make_dict_of(type, arguments));
   if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
   const bool by_script = (type->type_flags & kScriptClass) && (type->layout == Kind::Instance || type->layout == Kind::Tuple) &&
                          type->type->slots.call == vm_.types().type->slots.call;
   if (by_script && type->slots.construct) return construct_by_new(type, std::move(arguments), destination);
-  if (!by_script || type->layout != Kind::Instance || (type->type_flags & kAbstractClass)) break_here(BreakReason::unknown_call, type->name + "()");
+  const bool is_dict = is_dict_class(type, true);
+  if (!is_dict && (!by_script || type->layout != Kind::Instance || (type->type_flags & kAbstractClass)))
+    break_here(BreakReason::unknown_call, type->name + "()");
   const Value* init = attributes_.class_attribute(type, vm_.names().init.get(), nullptr);
-  auto instance = make<VInstance>();
-  instance->type = Local<Type>(type);
-  Av self = Av::of(instance);
+  CallArguments none;
+  Av self;
+  if (is_dict) {
+    self = make_dict_of(type, none);
+  } else {
+    auto instance = make<VInstance>();
+    instance->type = Local<Type>(type);
+    self = Av::of(instance);
+  }
   if (!init || !is_kind(*init, Kind::Function)) {
     if (!arguments.positional.empty() || !arguments.keywords.empty())
       break_here(BreakReason::unknown_call, type->name + "()");

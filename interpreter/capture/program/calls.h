@@ -43,7 +43,7 @@ class Calls : private Room {
   Av make_partial(Type* type, CallArguments& arguments);
   void call_partial(const Av& partial, CallArguments arguments, uint16_t destination, bool discard_result);
   bool is_tuple_class(Type* type);
-  bool is_dict_class(Type* type);
+  bool is_dict_class(Type* type, bool has_init);
   Av make_dict_of(Type* type, CallArguments& arguments);
   void call_object(const Av& callee, CallArguments arguments, uint16_t destination, bool discard_result);
   void push_call(const Av& function, AFrame frame, CallArguments& arguments, uint16_t destination,

@@ -204,6 +204,7 @@ struct VDict : Virtual {
   VDict() : Virtual(kKind) {}
   Local<Type> type;                      // undefined: dict itself
   std::vector<std::pair<Av, Av>> items;  // keys are constants
+  std::vector<std::pair<Local<StrObject>, Av>> fields;  // attributes of one of a class, which is made here
   uint64_t version = 0;                  // counts the keys that came or went
 };
 

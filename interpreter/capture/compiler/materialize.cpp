@@ -162,8 +162,9 @@ Value Materializer::build_container(const ObjectRecipe& recipe, const Materials&
     case VirtualKind::Dict: {
       Local<DictObject> dict = recipe.type ? vm_.heap().make<DictObject>(recipe.type.get()) : make_dict(vm_);
       objects_.add(recipe.number, dict.value());
-      for (size_t i = 0; i < recipe.parts.size(); i += 2)
-        dict_set(vm_, dict.get(), part(i), part(i + 1));
+      const size_t items = recipe.parts.size() - recipe.names.size();
+      for (size_t i = 0; i < items; i += 2) dict_set(vm_, dict.get(), part(i), part(i + 1));
+      for (size_t i = 0; i < recipe.names.size(); ++i) set_own_attribute(vm_, dict.get(), recipe.names[i].get(), part(items + i));
       return dict.take();
     }
     case VirtualKind::Cell: {

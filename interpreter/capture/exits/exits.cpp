@@ -199,6 +199,10 @@ void RecipeWriter::fill_dict(const VDict& dict, ObjectRecipe& recipe) {
     recipe.parts.push_back(write(key));
     recipe.parts.push_back(write(value));
   }
+  for (const auto& [name, value] : dict.fields) {
+    recipe.names.push_back(name);
+    recipe.parts.push_back(write(value));
+  }
 }
 
 void RecipeWriter::fill_instance(const VInstance& instance, ObjectRecipe& recipe) {

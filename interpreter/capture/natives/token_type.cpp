@@ -122,7 +122,8 @@ Value token_to_index(Vm&, const Value& self) {
 Value token_item(Vm&, const Value& self, const Value& key) {
   StandIns& run = run_of(self);
   const Av av = token_of(self).av, asked = run.back(key);
-  return follow(run, runs_script(run, av), [&] { return run.capture().containers().get_item(av, asked); });
+  const VDict* dict = as<VDict>(av);
+  return follow(run, runs_script(run, av) || (dict && dict->type), [&] { return run.capture().containers().get_item(av, asked); });
 }
 
 bool token_holds(Vm&, const Value& self, const Value& item) {

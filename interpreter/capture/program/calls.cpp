@@ -114,10 +114,11 @@ Av call_primitive(Capture& capture, Op op, const std::vector<Av>& arguments) {
 
 namespace {
 
-// Methods of dict that do not ask of which class their dict is.
+// Natives that do not ask of which class their first argument, a dict, is.
 bool is_for_any_dict(const NativeFunction* function) {
   constexpr std::string_view kMethods[] = {"__init__", "update", "get",         "setdefault",  "pop",          "popitem", "clear",
                                            "copy",     "__eq__", "__setitem__", "__delitem__", "__contains__", "__len__"};
+  if (function && function->owner == "_collections" && function->name == "count_elements") return true;
   return function && function->is_method && function->owner == "dict" && std::find(std::begin(kMethods), std::end(kMethods), function->name) != std::end(kMethods);
 }
 
@@ -151,7 +152,7 @@ Av call_on_stand_ins(Capture& capture, const Value& callee, CallArguments& argum
     return interp::call(capture.vm(), callee, args);
   };
   const auto run = std::make_shared<StandIns>(capture, sees);
-  if (is_for_any_dict(function) && !all.empty()) run->show_as_dict(all[0]);
+  if ((is_for_any_dict(function) || callee.is(Value(capture.vm().types().dict))) && !all.empty()) run->show_as_dict(all[0]);
   return run->run(all, native, repeat);
 }
 
@@ -249,7 +250,7 @@ bool Calls::is_tuple_class(Type* type) {
 bool Calls::is_dict_class(Type* type, bool has_init) {
   if (!(type->type_flags & kScriptClass) || type->layout != Kind::Dict || (type->type_flags & kHasFinalizer)) return false;
   if (type->type->slots.call != vm_.types().type->slots.call) return false;
-  for (const char* name : {"__init__", "__new__", "__missing__", "__setitem__", "__getattribute__"}) {
+  for (const char* name : {"__init__", "__new__", "__setitem__", "__getattribute__"}) {
     const Value* found = attributes_.class_attribute(type, intern(vm_, name).get(), nullptr);
     const bool is_own_init = has_init && std::string_view(name) == "__init__";
     if (found && !is_kind(*found, is_own_init ? Kind::Function : Kind::NativeFunction)) return false;

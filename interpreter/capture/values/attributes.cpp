@@ -7,6 +7,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/calls.h"
 #include "interpreter/capture/program/frames.h"
+#include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/raising.h"
 #include "interpreter/capture/values/gradients.h"
 #include "interpreter/capture/values/numbers.h"
@@ -217,6 +218,15 @@ Av Attributes::get_attribute(const Av& object, StrObject* name) {
     if (instance->type->slots.get_missing_attribute) return ask_missing(object, name);
     raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
   }
+  if (VDict* dict = as<VDict>(object); dict && dict->type) {
+    const Value* found = class_attribute(dict->type.get(), name, nullptr);
+    const bool is_property = found && (is_kind(*found, Kind::Property) || is_kind(*found, Kind::NativeProperty));
+    if (dict->type->slots.get_attribute) break_here(BreakReason::unknown_call, "__getattribute__");
+    const Av* field = is_property ? nullptr : find_field(*dict, name);
+    if (field || found) return field ? *field : read_class_attribute(*found, object);
+    if (dict->type->slots.get_missing_attribute) return ask_missing(object, name);
+    raise_here(vm_.exceptions().AttributeError, std::string(name->view()));
+  }
   if (VSuper* super = as<VSuper>(object)) return super_attribute(*super, name);
   if (object.is_constant() && object.value.is_object()) return host_attribute(object, name);
   if (VSlice* slice = as<VSlice>(object)) {
@@ -303,6 +313,16 @@ void Attributes::set_plain_attribute(const Av& object, StrObject* name, const Av
       break_here(BreakReason::raises, "AttributeError: __slots__");
     return set_field(object, name, value);
   }
+  if (VDict* dict = as<VDict>(object); dict && dict->type) {
+    const Value* found = class_attribute(dict->type.get(), name, nullptr);
+    if ((found && found->is_object() && found->object()->type->slots.bind_set) || refuses_attribute(vm_, dict->type.get(), found))
+      break_here(BreakReason::unknown_call, "an attribute that the class keeps");
+    effects_.will_change(*dict);
+    repeats_.spoil_record();
+    if (Av* field = find_field(*dict, name)) *field = value;
+    else dict->fields.push_back({Local<StrObject>(name), value});
+    return;
+  }
   if (!object.is_constant() || !is_kind(object.value, Kind::Instance))
     break_here(BreakReason::unknown_object, "store to an attribute of an unknown value");
   store_host_attribute(object, name, value);
@@ -380,6 +400,12 @@ Attributes::Presence Attributes::find_presence(const Av& object, StrObject* name
     if (found || find_field(*instance, name)) return Presence::Present;
     return type->slots.get_missing_attribute ? Presence::Asks : Presence::Absent;
   }
+  if (VDict* dict = as<VDict>(object); dict && dict->type) {
+    const Value* found = class_attribute(dict->type.get(), name, nullptr);
+    if (dict->type->slots.get_attribute || finds_by_code(found)) break_here(BreakReason::unknown_call, "hasattr of a " + dict->type->name);
+    if (found || find_field(*dict, name)) return Presence::Present;
+    return dict->type->slots.get_missing_attribute ? Presence::Asks : Presence::Absent;
+  }
   if (tensors_.tensor_of(object)) {
     if (lookup_in_type(type_of_av(object), name)) return Presence::Present;
     break_here(BreakReason::unknown_object, "hasattr of a tensor");
@@ -433,6 +459,11 @@ std::optional<Av> Attributes::ask_getter(const Av& object, StrObject* name) {
   if (answer || !is_property || !type_of_av(object)->slots.get_missing_attribute) return answer;
   ask_missing(object, name);
   return ask_getter(object, name);
+}
+
+Av* Attributes::find_field(VDict& dict, StrObject* name) {
+  const auto found = std::find_if(dict.fields.begin(), dict.fields.end(), [&](const auto& field) { return field.first.get() == name; });
+  return found == dict.fields.end() ? nullptr : &found->second;
 }
 
 const Av* Attributes::find_field(VInstance& instance, StrObject* name) {

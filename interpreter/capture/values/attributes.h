@@ -22,6 +22,7 @@ class Attributes : private Room {
   void set_plain_attribute(const Av& object, StrObject* name, const Av& value);
   // An own attribute; null: there is none.
   const Av* find_field(VInstance& instance, StrObject* name);
+  static Av* find_field(VDict& dict, StrObject* name);
   // What hasattr() and getattr() with a default ask: an AttributeError of a property or of __getattr__ says that there is none.
   bool has_attribute(const Av& object, StrObject* name);
   std::optional<Av> attribute_if_there(const Av& object, StrObject* name);

@@ -376,11 +376,12 @@ size_t Containers::checked_index(const Av& key, size_t size) {
 Av Containers::get_item(const Av& container, const Av& key) {
   if (tensors_.tensor_of(container)) break_here(BreakReason::unknown_call, "tensor item outside an instruction");
   if (std::optional<Av> own = calls_.call_own("__getitem__", {container, key})) return *own;
-  calls_.refuse_override(container, {"__missing__"});
+  if (!as<VDict>(container)) calls_.refuse_override(container, {"__missing__"});
   if (is_dict(container)) {
     Av found = dict_find(container, key);
-    if (found.is_undefined()) break_here(BreakReason::raises, "KeyError");
-    return found;
+    if (!found.is_undefined()) return found;
+    if (std::optional<Av> made = calls_.call_own("__missing__", {container, key})) return *made;
+    break_here(BreakReason::raises, "KeyError");
   }
   if (is_sequence(container)) {
     bool list = is_sequence_of(container, Kind::List);

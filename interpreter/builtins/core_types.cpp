@@ -88,7 +88,11 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   request.name = Local<StrObject>(cast<StrObject>(args[0]));
   TupleObject* bases = try_cast<TupleObject>(args[1]);
   if (!bases) raise_type_error(vm, "type.__new__() argument 2 must be tuple, not " + type_name(vm, args[1]));
-  for (const Value& base : bases->span()) request.bases.push_back(base);
+  for (const Value& base : bases->span()) {
+    if (!is_kind(base, Kind::Type) && lookup_in_type(type_of(vm, base), intern(vm, "__mro_entries__")))
+      raise_type_error(vm, "type() doesn't support MRO entry resolution; use types.new_class()");
+    request.bases.push_back(base);
+  }
   DictObject* dict = try_cast<DictObject>(args[2]);
   if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
                                       type_name(vm, args[2]));

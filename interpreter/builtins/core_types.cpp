@@ -120,14 +120,22 @@ Value type_repr(Vm& vm, const Value& self) {
 }
 
 Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->name); }
+std::string new_type_name(Vm& vm, const Value& self, const Value& value, const char* attribute) {
+  if (!is_kind(value, Kind::Str))
+    raise_type_error(vm, "can only assign string to " + cast<Type>(self)->name + "." + attribute + ", not '" +
+                             type_name(vm, value) + "'");
+  const std::string_view text = cast<StrObject>(value)->view();
+  if (text.find('\0') != std::string_view::npos) raise_value_error(vm, "type name must not contain null characters");
+  return std::string(text);
+}
 void type_name_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->name = std::string(text_of(vm, value, "__name__"));
+  cast<Type>(self)->name = new_type_name(vm, self, value, "__name__");
 }
 Value type_qualname_get(Vm& vm, const Value& self) {
   return str_value(vm, cast<Type>(self)->qualified_name);
 }
 void type_qualname_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->qualified_name = std::string(text_of(vm, value, "__qualname__"));
+  cast<Type>(self)->qualified_name = new_type_name(vm, self, value, "__qualname__");
 }
 Value type_mro_get(Vm& vm, const Value& self) {
   std::vector<Value> items;

@@ -88,7 +88,11 @@ Value type_construct(Vm& vm, Type* type, Args& args) {
   request.name = Local<StrObject>(cast<StrObject>(args[0]));
   TupleObject* bases = try_cast<TupleObject>(args[1]);
   if (!bases) raise_type_error(vm, "type.__new__() argument 2 must be tuple, not " + type_name(vm, args[1]));
-  for (const Value& base : bases->span()) request.bases.push_back(base);
+  for (const Value& base : bases->span()) {
+    if (!is_kind(base, Kind::Type) && lookup_in_type(type_of(vm, base), intern(vm, "__mro_entries__")))
+      raise_type_error(vm, "type() doesn't support MRO entry resolution; use types.new_class()");
+    request.bases.push_back(base);
+  }
   DictObject* dict = try_cast<DictObject>(args[2]);
   if (!dict) raise_type_error(vm, "type.__new__() argument 3 must be dict, not " +
                                       type_name(vm, args[2]));
@@ -116,14 +120,22 @@ Value type_repr(Vm& vm, const Value& self) {
 }
 
 Value type_name_get(Vm& vm, const Value& self) { return str_value(vm, cast<Type>(self)->name); }
+std::string new_type_name(Vm& vm, const Value& self, const Value& value, const char* attribute) {
+  if (!is_kind(value, Kind::Str))
+    raise_type_error(vm, "can only assign string to " + cast<Type>(self)->name + "." + attribute + ", not '" +
+                             type_name(vm, value) + "'");
+  const std::string_view text = cast<StrObject>(value)->view();
+  if (text.find('\0') != std::string_view::npos) raise_value_error(vm, "type name must not contain null characters");
+  return std::string(text);
+}
 void type_name_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->name = std::string(text_of(vm, value, "__name__"));
+  cast<Type>(self)->name = new_type_name(vm, self, value, "__name__");
 }
 Value type_qualname_get(Vm& vm, const Value& self) {
   return str_value(vm, cast<Type>(self)->qualified_name);
 }
 void type_qualname_set(Vm& vm, const Value& self, const Value& value) {
-  cast<Type>(self)->qualified_name = std::string(text_of(vm, value, "__qualname__"));
+  cast<Type>(self)->qualified_name = new_type_name(vm, self, value, "__qualname__");
 }
 Value type_mro_get(Vm& vm, const Value& self) {
   std::vector<Value> items;

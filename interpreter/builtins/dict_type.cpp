@@ -62,11 +62,25 @@ void update_dict(Vm& vm, DictObject* dict, const Value& source) {
   }
   update_from_pairs(vm, dict, source);
 }
+// An OrderedDict whose class stores items in a way of its own hears of each; a plain dict's class does not, as in Python.
+bool hears_of_items(Vm& vm, const Type* type) {
+  return (type->type_flags & kScriptClass) && type->slots.set_item != vm.types().dict->slots.set_item &&
+         lookup_in_type(const_cast<Type*>(type), intern(vm, "_hears_of_items"));
+}
 void update_with_call(Vm& vm, const Value& self, const Value* source, uint32_t count, Args& args,
                       const char* name) {
   if (count > 1)
     raise_type_error(vm, std::string(name) + " expected at most 1 argument, got " +
                              std::to_string(count));
+  if (hears_of_items(vm, type_of(vm, self))) {
+    Local<DictObject> all = make_dict(vm);
+    if (count) update_dict(vm, all, *source);
+    for (uint32_t i = 0; i < args.keyword_count; ++i)
+      dict_set(vm, all, Value(args.keyword_names[i]), args.keyword_values[i]);
+    for (uint32_t i = 0; i < all->table.used(); ++i)
+      set_item(vm, self, all->table.entry(i).key, all->table.entry(i).value);
+    return;
+  }
   if (count) update_dict(vm, dict_of(self), *source);
   for (uint32_t i = 0; i < args.keyword_count; ++i)
     dict_set(vm, dict_of(self), Value(args.keyword_names[i]), args.keyword_values[i]);

@@ -284,9 +284,11 @@ Value wrap_initialize(Vm& vm, Args& a) {
 }
 Value wrap_construct(Vm& vm, Args& a) {
   Type* type = a.count ? try_cast<Type>(a[0]) : nullptr;
-  if (!type || !type->is_subtype_of(publisher(a)))
-    raise_type_error(vm, publisher(a)->name + ".__new__(X): X is not a subtype of " +
-                             publisher(a)->name);
+  const std::string& own = publisher(a)->name;
+  if (!a.count) raise_type_error(vm, own + ".__new__(): not enough arguments");
+  if (!type) raise_type_error(vm, own + ".__new__(X): X is not a type object (" + type_name(vm, a[0]) + ")");
+  if (!type->is_subtype_of(publisher(a)))
+    raise_type_error(vm, own + ".__new__(" + type->name + "): " + type->name + " is not a subtype of " + own);
   Args rest = a;
   ++rest.positional;
   --rest.count;

@@ -90,7 +90,7 @@ void Emitter::emit_assert(const Assert& node) {
     expr_next(node.msg);
     b_.emit(Op::Call, error, error, 1, at(node.span));
   }
-  b_.effect(Op::Raise, {error, true}, at(node.span, node.test->span));
+  b_.effect(Op::Raise, {error, true}, at(node.test->span));
   b_.reset(mark);
   b_.place(holds);
 }

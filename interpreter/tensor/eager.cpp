@@ -530,7 +530,6 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
   const bool direct = same_kind(operands, state) && kinds[0].dtype == dtype && op != Op::select;
   for (size_t i = 0; i < operands.size(); ++i) {
     const DType wanted = op == Op::select && i == 0 ? DType::Bool : dtype;
-    if (op == Op::select && i > 0 && !is_small_float(dtype)) check_filling(dtype, operands[i]);
     held[i] = direct ? Local<TensorObject>(as_tensor(state, operands[i])) : operand_in(vm, operands[i], wanted, place);
   }
   Local<TensorObject> result = run_together(vm, op, {held, operands.size()}, direct);

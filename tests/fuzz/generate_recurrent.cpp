@@ -81,7 +81,7 @@ def outcome(f, n, needs, how):
     try:
         return gradients(f, n, needs, how)
     except Exception as error:
-        return type(error).__name__ + ': ' + str(error)
+        return type(error).__name__ + ': ' + str(error).split('inplace operation')[0]  # what is named behind it differs
 def compare(f, n, needs, how):
     expected, actual = outcome(plain, n, needs, how), outcome(f, n, needs, how)
     if isinstance(expected, str) or isinstance(actual, str): fits = expected == actual
@@ -103,7 +103,7 @@ def inside(f, original, n, needs):
         try:
             results.append([one(*given)] + [tensor.grad for tensor in given])
         except Exception as error:
-            results.append([type(error).__name__ + ': ' + str(error)])
+            results.append([type(error).__name__ + ': ' + str(error).split('inplace operation')[0]])
     if isinstance(results[0][0], str) or isinstance(results[1][0], str): fits = results[0][0] == results[1][0]
     else: fits = all([same(a, b, True) for a, b in zip(results[0], results[1])])
     if not fits: print('inside differs', original.__name__, n, needs, results)

@@ -137,8 +137,16 @@ bool ask_and_leave_alike(const RegionPlan& a, const RegionPlan& b) {
          a.foreign.size() == b.foreign.size() && a.facts.size() == b.facts.size() && a.run_again == b.run_again;
 }
 
+// Without what nobody reads, which capture may have met on the way.
+jit::Region without_dead_code(const jit::Region& region) {
+  jit::Region alive = region.clone();
+  jit::eliminate_dead_code(alive);
+  return alive;
+}
+
 // The places of the source that the instructions come from, through the calls that led to them.
 bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
+  const jit::Region of_a = without_dead_code(a.region), of_b = without_dead_code(b.region);
   const auto same_place = [&](uint32_t one, uint32_t other) {
     while (one && other) {
       const Origin &left = a.plan.origins[one], &right = b.plan.origins[other];
@@ -148,7 +156,7 @@ bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
     }
     return one == other;
   };
-  const auto &left = a.region.body.instructions, &right = b.region.body.instructions;
+  const auto &left = of_a.body.instructions, &right = of_b.body.instructions;
   return std::equal(left.begin(), left.end(), right.begin(), right.end(), [&](const auto& one, const auto& other) {
     return same_place(one.origin, other.origin);
   });
@@ -156,12 +164,9 @@ bool come_from_same_places(const CaptureResult& a, const CaptureResult& b) {
 
 }  // namespace
 
-// Without the numbers of the places in the source, of which there are more where calls are followed, and without what nobody reads, which
-// capture may have met on the way; values are numbered as they come.
+// Without the numbers of the places in the source, of which there are more where calls are followed; values are numbered as they come.
 std::string VariantSharing::text_of(const jit::Region& region) {
-  jit::Region alive = region.clone();
-  jit::eliminate_dead_code(alive);
-  const std::string whole = jit::print(alive);
+  const std::string whole = jit::print(without_dead_code(region));
   std::map<std::string, size_t> names;
   std::string text;
   const auto digits_end = [&](size_t from) { return std::min(whole.find_first_not_of("0123456789", from), whole.size()); };

@@ -258,7 +258,10 @@ void Gradients::close_loop(size_t first, std::span<const ValueId> results) {
 
 bool Gradients::prepare_loop_backward(std::span<const ValueId> results) {
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
-  return jit::prepare_loop_backward(region_, region_.body.instructions.size() - 1, results, gradient_places(), stops);
+  const std::vector<jit::Instruction>& code = region_.body.instructions;
+  size_t loop = code.size() - 1;
+  while (code[loop].code != jit::Code::Loop) --loop;
+  return jit::prepare_loop_backward(region_, loop, results, gradient_places(), stops);
 }
 
 // What a recorded operation read may be saved for its gradient: until backward() has run, writing it in

@@ -28,7 +28,7 @@ class Gradients : private Room {
   // A loop of the region has ended: what was recorded in its turn, from entry number `first` on, is in the history of its results.
   size_t history_size() const { return in_history_.size(); }
   void close_loop(size_t first, std::span<const ValueId> results);
-  // The loop that the region ends with stacks what backwards will read. False: gradients cannot go back through it.
+  // The last loop of the region stacks what backwards will read. False: gradients cannot go back through it.
   bool prepare_loop_backward(std::span<const ValueId> results);
   void add_leaf(std::shared_ptr<VTensor> tensor) { leaves_.push_back(std::move(tensor)); }
   // The value has no history, though what it was made of has one.

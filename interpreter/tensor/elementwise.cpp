@@ -52,6 +52,9 @@ void check_bools(Op op, std::span<const ElementwiseOperand> operands, DType dtyp
         throw Error(ErrorKind::NotImplementedError,
                     "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
                     "invert a mask, use the `~` or `logical_not()` operator instead.");
+  if (dtype == DType::Bool && (op == Op::shift_left || op == Op::shift_right))
+    throw Error(ErrorKind::NotImplementedError,
+                std::string(op == Op::shift_left ? "\"lshift_cpu\"" : "\"rshift_cpu\"") + " not implemented for 'Bool'");
   if (dtype == DType::Bool && (op == Op::abs || rounds(op)))
     throw Error(ErrorKind::NotImplementedError,
                 "\"" + std::string(op_name(op)) + "_cpu\" not implemented for 'Bool'");

@@ -9,6 +9,7 @@
 #include "interpreter/tensor/storage_prims.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/big_numbers.h"
+#include "jit/autodiff/backward_into.h"
 #include "runtime/device/device.h"
 
 namespace tsc::interp {
@@ -335,20 +336,38 @@ void check_differentiable_here(Vm& vm, const Value& tensors, bool batches_too) {
   }
 }
 
-// backward(tensors, gradients, retain_graph, create_graph): tuples; None in gradients means implicit.
-Value prim_backward(Vm& vm, Args& args) {
-  check_differentiable_here(vm, args[0], true);
-  std::vector<jit::TapeTensor> roots = take_taped(vm, args[0]);
-  std::vector<jit::TapeTensor> gradients = take_taped(vm, args[1]);
-  for (size_t i = 0; i < roots.size(); ++i)
-    if (!roots[i].needs_grad())
+struct BackwardRequest {
+  std::vector<jit::TapeTensor> roots, gradients;
+};
+
+BackwardRequest backward_request(Vm& vm, const Value& tensors, const Value& seeds) {
+  check_differentiable_here(vm, tensors, true);
+  BackwardRequest request{take_taped(vm, tensors), take_taped(vm, seeds)};
+  for (size_t i = 0; i < request.roots.size(); ++i)
+    if (!request.roots[i].needs_grad())
       throw Error(ErrorKind::RuntimeError, "element " + std::to_string(i) +
                                                " of tensors does not require grad and does not have a grad_fn");
-  bool create_graph = truth(vm, args[3]);
+  return request;
+}
+
+// backward(tensors, gradients, retain_graph, create_graph): tuples; None in gradients means implicit.
+Value prim_backward(Vm& vm, Args& args) {
+  const BackwardRequest request = backward_request(vm, args[0], args[1]);
+  const bool retain_graph = truth(vm, args[2]), create_graph = truth(vm, args[3]);
   const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
-  const bool retain_graph = truth(vm, args[2]);
   const BackwardMode mode(vm, create_graph);
-  jit::run_backward(roots, gradients, backward_options(vm, retain_graph, create_graph));
+  jit::run_backward(request.roots, request.gradients, backward_options(vm, retain_graph, create_graph));
+  return Value::none();
+}
+
+// The same with the tensors that alone get a gradient.
+Value prim_backward_into(Vm& vm, Args& args) {
+  const BackwardRequest request = backward_request(vm, args[0], args[1]);
+  const std::vector<jit::TapeTensor> inputs = take_taped(vm, args[2]);
+  const bool retain_graph = truth(vm, args[3]), create_graph = truth(vm, args[4]);
+  const ProfileScope event(tensor_state(vm).profile, "backward", Profile::Kind::Backward);
+  const BackwardMode mode(vm, create_graph);
+  jit::run_backward_into(request.roots, request.gradients, inputs, backward_options(vm, retain_graph, create_graph));
   return Value::none();
 }
 
@@ -412,6 +431,8 @@ Value prim_gradients(Vm& vm, Args& args) {
       tuple->items[i] = Value::none();
       continue;
     }
+    TensorObject* leaf = levels ? nullptr : leaf_object(request.inputs[i].leaf.get());
+    if (leaf && leaf->hooks) out[i] = call_leaf_hooks(vm, leaf, out[i]);
     Local<TensorObject> gradient = from_tape(vm, jit::in_row_order(out[i]));
     for (int level = 1; level <= levels; ++level) gradient = make_batched(vm, gradient, level);
     tuple->items[i] = gradient.take();
@@ -476,6 +497,7 @@ constexpr PrimFunction kFunctions[] = {
     {"default_dtype", "", prim_default_dtype},
     {"promote_types", "type1, type2", prim_promote_types},
     {"backward", "tensors, gradients, retain_graph, create_graph", prim_backward},
+    {"backward_into", "tensors, gradients, inputs, retain_graph, create_graph", prim_backward_into},
     {"gradients", "outputs, inputs, output_gradients, retain_graph, create_graph", prim_gradients},
     {"install_methods", "cls", prim_install_methods},
 };

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "jit/autodiff/backward_into.h"
 #include "jit/autodiff/node_notes.h"
 
 namespace tsc::jit {
@@ -182,6 +183,7 @@ class Pass final : TapeNode::Pass {
       if (!edge.to.node && edge.leaf && --expected_[edge.leaf.get()] == 0) give(*edge.leaf);
   }
   void give(LeafSink& leaf) {
+    if (only_inputs_ && !wanted_.count({&leaf, 0})) return;
     auto whole = gradients_.extract({&leaf, 0});
     if (!whole.empty()) leaf.accumulate(whole.mapped());
   }
@@ -354,6 +356,15 @@ void run_backward(std::span<const TapeTensor> roots, std::span<const TapeTensor>
                   const BackwardOptions& options) {
   check_roots(roots);
   Pass pass(options);
+  seed_all(pass, roots, gradients);
+  pass.run(true);
+}
+
+void run_backward_into(std::span<const TapeTensor> roots, std::span<const TapeTensor> gradients,
+                       std::span<const TapeTensor> inputs, const BackwardOptions& options) {
+  check_roots(roots);
+  Pass pass(options);
+  for (const TapeTensor& input : inputs) pass.want(input);
   seed_all(pass, roots, gradients);
   pass.run(true);
 }

@@ -106,7 +106,7 @@ void Gradients::backward(const Av& loss, const Av& gradient, bool retain_graph) 
 ValueId Gradients::wanted_place(const Av& av) {
   const std::shared_ptr<VTensor> tensor = tensors_.share_tensor(av);
   if (!tensor->requires_grad) break_here(BreakReason::raises, "a gradient of a tensor that does not require one");
-  if (tensor->hooked && !tensor->leaf) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
+  if (tensor->hooked) break_here(BreakReason::history, "a hook sees the gradient of a tensor");
   const ValueId place = gradient_place(*tensor);
   // A view of what has been written since stands for other elements than those that were read.
   if (place != kNoValue && tensors_.current(*tensor) != place) break_here(BreakReason::history, "a view of what was written");

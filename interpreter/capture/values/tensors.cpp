@@ -303,8 +303,6 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
   if (tensors.size() > 1) shapes_.broadcast_together(tensors);
   // A number becomes a tensor of the others' sizes.
   std::vector<Av> arguments;
-  for (size_t i = 0; op == Op::select && !is_small_float(dtype) && i < operands.size(); ++i)
-    if (i > 0 && kinds[i].level == Level::Number) check_written(operands[i], dtype);
   for (size_t i = 0, next = 0; i < operands.size(); ++i)
     arguments.push_back(kinds[i].level == Level::Number ? number_like(operands[i], tensors, wanted(i)) : tensors[next++]);
   const Av result = emit(op, arguments, {}, {});

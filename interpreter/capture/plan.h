@@ -13,6 +13,7 @@
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/tape.h"
 #include "jit/executable.h"
+#include "runtime/device/device.h"
 
 namespace tsc::jit {
 struct SplitBackward;
@@ -241,6 +242,10 @@ struct RegionPlan {
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;
   Modes modes;
+  std::optional<int> device_number;  // of the current device, where the region has asked for it
+  bool is_for(const Modes& now) const {
+    return modes == now && device_number.value_or(current_device().current_backend) == current_device().current_backend;
+  }
   std::optional<Place> place;   // where its tensors lie, all of them; empty: it has none
   bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
   uint32_t repeats = 0;         // calls that were not followed, but done as one before (call_record.h)

@@ -14,6 +14,7 @@
 #include "jit/autodiff/gradient.h"
 #include "jit/autodiff/tape.h"
 #include "jit/executable.h"
+#include "runtime/device/device.h"
 
 namespace tsc::jit {
 struct SplitBackward;
@@ -242,6 +243,10 @@ struct RegionPlan {
   Local<CodeObject> entry_code;
   uint32_t entry_pc = 0;
   Modes modes;
+  std::optional<int> device_number;  // of the current device, where the region has asked for it
+  bool is_for(const Modes& now) const {
+    return modes == now && device_number.value_or(current_device().current_backend) == current_device().current_backend;
+  }
   std::optional<Place> place;   // where its tensors lie, all of them; empty: it has none
   bool run_again = false;  // has no effects: when it raises, the interpreter runs the frame from its start
   std::unordered_set<uint32_t> starts_again;  // origins in front of which it has none: when these raise, the same

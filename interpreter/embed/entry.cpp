@@ -135,6 +135,7 @@ void end(tsc_engine& engine) {
     interp::Modes& modes = interp::tensor_state(*engine.vm).modes;
     modes.grad_enabled = engine.modes.grad_enabled;
     modes.autocast = engine.modes.autocast;
+    modes.device_autocast = engine.modes.device_autocast;
   }
   const StopCause cause = engine.device.stop.cause();
   // A stop ends all threads of the script: what they clean up has the same grace.

@@ -13,6 +13,7 @@
 #include "interpreter/embed/describe.h"
 #include "interpreter/embed/report_text.h"
 #include "interpreter/modules/importer.h"
+#include "interpreter/tensor/devices.h"
 #include "interpreter/tensor/placement.h"
 #include "interpreter/tensor/shape_check.h"
 #include "interpreter/value/surrogates.h"
@@ -113,6 +114,7 @@ void add_devices(tsc_engine& engine, const tsc_engine_options& options) {
     throw Error(ErrorKind::ValueError, "the setting of device cuda cannot be '" + text +
                                            "'; there is 'simulated' (docs/gpu.md)");
   settings->poison = options.poison_memory != 0;
+  settings->queue.launched_at = [&engine] { return launch_place(*engine.vm); };
   engine.device.backends = make_simulated(engine.device, *settings);
   TensorState& state = tensor_state(*engine.vm);
   state.knows_places = true;

@@ -56,6 +56,7 @@ class Engine {
     raw.signals = host_->options.signals;
     raw.poison_memory = host_->options.poison_memory;
     raw.cache_dir = host_->options.cache_dir.c_str();
+    raw.cuda = host_->options.cuda.c_str();
     raw.cache_bytes = host_->options.cache_bytes;
     raw.memory_limit = host_->options.memory_limit;
     raw.time_limit_ns = static_cast<uint64_t>(host_->options.time_limit.count());

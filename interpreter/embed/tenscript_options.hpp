@@ -44,6 +44,7 @@ struct Options {
   // The source of a module by its dotted name, asked before the search paths.
   std::function<std::optional<Source>(const std::string&)> loader;
   std::string cache_dir;     // where compiled kernels are kept; empty: no file is touched
+  std::string cuda;          // what torch.cuda is: empty: not there; "simulated" and settings behind it
   uint64_t cache_bytes = 0;  // at most so many of them; 0: 1 GiB
   std::function<void(tsc_stream, std::string_view)> output;  // empty: the process's own
 };

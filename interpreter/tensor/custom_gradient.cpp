@@ -9,6 +9,19 @@
 namespace tsc::interp {
 namespace {
 
+// "torch.cuda.FloatTensor"
+std::string type_text(const Tensor& x) {
+  const std::string scalar(dtype_info(x.dtype()).scalar_name);
+  if (x.is_meta()) return "Meta" + scalar + "Type";
+  return "torch." + std::string(x.place().is_device() ? "cuda." : "") + scalar + "Tensor";
+}
+
+// What a function is called, or an object that can be called.
+std::string name_of_hook(Vm& vm, const Value& function) {
+  const FunctionObject* script = try_cast<FunctionObject>(function);
+  return script ? std::string(script->code->name->view()) : std::string(type_name(vm, function));
+}
+
 // What a hook gives back takes the gradient's place; None leaves it.
 jit::TapeTensor call_hook(Vm& vm, const Value& function, const jit::TapeTensor& gradient) {
   BackwardMode mode(vm, gradient.needs_grad());
@@ -18,6 +31,9 @@ jit::TapeTensor call_hook(Vm& vm, const Value& function, const jit::TapeTensor& 
   TensorObject* replaced = as_tensor(tensor_state(vm), result);
   if (!replaced)
     raise_type_error(vm, "a hook returns a Tensor or None, not '" + type_name(vm, result) + "'");
+  if (replaced->tensor.place().type() != gradient.tensor.place().type())
+    throw Error(ErrorKind::RuntimeError, "hook '" + name_of_hook(vm, function) + "' has changed the type of value (was " +
+                                             type_text(gradient.tensor) + " got " + type_text(replaced->tensor) + ")");
   if (!(replaced->tensor.sizes() == gradient.tensor.sizes()))
     throw Error(ErrorKind::RuntimeError, "a hook has changed the size of the gradient: from " +
                                              shape_text(gradient.tensor.sizes()) + " to " +

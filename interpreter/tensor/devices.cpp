@@ -1,7 +1,11 @@
 #include "interpreter/tensor/devices.h"
 
+#include <algorithm>
+
 #include "interpreter/tensor/tensor_object.h"
+#include "interpreter/vm/frame.h"
 #include "interpreter/vm/native.h"
+#include "lang/library_file.h"
 #include "runtime/device/device.h"
 
 namespace tsc::interp {
@@ -22,10 +26,15 @@ constexpr char kEventKey = 0;
 Type* event_type(Vm& vm) { return static_cast<EventType*>(vm.extension(&kEventKey).get())->type; }
 
 Backend& backend_at(Vm& vm, const Value& index) {
-  return current_device().backend(Place::device(static_cast<int>(to_index(vm, index, "device"))));
+  const int64_t number = to_index(vm, index, "device");
+  if (number < 0 || number >= Place::kMostDevices) throw Error(ErrorKind::RuntimeError, "CUDA error: invalid device ordinal");
+  return current_device().backend(Place::device(static_cast<int>(number)));
 }
 
-StreamId stream_of(Vm& vm, const Value& stream) { return static_cast<StreamId>(to_index(vm, stream, "stream")); }
+// The backend refuses what is a number and names no stream.
+StreamId stream_of(Vm& vm, const Value& stream) {
+  return static_cast<StreamId>(std::clamp<int64_t>(to_index(vm, stream, "stream"), -1, INT32_MAX));
+}
 
 Ref<DeviceEvent> event_of(Vm& vm, const Value& v) {
   if (!v.is_object() || v.object()->type != event_type(vm)) raise_type_error(vm, "expected an event");
@@ -54,7 +63,10 @@ Value make_stream(Vm& vm, Args& args) { return Value::integer(backend_at(vm, arg
 Value current_stream(Vm& vm, Args& args) { return Value::integer(backend_at(vm, args[0]).current_stream()); }
 
 Value set_current_stream(Vm& vm, Args& args) {
-  backend_at(vm, args[0]).set_current_stream(stream_of(vm, args[1]));
+  Backend& backend = backend_at(vm, args[0]);
+  const StreamId stream = stream_of(vm, args[1]);
+  (void)backend.is_idle(stream);  // refuses a number that names no stream
+  backend.set_current_stream(stream);
   return Value::none();
 }
 
@@ -67,7 +79,14 @@ Value wait(Vm& vm, Args& args) {
   return Value::none();
 }
 
-Value is_idle(Vm& vm, Args& args) { return Value::boolean(backend_at(vm, args[0]).is_idle(stream_of(vm, args[1]))); }
+// What was found wrong is raised by whoever finds the work done, whether it has waited or asked.
+Value is_idle(Vm& vm, Args& args) {
+  Backend& backend = backend_at(vm, args[0]);
+  const StreamId stream = stream_of(vm, args[1]);
+  if (!backend.is_idle(stream)) return Value::boolean(false);
+  backend.synchronize(stream);
+  return Value::boolean(true);
+}
 
 // synchronize(device, stream=None): None for all of its streams.
 Value synchronize(Vm& vm, Args& args) {
@@ -77,7 +96,12 @@ Value synchronize(Vm& vm, Args& args) {
   return Value::none();
 }
 
-Value is_done(Vm& vm, Args& args) { return Value::boolean(event_of(vm, args[0])->is_done()); }
+Value is_done(Vm& vm, Args& args) {
+  const Ref<DeviceEvent> event = event_of(vm, args[0]);
+  if (!event->is_done()) return Value::boolean(false);
+  event->synchronize();
+  return Value::boolean(true);
+}
 
 Value wait_for(Vm& vm, Args& args) {
   event_of(vm, args[0])->synchronize();
@@ -152,6 +176,17 @@ Local<ModuleObject> make_devices(Vm& vm) {
 }
 
 }  // namespace
+
+std::function<std::string()> launch_place(Vm& vm) {
+  for (const Frame* frame = vm.current_frame(); frame; frame = frame->caller()) {
+    const TracebackEntry place{frame->code->code, frame->pc};
+    if (lang::is_library_file(place.file())) continue;
+    return [place] {
+      return "File \"" + std::string(place.file()) + "\", line " + std::to_string(place.line()) + ", in " + place.name();
+    };
+  }
+  return {};
+}
 
 void register_devices(Vm& vm) { register_native_module(vm, "_devices", make_devices); }
 

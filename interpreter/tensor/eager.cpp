@@ -365,7 +365,7 @@ EagerResults run_plain(Vm& vm, Op op, std::span<TensorObject* const> tensors,
                        std::span<const Scalar> scalars, const OpAttributes& attributes) {
   const ProfileScope event(tensor_state(vm).profile, op_name(op), Profile::Kind::Operation);
   bool view = op_row(op).flags & kView;
-  if (tensors.size() > 1 && tensor_state(vm).knows_places) check_devices(op, tensors);
+  if (tensors.size() > 1 && tensor_state(vm).knows_places) check_devices(vm, op, tensors);
   EagerResults out;
   if (!tensor_state(vm).modes.grad_enabled || op == Op::detach || !any_needs_grad(tensors)) {
     out = run_unrecorded(vm, op, tensors, scalars, attributes);

@@ -1,6 +1,6 @@
 #pragma once
 // Lets native code that reads and writes elements itself do that with tensors of a device: what it makes lies there too.
-// Knows which arguments are tensors; nothing of what the code does. Keeps: without devices it costs a test of one flag.
+// Knows which arguments are tensors, which must all lie on it, and nothing of what the code does. Keeps: without devices it costs a test of one flag.
 #include <optional>
 
 #include "interpreter/tensor/tensor_object.h"
@@ -12,12 +12,11 @@ class HostAccess {
  public:
   HostAccess(Vm& vm, const Args& args);
   explicit HostAccess(const Tensor& tensor) {
-    if (tensor.place().is_device()) look_at(tensor);
+    if (tensor.place().is_device()) open(tensor);
   }
 
  private:
-  void look_at(const Tensor& tensor);
-  void look_into(const TensorState& state, const Value& v);
+  void open(const Tensor& tensor);
   std::optional<DeviceAccess> access_;
 };
 

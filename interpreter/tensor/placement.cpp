@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "interpreter/tensor/custom_gradient.h"
+#include "interpreter/tensor/device_words.h"
 #include "interpreter/tensor/eager.h"
 #include "interpreter/tensor/transforms.h"
 #include "interpreter/vm/frame.h"
@@ -144,7 +145,7 @@ bool may_meet(Op op, Place first, Place other) {
 
 }  // namespace
 
-void check_devices(Op op, std::span<TensorObject* const> tensors) {
+void check_devices(Vm& vm, Op op, std::span<TensorObject* const> tensors) {
   const Tensor* expected = nullptr;
   for (const TensorObject* t : tensors) {
     const Tensor& x = t->tensor;
@@ -152,21 +153,24 @@ void check_devices(Op op, std::span<TensorObject* const> tensors) {
     if (!expected) expected = &x;
     const Place a = expected->place(), b = x.place();
     if (may_meet(op, a, b)) continue;
-    if (!a.is_meta() && !b.is_meta()) refuse_places(a.is_host() ? b : a, a.is_host() ? a : b);
+    if (!a.is_meta() && !b.is_meta()) refuse_devices(vm, a.is_host() ? b : a, a.is_host() ? a : b);
     throw Error(ErrorKind::RuntimeError, "Tensor on device " + b.name() + " is not on the expected device " + a.name() + "!");
   }
+}
+
+Place expect_place(Vm& vm, const Value& v) {
+  const int64_t code = to_index(vm, v, "place");
+  if (code < 0 || code >= Place::device(Place::kMostDevices).code())
+    throw Error(ErrorKind::RuntimeError, "CUDA error: invalid device ordinal");
+  const Place place = Place::of_code(static_cast<uint8_t>(code));
+  if (place.is_device()) (void)current_device().backend(place);
+  return place;
 }
 
 namespace {
 
 // A place as scripts of the library have it: 0 in memory, 1 meta, from 2 on the devices.
 Value place_value(Place place) { return Value::integer(place.code()); }
-
-Place expect_place(Vm& vm, const Value& v) {
-  const Place place = Place::of_code(static_cast<uint8_t>(to_index(vm, v, "place")));
-  if (place.is_device()) (void)current_device().backend(place);
-  return place;
-}
 
 Value prim_is_meta(Vm& vm, Args& args) { return Value::boolean(expect_tensor(vm, args[0], "x")->tensor.is_meta()); }
 
@@ -193,6 +197,16 @@ Value prim_set_default_place(Vm& vm, Args& args) {
 
 Value prim_default_place(Vm& vm, Args&) { return place_value(tensor_state(vm).modes.place); }
 
+// new_place(): where a tensor lies that the caller makes.
+Value prim_new_place(Vm& vm, Args&) { return place_value(place_of_new(vm)); }
+
+// same_place(x, other): refuses tensors of two devices, also where an operation would take them.
+Value prim_same_place(Vm& vm, Args& args) {
+  const Place a = expect_tensor(vm, args[0], "x")->tensor.place(), b = expect_tensor(vm, args[1], "other")->tensor.place();
+  if (a != b && !a.is_meta() && !b.is_meta()) refuse_devices(vm, a.is_host() ? b : a, a.is_host() ? a : b);
+  return Value::none();
+}
+
 // plain(tensors): whether this is the interpreter and none of them is more than its elements and its history: no meta
 // tensor, no example of a batch, none with a tangent. Then a function may take a way that is no chain of primitives.
 // Compiled code does not: `plain` is false there, and a region ends in front of `plain_or_break`.
@@ -214,6 +228,8 @@ constexpr GradientPrim kPlacementPrims[] = {
     {"use_meta", "", prim_use_meta},
     {"set_default_place", "place", prim_set_default_place},
     {"default_place", "", prim_default_place},
+    {"new_place", "", prim_new_place},
+    {"same_place", "x, other", prim_same_place},
 };
 
 }  // namespace

@@ -22,6 +22,9 @@ Place place_of_new(Vm& vm, const Frame* frame = nullptr);
 // The place that what a parameter `device` holds names, a text or a torch.device; empty: none that there is.
 std::optional<Place> named_place(Vm& vm, const Value& device);
 
+// The place of a code, as scripts of the library have it (Place::code); RuntimeError in PyTorch's words for a device that is not there.
+Place expect_place(Vm& vm, const Value& code);
+
 // The operand at a place, with its strides where they leave no gaps, and its history; itself where it is there.
 Local<TensorObject> to_place(Vm& vm, Local<TensorObject> x, Place place);
 
@@ -35,7 +38,7 @@ jit::RngState& rng_of(TensorState& state, Place place);
 // RuntimeError in PyTorch's words where tensors of two devices meet in an operation. A tensor without axes in memory is
 // no more than a number. What the first operand leads (an index, a matrix product) may bring others if that is meta; an
 // index in memory may pick from a tensor of a device.
-void check_devices(Op op, std::span<TensorObject* const> tensors);
+void check_devices(Vm& vm, Op op, std::span<TensorObject* const> tensors);
 
 // What scripts of the library ask and say: place, to_place, use_meta, set_default_place.
 std::span<const struct GradientPrim> placement_prims();

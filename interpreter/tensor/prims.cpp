@@ -138,29 +138,36 @@ Value prim_filled_rows(Vm&, Args&) { return Value::none(); }
 
 Value prim_grad_enabled(Vm& vm, Args&) { return Value::boolean(tensor_state(vm).modes.grad_enabled); }
 
-Value autocast_value(const TensorState& state) {
-  return state.modes.autocast ? dtype_value(state, *state.modes.autocast) : Value::none();
+Value autocast_value(const TensorState& state, std::optional<DType> dtype) {
+  return dtype ? dtype_value(state, *dtype) : Value::none();
 }
 
-// set_autocast(dtype or None): gives what was set before.
+// set_autocast(dtype or None, on_device): gives what was set before.
 Value prim_set_autocast(Vm& vm, Args& args) {
   TensorState& state = tensor_state(vm);
-  const Value before = autocast_value(state);
-  if (args[0].is_none()) state.modes.autocast.reset();
-  else state.modes.autocast = expect_dtype(vm, args[0], "dtype");
+  std::optional<DType>& set = truth(vm, args[1]) ? state.modes.device_autocast : state.modes.autocast;
+  const Value before = autocast_value(state, set);
+  if (args[0].is_none()) set.reset();
+  else set = expect_dtype(vm, args[0], "dtype");
   return before;
 }
 
-Value prim_autocast(Vm& vm, Args&) { return autocast_value(tensor_state(vm)); }
+// autocast(on_device=None): the dtype on devices, or on the CPU; of None that of either.
+Value prim_autocast(Vm& vm, Args& args) {
+  const TensorState& state = tensor_state(vm);
+  const Modes& modes = state.modes;
+  if (args[0].is_none()) return autocast_value(state, modes.autocast ? modes.autocast : modes.device_autocast);
+  return autocast_value(state, truth(vm, args[0]) ? modes.device_autocast : modes.autocast);
+}
 
 Value prim_manual_seed(Vm& vm, Args& args) {
-  rng_of(tensor_state(vm), Place::of_code(static_cast<uint8_t>(to_index(vm, args[1], "place")))) = {
+  rng_of(tensor_state(vm), expect_place(vm, args[1])) = {
       static_cast<uint64_t>(to_index(vm, args[0], "seed")), 0};
   return Value::none();
 }
 
 Value prim_rng_state(Vm& vm, Args& args) {
-  const jit::RngState& rng = rng_of(tensor_state(vm), Place::of_code(static_cast<uint8_t>(to_index(vm, args[0], "place"))));
+  const jit::RngState& rng = rng_of(tensor_state(vm), expect_place(vm, args[0]));
   const Value both[] = {Value::integer(static_cast<int64_t>(rng.seed)),
                         Value::integer(static_cast<int64_t>(rng.offset))};
   return make_tuple(vm, both).take();
@@ -169,7 +176,7 @@ Value prim_rng_state(Vm& vm, Args& args) {
 Value prim_set_rng_state(Vm& vm, Args& args) {
   Sizes both = expect_sizes(vm, args[0], "state");
   if (both.size() != 2) raise_value_error(vm, "the random state is a tuple (seed, offset)");
-  rng_of(tensor_state(vm), Place::of_code(static_cast<uint8_t>(to_index(vm, args[1], "place")))) = {
+  rng_of(tensor_state(vm), expect_place(vm, args[1])) = {
       static_cast<uint64_t>(both[0]), static_cast<uint64_t>(both[1])};
   return Value::none();
 }
@@ -472,8 +479,8 @@ constexpr PrimFunction kFunctions[] = {
     {"set_grad_enabled", "mode", prim_set_grad_enabled},
     {"grad_enabled", "", prim_grad_enabled},
     {"filled_rows", "tensors", prim_filled_rows},
-    {"set_autocast", "dtype", prim_set_autocast},
-    {"autocast", "", prim_autocast},
+    {"set_autocast", "dtype, on_device=False", prim_set_autocast},
+    {"autocast", "on_device=None", prim_autocast},
     {"profile_start", "", prim_profile_start},
     {"profile_stop", "", prim_profile_stop},
     {"profile_begin", "name", prim_profile_begin},

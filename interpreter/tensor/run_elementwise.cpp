@@ -112,7 +112,8 @@ bool is_one_number(const TensorState& state, const Value& operand, DType dtype) 
 }
 
 // Where the operands lie; elsewhere than in memory only numbers may join them.
-Place place_of_operands(const TensorState& state, Op op, std::span<const Value> operands) {
+Place place_of_operands(Vm& vm, Op op, std::span<const Value> operands) {
+  const TensorState& state = tensor_state(vm);
   SmallVector<TensorObject*, 3> tensors;
   Place place;
   for (const Value& v : operands) {
@@ -121,7 +122,7 @@ Place place_of_operands(const TensorState& state, Op op, std::span<const Value> 
       if (place.is_host()) place = t->tensor.place();
     }
   }
-  if (!place.is_host()) check_devices(op, tensors);
+  if (!place.is_host()) check_devices(vm, op, tensors);
   return place;
 }
 
@@ -164,7 +165,7 @@ Value run_elementwise(Vm& vm, Op op, std::span<const Value> operands) {
     arguments.insert(arguments.end(), operands.begin(), operands.end());
     return call_library(vm, "_complex_function", arguments);
   }
-  const Place place = state.knows_places ? place_of_operands(state, op, operands) : Place();
+  const Place place = state.knows_places ? place_of_operands(vm, op, operands) : Place();
   if (const auto unrounded = unrounded_operand(op, kinds, dtype); unrounded && !place.is_meta() && is_one_number(state, operands[*unrounded], dtype))
     return run_unrounded(vm, op, operands, dtype, place, *unrounded);
   Local<TensorObject> held[3];

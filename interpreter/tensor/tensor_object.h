@@ -81,7 +81,8 @@ struct DTypeObject : Object {
 struct Modes {
   bool grad_enabled = true;          // operations are recorded for gradients
   DType default_dtype = DType::F32;  // of tensors made of floats
-  std::optional<DType> autocast;     // matrix products compute in this dtype
+  std::optional<DType> autocast;     // matrix products compute in this dtype on the CPU,
+  std::optional<DType> device_autocast;  // and in this one on devices
   bool inference = false;            // torch.inference_mode(): what is made never takes part in gradients
   Place place;                       // with torch.device(...): where new tensors lie of which nothing else is said
   bool operator==(const Modes&) const = default;

@@ -258,6 +258,20 @@ Value get_grad(Vm&, const Value& self) {
   const Value& grad = self_of(self)->grad;
   return grad.is_undefined() ? Value::none() : grad;
 }
+// PyTorch tells apart whether the devices are of two types or two of one.
+void check_gradient_place(Vm& vm, const Tensor& gradient, const Tensor& x) {
+  const Place given = gradient.place(), there = x.place();
+  if (given == there) return;
+  const auto refuse = [&](const std::string& what, const std::string& is, const std::string& other, const std::string& wanted) {
+    raise(vm, vm.exceptions().RuntimeError,
+          "attempting to assign a gradient " + what + is + "' to a tensor " + other + wanted +
+              "'. Please ensure that the gradient and the tensor are on the same device");
+  };
+  if (given.type() != there.type())
+    refuse("with device type '", std::string(given.type()), "with device type '", std::string(there.type()));
+  refuse("located on device with index '", std::to_string(given.index()), "located on device with index '", std::to_string(there.index()));
+}
+
 void set_grad(Vm& vm, const Value& self, const Value& value) {
   TensorObject* x = self_of(self);
   if (value.is_undefined() || value.is_none()) {
@@ -267,17 +281,13 @@ void set_grad(Vm& vm, const Value& self, const Value& value) {
     if (!grad)
       raise_type_error(vm, "assigned grad expected to be a Tensor or None but got grad of type " + std::string(type_name(vm, value)));
     if (grad == x) raise(vm, vm.exceptions().RuntimeError, "can't assign Variable as its own grad");
+    if (grad->tensor.dtype() != x->tensor.dtype())
+      refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
+    check_gradient_place(vm, grad->tensor, x->tensor);
     if (!(grad->tensor.sizes() == x->tensor.sizes()))
       raise(vm, vm.exceptions().RuntimeError,
             "attempting to assign a gradient of size '" + sizes_text(grad->tensor.sizes()) + "' to a tensor of size '" +
                 sizes_text(x->tensor.sizes()) + "'. Please ensure that the gradient and the tensor are the same size");
-    if (grad->tensor.place() != x->tensor.place())
-      raise(vm, vm.exceptions().RuntimeError,
-            "attempting to assign a gradient with device type '" + std::string(grad->tensor.place().type()) +
-                "' to a tensor with device type '" + std::string(x->tensor.place().type()) +
-                "'. Please ensure that the gradient and the tensor are on the same device");
-    if (grad->tensor.dtype() != x->tensor.dtype())
-      refuse_gradient(vm, grad->tensor.dtype(), x->tensor.dtype());
     x->grad = value;
   }
   // No note_store: the compiler never assumes a gradient, it reads it at every entry.

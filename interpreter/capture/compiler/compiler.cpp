@@ -220,7 +220,7 @@ bool have_one_structure(const Value& old, const Value& now) {
 // An object in whose place another one of its structure has come is no fact any more; nor is a string when
 // there have been many. True: nothing else differs from the call that the variant was made for.
 bool EntryChecks::take_apart(const Variant& old, const Frame& frame, Site& site) const {
-  if (!(old.plan.modes == tensor_state(vm_).modes)) return false;
+  if (!old.plan.is_for(tensor_state(vm_).modes)) return false;
   if (old.plan.function.get() && old.plan.function.get() != frame.function) site.memory.any_closure = true;
   const std::vector<EntrySource>& sources = old.plan.sources;
   std::vector<Value> entry;

@@ -146,7 +146,7 @@ Value EntryChecks::fetch(const EntrySource& source, const Frame& frame,
 
 bool EntryChecks::fits(Variant& variant, const Frame& frame, EntryOfCall& call) {
   const RegionPlan& plan = variant.plan;
-  if (!(plan.modes == compiler_.tensors().modes)) return false;
+  if (!plan.is_for(compiler_.tensors().modes)) return false;
   if (plan.function.get() && plan.function.get() != frame.function) return false;
   if (variant.running) return false;
   EntryState& state = variant.entry;

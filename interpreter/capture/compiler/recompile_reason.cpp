@@ -15,8 +15,8 @@ constexpr size_t kLongestText = 40;
 
 std::string quoted(std::string_view name) { return "'" + std::string(name) + "'"; }
 
-std::string autocast_text(const Modes& modes) {
-  return modes.autocast ? std::string(dtype_name(*modes.autocast)) : "off";
+std::string autocast_text(std::optional<DType> dtype) {
+  return dtype ? std::string(dtype_name(*dtype)) : "off";
 }
 
 std::string register_name(const Frame& frame, uint32_t index) {
@@ -153,7 +153,12 @@ std::string EntryChecks::difference(const Variant& old, const Frame& frame) cons
     add("default dtype: " + std::string(dtype_name(then.default_dtype)) + " -> " +
         std::string(dtype_name(now.default_dtype)));
   if (then.autocast != now.autocast)
-    add("autocast: " + autocast_text(then) + " -> " + autocast_text(now));
+    add("autocast: " + autocast_text(then.autocast) + " -> " + autocast_text(now.autocast));
+  if (then.device_autocast != now.device_autocast)
+    add("autocast of devices: " + autocast_text(then.device_autocast) + " -> " + autocast_text(now.device_autocast));
+  if (then.place != now.place) add("device of new tensors: " + then.place.name() + " -> " + now.place.name());
+  if (!old.plan.is_for(then))
+    add("current device: " + std::to_string(*old.plan.device_number) + " -> " + std::to_string(current_device().current_backend));
   if (old.plan.function.get() && old.plan.function.get() != frame.function)
     add("another function object made by the same def");
   const std::vector<EntrySource>& sources = old.plan.sources;

@@ -240,7 +240,7 @@ bool VariantSharing::enter_shared(Frame& frame, Site& site, EnterResult* outcome
   const std::vector<std::shared_ptr<Variant>> variants = site.variants;
   for (const std::shared_ptr<Variant>& old : variants) {
     const RegionPlan& plan = old->plan;
-    if (!old->valid || !(plan.modes == compiler_.tensors().modes)) continue;
+    if (!old->valid || !plan.is_for(compiler_.tensors().modes)) continue;
     if (plan.function.get() && plan.function.get() != frame.function) continue;
     if (std::find(tried.begin(), tried.end(), old->capture) != tried.end()) continue;
     tried.push_back(old->capture);

@@ -30,6 +30,7 @@ constexpr NativeRow kRows[] = {
     values("str.*"), values("bytes.*"), settles("int.*"), settles("float.*"), values("range.*"), values("slice.*"),
     settles("math.*"), values("ord"), values("chr"), values("hash"), values("pow"), values("bin"), values("oct"), values("hex"),
     values("bytes"), values("_prims.promote_types"),
+    values("_devices.count"),
     // What no region is entered or made in (AutogradState::blocks_regions), so that the answer is always the same.
     values("_prims.vmap_levels"), values("_prims.in_dual_level"), values("_prims.saved_hooks"),
     // Containers.

@@ -103,22 +103,32 @@ Av prim_is_inference(Capture& capture, Arguments& arguments) {
   return Av::boolean(tensor->is_inference);
 }
 
-Av autocast_value(Capture& capture) {
-  if (!capture.modes().autocast) return Av::none();
-  return Av::constant(dtype_value(tensor_state(capture.vm()), *capture.modes().autocast));
+Av autocast_value(Capture& capture, std::optional<DType> dtype) {
+  return dtype ? Av::constant(dtype_value(tensor_state(capture.vm()), *dtype)) : Av::none();
+}
+
+std::optional<DType>& autocast_of(Capture& capture, const Av& on_device) {
+  Modes& modes = capture.modes();
+  return !on_device.is_undefined() && capture.numbers().truth(on_device) ? modes.device_autocast : modes.autocast;
 }
 
 Av prim_set_autocast(Capture& capture, Arguments& arguments) {
   capture.repeats().spoil_record();
-  Av before = autocast_value(capture);
+  std::optional<DType>& set = autocast_of(capture, at(arguments, 1));
+  Av before = autocast_value(capture, set);
   const Av& dtype = at(arguments, 0);
-  if (dtype.is_none()) capture.modes().autocast.reset();
-  else if (dtype.is_constant()) capture.modes().autocast = expect_dtype(capture.vm(), dtype.value, "dtype");
+  if (dtype.is_none()) set.reset();
+  else if (dtype.is_constant()) set = expect_dtype(capture.vm(), dtype.value, "dtype");
   else break_here(BreakReason::unknown_call, "autocast to a dtype that is not known");
   return before;
 }
 
-Av prim_autocast(Capture& capture, Arguments&) { return autocast_value(capture); }
+Av prim_autocast(Capture& capture, Arguments& arguments) {
+  const Modes& modes = capture.modes();
+  const Av& on_device = at(arguments, 0);
+  const bool asks_either = on_device.is_undefined() || on_device.is_none();
+  return autocast_value(capture, asks_either ? (modes.autocast ? modes.autocast : modes.device_autocast) : autocast_of(capture, on_device));
+}
 
 Av prim_item(Capture& capture, Arguments& arguments) {
   return capture.tensors().read_item(*capture.tensors().share_tensor(at(arguments, 0)));
@@ -146,11 +156,20 @@ Av prim_place(Capture& capture, Arguments& arguments) {
 
 Av prim_to_place(Capture& capture, Arguments& arguments) {
   (void)capture.tensors().share_tensor(at(arguments, 0));
-  const Av here = capture.tensors().place();
-  const Av& place = at(arguments, 1);
-  if (!place.is_constant() || !place.value.is(here.value)) break_here(BreakReason::unknown_call, "a copy to another device");
+  const int64_t place = capture.numbers().concrete_int(at(arguments, 1));
+  if (!capture.tensors().place().value.is(Value::integer(place))) break_here(BreakReason::unknown_call, "a copy to another device");
   return at(arguments, 0);
 }
+
+Av prim_same_place(Capture& capture, Arguments& arguments) {
+  for (const Av& x : arguments.positional) (void)capture.tensors().share_tensor(x);
+  return Av::none();
+}
+
+Av prim_new_place(Capture& capture, Arguments&) { return Av::constant(Value::integer(capture.tensors().place_of_created().code())); }
+
+// The region is for calls with this one.
+Av current_device_number(Capture& capture, Arguments&) { return Av::integer(capture.tensors().device_number()); }
 
 Av prim_default_place(Capture& capture, Arguments&) { return Av::constant(Value::integer(capture.modes().place.code())); }
 
@@ -362,6 +381,9 @@ constexpr NativeRow kTensors[] = {
     {"_prims.place", prim_place},
     {"_prims.to_place", prim_to_place},
     {"_prims.default_place", prim_default_place},
+    {"_prims.new_place", prim_new_place},
+    {"_prims.same_place", prim_same_place},
+    {"_devices.current", current_device_number},
     {"_prims.plain", prim_plain},
     {"_prims.to_dtype", prim_to_dtype},
     {"_prims.wide", prim_wide},

@@ -176,16 +176,22 @@ void Cells::note_fact(std::string text) {
 
 // ---- tensors ----
 
-Av Tensors::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
-                 int result) {
+Av Tensors::emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result) {
+  if (tensors.empty()) (void)place_of_created();
+  return emit_placed(op, tensors, scalars, attributes, result);
+}
+
+// Where a call is repeated its frames are not there to say where new tensors lie: where they lay.
+Av Tensors::emit_placed(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+                        int result) {
   return repeats_.recorded([&] { return emit_op(op, tensors, scalars, attributes, result); },
                            [&](CallRecorder& r, const Av& made) {
                              std::vector<RecordedValue> operands = r.given(tensors);
                              std::vector<ValueId> numbers = r.given(scalars);
                              r.add([=, operands = std::move(operands), numbers = std::move(numbers),
                                     out = r.made(made)](Repetition& again) {
-                               again.take(out, again.capture.tensors().emit(op, again.values(operands),
-                                                                            again.ids(numbers), attributes, result));
+                               again.take(out, again.capture.tensors().emit_placed(op, again.values(operands),
+                                                                                   again.ids(numbers), attributes, result));
                              });
                            });
 }

@@ -117,7 +117,7 @@ bool is_region_tensor(const Av& v) {
   return is_virtual(v, VirtualKind::List) && any(static_cast<const VList&>(*v.object).items);
 }
 
-// Whether a device says "the current one", which another call may find to be another.
+// Whether a device says "the current one", which another call may find to be another one.
 bool depends_on_current(Vm& vm, const Value& device) {
   if (current_device().backends.size() < 2) return false;
   if (const StrObject* text = try_cast<StrObject>(device)) return text->view() == "cuda";
@@ -127,7 +127,7 @@ bool depends_on_current(Vm& vm, const Value& device) {
 }
 
 // What the interpreter finds by place_of_new (tensor/placement.h), of what the region knows; empty: it does not know.
-std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, const RegionPlan& plan, const Modes& modes) {
+std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, RegionPlan& plan, const Modes& modes) {
   const TensorState& state = tensor_state(vm);
   if (!state.knows_places) return Place();
   for (size_t at = frames.frame_count(); at-- > 0 && is_library(frames.frame_at(at).code.get());) {
@@ -137,7 +137,9 @@ std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, const RegionP
       const VCell* cell = as<VCell>(frame.registers[i]);
       const Av& v = cell ? cell->content : frame.registers[i];
       const bool says = i == device && !v.is_undefined() && !v.is_none();
-      if (says) return v.is_constant() && !depends_on_current(vm, v.value) ? named_place(vm, v.value) : std::nullopt;
+      if (says && !v.is_constant()) return std::nullopt;
+      if (says && depends_on_current(vm, v.value)) plan.device_number = current_device().current_backend;
+      if (says) return named_place(vm, v.value);
       if (v.is_constant() && is_tensor(state, v.value)) return cast<TensorObject>(v.value)->tensor.place();
       if (is_tensor_from_elsewhere(state, v)) return std::nullopt;
       if (is_region_tensor(v)) return plan.place.value_or(Place());
@@ -157,7 +159,6 @@ Place Tensors::place_of_created() {
 
 Av Tensors::emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
                     int result) {
-  if (tensors.empty()) (void)place_of_created();
   std::vector<ValueId> ids;
   bool any_grad = false;
   for (const Av& av : tensors) {
@@ -309,7 +310,9 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
   return is_wide ? cast_to(result, dtype) : result;
 }
 
+// It goes where the tensors lie, and numbers among themselves are the CPU's.
 Av Tensors::number_like(const Av& number, std::span<const Av> tensors, DType dtype) {
+  if (tensors.empty() && !inputs_.lies_with_others(Place())) break_here(BreakReason::unknown_object, "a new tensor of another device");
   std::vector<ValueId> scalars = {numbers_.number_id(number)};
   if (!tensors.empty()) {
     const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;
@@ -317,7 +320,7 @@ Av Tensors::number_like(const Av& number, std::span<const Av> tensors, DType dty
   }
   OpAttributes attributes;
   attributes.dtype = dtype;
-  return emit(Op::full, {}, scalars, attributes);
+  return emit_placed(Op::full, {}, scalars, attributes);
 }
 
 // Whether the operand is one number that the dtype would round, or may do so.

@@ -19,7 +19,7 @@ class Tensors : private Room {
   // Null: it is none.
   VTensor* tensor_of(const Av& av);
   ValueId current(VTensor& tensor);  // newest version, views replayed
-  // Appends the operation to the region; the result is a tensor.
+  // Appends the operation to the region; the result is a tensor. Where it has no operands the program makes it here.
   Av emit(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars,
           const OpAttributes& attributes, int result = 0);
   std::pair<Av, Av> emit_pair(Op op, const Av& tensor, const OpAttributes& attributes);
@@ -33,6 +33,8 @@ class Tensors : private Room {
   // A contiguous copy that may share memory with the tensor if that is contiguous after all.
   Av copied(const Av& av);
   Place place_of_created();  // of a tensor that the program makes here; leaves where that is not where the others lie
+  // Of the current device, which is another one in no call of the region.
+  int device_number() { return plan_.device_number.emplace(current_device().current_backend); }
   Av place() const { return Av::constant(Value::integer(plan_.place.value_or(Place()).code())); }  // where they all lie
   std::pair<ValueId, ValueId> rng_offset();  // seed, offset
   // Its parts along the first axis.
@@ -45,6 +47,8 @@ class Tensors : private Room {
   Av emit_op(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes, int result);
   std::pair<Av, Av> emit_op_pair(Op op, const Av& tensor, const OpAttributes& attributes);
   Av emit_elementwise(Op op, std::span<const Av> operands);
+  Av emit_placed(Op op, std::span<const Av> tensors, std::span<const ValueId> scalars, const OpAttributes& attributes,
+                 int result = 0);  // lies where the others lie
   Av number_like(const Av& number, std::span<const Av> tensors, DType dtype);
   bool is_one_number(const Av& operand, DType dtype);
   bool has_one_element(VTensor& tensor);

@@ -198,14 +198,14 @@ bool goes_through_data(const VTensor& target) {
 
 }  // namespace
 
-// A number as a tensor of that dtype.
+// A number as a tensor of that dtype, where the one lies that it is written to.
 Av Tensors::filled(const Av& number, DType dtype) {
   if (!number.holds_number()) break_here(BreakReason::raises, "assignment of a non-number");
   check_written(number, dtype);
   const ValueId id = numbers_.number_id(number);
   OpAttributes attributes;
   attributes.dtype = dtype;
-  return emit(Op::full, {}, {&id, 1}, attributes);
+  return emit_placed(Op::full, {}, {&id, 1}, attributes);
 }
 
 // Breaks where the write would change histories in a way that a region has no form for.

@@ -1,5 +1,8 @@
 #include "interpreter/capture/values/shapes.h"
 
+#include <algorithm>
+#include <array>
+
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/values/numbers.h"
@@ -163,22 +166,30 @@ std::optional<bool> Shapes::keeps_order(jit::ValueList sizes, const Sizes& order
 }
 
 // Whether a slice of row-major elements lies row by row: it takes the whole axis, or the axes in front of it have one element each.
-bool Shapes::slice_keeps_order(const jit::ValueList& sizes, const VirtualView& view) {
-  if (builder_.known_int(view.scalars[2]) != 1) return false;
+std::optional<bool> Shapes::slice_keeps_order(jit::ValueList sizes, const VirtualView& view) {
+  if (builder_.known_int(view.scalars[2]) != 1) return std::nullopt;
   const auto axis = static_cast<size_t>(view.attributes.axes[0]);
-  const auto is_now = [&](ValueId number, ValueId other) {
-    const std::optional<Scalar> a = conditions_.hint(number), b = conditions_.hint(other);
-    return builder_.known_equal(number, other) || (a && b && a->i == b->i);
+  const ValueId length = view.scalars[1], one = builder_.constant(int64_t{1}), two = builder_.constant(int64_t{2});
+  const auto now = [&](ValueId number) {
+    const std::optional<Scalar> hint = conditions_.hint(number);
+    return hint ? hint->i : -1;
   };
-  const auto holds = [&](ValueId number, ValueId other) {
-    if (builder_.known_equal(number, other)) return true;
-    return conditions_.assume_below(number, other) && conditions_.assume_below(other, number);
+  const auto are_equal = [&](ValueId number, ValueId other) {
+    return builder_.known_equal(number, other) || (conditions_.assume_below(number, other) && conditions_.assume_below(other, number));
   };
-  const ValueId one = builder_.constant(int64_t{1});
+  const auto holds = [](bool each) { return each ? std::optional(true) : std::nullopt; };
   const auto front = std::span<const ValueId>(sizes.begin(), axis);
-  if (std::all_of(front.begin(), front.end(), [&](ValueId size) { return is_now(size, one); }))
-    return std::all_of(front.begin(), front.end(), [&](ValueId size) { return holds(size, one); });
-  return is_now(view.scalars[1], sizes[axis]) && holds(view.scalars[1], sizes[axis]);
+  if (std::all_of(front.begin(), front.end(), [&](ValueId size) { return now(size) == 1; }))
+    return holds(std::all_of(front.begin(), front.end(), [&](ValueId size) { return are_equal(size, one); }));
+  if (builder_.known_equal(length, sizes[axis]) || (now(length) >= 0 && now(length) == now(sizes[axis]))) return holds(are_equal(length, sizes[axis]));
+  // Rows of which parts are left out, and none of them is empty.
+  const auto rows = std::find_if(front.begin(), front.end(), [&](ValueId size) { return now(size) > 1; });
+  const bool has_elements = std::all_of(sizes.begin(), sizes.end(), [&](ValueId size) { return now(size) > 0; }) && now(length) > 0;
+  if (rows == front.end() || !has_elements) return std::nullopt;
+  bool stays = conditions_.assume_below(two, *rows) && conditions_.assume_below(one, length) &&
+               conditions_.assume_below(builder_.scalar(jit::ScalarOp::add, std::array{length, one}), sizes[axis]);
+  for (ValueId size : sizes) stays = stays && conditions_.assume_below(one, size);
+  return stays ? std::optional(false) : std::nullopt;
 }
 
 // Whether a tensor's elements are in row-major order, which is assumed of every entry; nothing where only running can tell.
@@ -191,7 +202,7 @@ std::optional<bool> Shapes::is_row_major(const VTensor& tensor) {
     case Op::detach:
     case Op::save_for_backward: return true;
     case Op::permute: return keeps_order(region_.type(view.parent->id).sizes, view.attributes.axes);
-    case Op::slice: return slice_keeps_order(region_.type(view.parent->id).sizes, view) ? std::optional(true) : std::nullopt;
+    case Op::slice: return slice_keeps_order(region_.type(view.parent->id).sizes, view);
     default: return std::nullopt;
   }
 }

@@ -30,7 +30,7 @@ class Shapes : private Room {
 
  private:
   std::optional<bool> keeps_order(jit::ValueList sizes, const Sizes& order);
-  bool slice_keeps_order(const jit::ValueList& sizes, const VirtualView& view);
+  std::optional<bool> slice_keeps_order(jit::ValueList sizes, const VirtualView& view);
   std::optional<Sizes> order_through_views(const VTensor& tensor);
   std::vector<ValueId> broadcast_sizes(std::span<const Av> operands);
 };

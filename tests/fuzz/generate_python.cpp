@@ -28,12 +28,16 @@ const std::map<char, Templates> kExpressions = {
              "[v for v, w in {d}.items() for v in [w]]", "list(reversed({l}))", "list(range({i} % 5))", "make_list({i})"}},
       {'p', {"{P}", "({i}, {i})", "tuple({l})", "({i}, *{l})", "({p} + {p})", "{p}[1:]", "Point({i}, {i})", "(*{g},)"}},
       {'d', {"{D}", "{D}", "{{}}", "{{{t}: {i}}}", "{{'a': {i}, 'b': {i}}}", "dict({d})", "{{**{d}, {t}: {i}}}", "{{str(v): v for v in {g}}}",
-             "dict(zip('abc', {g}))", "{D}.copy()", "({d} | {d})", "dict(a={i})", "{o}.table"}},
+             "dict(zip('abc', {g}))", "{D}.copy()", "({d} | {d})", "dict(a={i})", "{o}.table", "defaultdict(int, {d})", "Counter({t})",
+             "dict(Counter({t}))"}},
       {'s', {"{S}", "{{{i}, {i}}}", "set({g})", "({s} | {s})", "({s} & {s})", "({s} - {s})", "({s} ^ {s})", "{s}.union({g})", "frozenset({g})",
              "{{v % 3 for v in {g}}}"}},
       {'o', {"{O}", "{O}", "{O}", "Base({i})", "Derived({i}, {l})", "{o} + {i}", "{o}.twin()"}},
       {'g', {"{l}", "{L}", "{p}", "range({i} % 6)", "{d}.values()", "(v * 2 for v in {l})", "numbers({i} % 4)", "map({k}, {l})", "filter({k}, {l})",
-             "{s}", "{o}", "reversed({l})", "iter({l})", "zipped({l})"}},
+             "{s}", "{o}", "reversed({l})", "iter({l})", "zipped({l})", "itertools.chain({g}, {g})", "itertools.islice({g}, {i} % 5)",
+             "itertools.accumulate({g})", "itertools.takewhile(lambda v: v < 5, {g})", "(a - b for a, b in itertools.pairwise({g}))",
+             "(a + b for a, b in itertools.zip_longest({g}, {g}, fillvalue=1))", "itertools.filterfalse({k}, {g})", "Counter({g}).elements()",
+             "(i * v for i, v in enumerate({g}, {i}))", "(len(list(same)) for _, same in itertools.groupby({g}))"}},
       {'k', {"abs", "(lambda v: -v)", "(lambda v: v % 3)", "(lambda v, w={i}: v + w)", "adder({i})", "{o}.scaled", "functools.partial(plus, {i})", "int"}},
       {'n', {"'x'", "'y'", "'items'", "'none'", "'late'"}},
 };
@@ -46,7 +50,8 @@ const Templates kSimple = {
     "{S}.update({g})", "{T} = {t}", "{T} += {t}", "{P} = {p}", "{O} = {o}", "{O}.x = {i}", "{O}.x += {i}", "{O}.items = {l}", "{O}.items.append({i})",
     "{O}.late = {i}", "del {O}.late", "setattr({O}, {n}, {i})", "{O}[{t}] = {i}", "{O}.y = {f}", "{I}, {I} = {p}", "{I}, *{L} = {l}", "{L}, {D} = {l}, {d}",
     "out.append({i})", "out.append({b})", "out.append({t})", "out.append({f})", "out.append(list({g}))", "out.append({d})", "out.append({p})", "out.append(sorted({s}))",
-    "print({i}, {l})", "print({d}, {t})", "print({o})", "Base.total += {i}", "shared.append({i})", "memo[{i}] = {i}", "assert {b}", "walker = iter({l}); out.append(next(walker, {i}))"};
+    "print({i}, {l})", "print({d}, {t})", "print({o})", "Base.total += {i}", "shared.append({i})", "memo[{i}] = {i}", "assert {b}", "{D}[{t}] += {i}", "walker = zip({g}, {l}); out.append(next(walker, None)); {L} = [a + b for a, b in walker]",
+    "kept = defaultdict(list); kept[{t}].append({i}); kept[{t}] += {g}; out.append(kept)", "source = iter({g}); {L} = [*itertools.islice(source, 2)]; out.append(sum(source))", "walker = iter({l}); out.append(next(walker, {i}))"};
 const Templates kCompound = {
     "if {b}:{:}", "if {b}:{:}else:{:}", "for {I} in {g}:\n    if spent():\n        break{:}", "for step, {I} in enumerate({g}):\n    if spent():\n        break{:}", "for name, {I} in {d}.items():\n    if spent():\n        break{:}", "for {I}, step in zip({g}, {g}):\n    if spent():\n        break{:}",
     "try:{:}except (IndexError, KeyError) as error:\n    out.append(type(error).__name__)\n{:}", "try:{:}except Exception as error:\n    out.append(repr(error))\n",
@@ -63,8 +68,9 @@ const Grammar& grammar() {
 }
 
 constexpr const char* kPrelude = R"(import functools
+import itertools
 import torch
-from collections import namedtuple
+from collections import Counter, defaultdict, namedtuple
 Point = namedtuple('Point', 'a b')
 class Base:
     total = 0

@@ -328,6 +328,9 @@ std::shared_ptr<Variant> Compiler::make_variant(Frame& frame, Site& site, const 
   if (captured) loop_turns_.captured(frame.code, captured->loops);
   if (captured) requests_.check_captured(frame, again.memory, *captured);
   if (!captured || captured->empty) {
+    // A function that has no region because tensors of two devices meet in its first statement says so.
+    if (captured && frame.pc == 0 && captured->plan.exits.back().reason == BreakReason::two_devices)
+      reports_.report_exits(captured->plan, captured->region.name);
     again.hopeless = true;
     return nullptr;
   }

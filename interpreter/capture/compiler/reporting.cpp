@@ -47,6 +47,20 @@ std::string reason_text(BreakReason reason, const std::string& detail) {
 
 }  // namespace
 
+void CompilerReports::report_exits(const RegionPlan& plan, const std::string& region) {
+  for (const ExitPlan& exit : plan.exits) {
+    if (exit.form != ExitPlan::Form::Resume) continue;
+    jit::Event event;
+    event.kind = jit::EventKind::Exit;
+    event.region = region;
+    event.id = break_row(exit.reason).id;
+    event.place = origin_place(plan, exit.origin);
+    event.reason = reason_text(exit.reason, exit.detail) + library_place(plan, exit.origin);
+    event.hint = break_row(exit.reason).hint;
+    report_.add(std::move(event));
+  }
+}
+
 void CompilerReports::report_variant(const Variant& variant, const Frame& frame, double capture_ms) {
   const RegionPlan& plan = variant.plan;
   jit::Event region;
@@ -76,17 +90,7 @@ void CompilerReports::report_variant(const Variant& variant, const Frame& frame,
     event.hint = break_row(action.reason).hint;
     report_.add(std::move(event));
   }
-  for (const ExitPlan& exit : plan.exits) {
-    if (exit.form != ExitPlan::Form::Resume) continue;
-    jit::Event event;
-    event.kind = jit::EventKind::Exit;
-    event.region = variant.name;
-    event.id = break_row(exit.reason).id;
-    event.place = origin_place(plan, exit.origin);
-    event.reason = reason_text(exit.reason, exit.detail) + library_place(plan, exit.origin);
-    event.hint = break_row(exit.reason).hint;
-    report_.add(std::move(event));
-  }
+  report_exits(plan, variant.name);
   for (const std::string& fact : plan.facts) {
     jit::Event event;
     event.kind = jit::EventKind::Fact;

@@ -16,6 +16,8 @@ class CompilerReports : private CompilerPart {
   // reporting.cpp
   void report_variant(const Variant& variant, const Frame& frame, double capture_ms);
   void report_recompile(const Variant& variant, Site& site, const Frame& frame);
+  // Where its regions are left.
+  void report_exits(const RegionPlan& plan, const std::string& region);
   void report_variant_limit(const Site& site, const Frame& frame);
   void report_fallback(const Frame& frame, const std::string& reason);
   // The backward of a region, which runs op by op.

@@ -157,7 +157,7 @@ Av prim_place(Capture& capture, Arguments& arguments) {
 Av prim_to_place(Capture& capture, Arguments& arguments) {
   (void)capture.tensors().share_tensor(at(arguments, 0));
   const int64_t place = capture.numbers().concrete_int(at(arguments, 1));
-  if (!capture.tensors().place().value.is(Value::integer(place))) break_here(BreakReason::unknown_call, "a copy to another device");
+  if (!capture.tensors().place().value.is(Value::integer(place))) break_here(BreakReason::two_devices, "a copy to another one");
   return at(arguments, 0);
 }
 

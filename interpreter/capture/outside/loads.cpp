@@ -102,7 +102,7 @@ Av Inputs::tensor_input(TensorObject* tensor, uint32_t source) {
   }
   if (!lies_with_others(tensor->tensor.place())) {
     plan_.sources.resize(source);
-    break_here(BreakReason::unknown_object, "tensors of two devices in one region");
+    break_here(BreakReason::two_devices, "a tensor of another one");
   }
   EntrySource& entry = plan_.sources[source];
   entry.check = Check::Tensor;
@@ -186,7 +186,8 @@ Av Inputs::load_value(const Value& v, EntrySource source) {
   }
   uint32_t index = add_source(std::move(source));
   TensorObject* tensor = as_tensor(tensor_state_, v);
-  if (tensor && is_for_the_interpreter(*tensor, modes_)) {  // what asks for more than the object leaves the region
+  // What asks for more than the object leaves the region.
+  if (tensor && (is_for_the_interpreter(*tensor, modes_) || !lies_with_others(tensor->tensor.place()))) {
     if (structures_.comes_apart(v, index)) return structures_.container_input(v, index);
     plan_.sources[index].check = Check::Same;
     plan_.sources[index].expected = v;

@@ -126,12 +126,22 @@ bool depends_on_current(Vm& vm, const Value& device) {
   return depends_on_current(vm, type) && get_own_attribute(vm, device.object(), intern(vm, "index").get()).is_none();
 }
 
+// What a parameter says of new tensors; empty: nothing, or, inside, that it is not known.
+std::optional<std::optional<Place>> place_of_parameter(const TensorState& state, const RegionPlan& plan, const Av& v) {
+  if (v.is_constant() && is_tensor(state, v.value)) return cast<TensorObject>(v.value)->tensor.place();
+  if (is_tensor_from_elsewhere(state, v)) return std::optional<Place>();
+  if (is_region_tensor(v)) return plan.place.value_or(Place());
+  return {};
+}
+
 // What the interpreter finds by place_of_new (tensor/placement.h), of what the region knows; empty: it does not know.
 std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, RegionPlan& plan, const Modes& modes) {
   const TensorState& state = tensor_state(vm);
   if (!state.knows_places) return Place();
-  for (size_t at = frames.frame_count(); at-- > 0 && is_library(frames.frame_at(at).code.get());) {
-    const AFrame& frame = frames.frame_at(at);
+  std::optional<std::optional<Place>> tensors;
+  size_t at = frames.frame_count();
+  for (; at > 0 && is_library(frames.frame_at(at - 1).code.get()); --at) {
+    const AFrame& frame = frames.frame_at(at - 1);
     const size_t device = device_parameter(frame.code.get()), parameters = frame.code->code->parameters.count();
     for (size_t i = 0; i < parameters; ++i) {
       const VCell* cell = as<VCell>(frame.registers[i]);
@@ -140,11 +150,13 @@ std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, RegionPlan& p
       if (says && !v.is_constant()) return std::nullopt;
       if (says && depends_on_current(vm, v.value)) plan.device_number = current_device().current_backend;
       if (says) return named_place(vm, v.value);
-      if (v.is_constant() && is_tensor(state, v.value)) return cast<TensorObject>(v.value)->tensor.place();
-      if (is_tensor_from_elsewhere(state, v)) return std::nullopt;
-      if (is_region_tensor(v)) return plan.place.value_or(Place());
+      if (!tensors && i != device) tensors = place_of_parameter(state, plan, v);
     }
   }
+  if (tensors) return *tensors;
+  // Where the region begins inside of the library, who has called there decides, which no entry condition tells.
+  const Frame* caller = at == 0 && vm.current_frame() ? vm.current_frame()->back : nullptr;
+  if (caller && is_library(caller->code)) return std::nullopt;
   return modes.place;
 }
 
@@ -153,7 +165,7 @@ std::optional<Place> find_place_of_created(Vm& vm, Frames& frames, RegionPlan& p
 Place Tensors::place_of_created() {
   const std::optional<Place> place = find_place_of_created(vm_, frames_, plan_, modes_);
   if (!place || place->is_meta() || !inputs_.lies_with_others(*place))
-    break_here(BreakReason::unknown_object, "a new tensor of another device");
+    break_here(BreakReason::two_devices, "a new tensor of another one");
   return *place;
 }
 
@@ -312,7 +324,7 @@ Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
 
 // It goes where the tensors lie, and numbers among themselves are the CPU's.
 Av Tensors::number_like(const Av& number, std::span<const Av> tensors, DType dtype) {
-  if (tensors.empty() && !inputs_.lies_with_others(Place())) break_here(BreakReason::unknown_object, "a new tensor of another device");
+  if (tensors.empty() && !inputs_.lies_with_others(Place())) break_here(BreakReason::two_devices, "a new tensor of another one");
   std::vector<ValueId> scalars = {numbers_.number_id(number)};
   if (!tensors.empty()) {
     const jit::ValueList& sizes = region_.type(tensor_of(tensors[0])->id).sizes;

@@ -4,6 +4,7 @@
 #include "interpreter/capture/outside/inputs.h"
 #include "interpreter/capture/program/repeated_calls.h"
 #include "interpreter/capture/program/rolled_loops.h"
+#include "interpreter/capture/values/operators.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/written/writes.h"
 #include "jit/autodiff/gradient.h"
@@ -149,6 +150,10 @@ std::vector<Av> Gradients::gradients(std::span<const Av> outputs, std::span<cons
   for (const Av& av : wanted) wrt.push_back(wanted_place(av));
   const jit::ValueSet stops(no_grad_values_.begin(), no_grad_values_.end());
   check_stays_inside(wanted, roots, stops);
+  // Where another input is the wanted tensor, what flows to that one counts, too: they are two at every entry.
+  for (const Av& av : wanted)
+    for (const std::shared_ptr<VTensor>& tensor : inputs_.tensor_inputs())
+      if (tensor->requires_grad) operators_.is_identical(av, Av::of(tensor));
   const size_t known = region_.value_count();
   std::vector<ValueId> saving;
   const std::vector<ValueId> found = append_backward(begins, wrt, stops, &saving);

@@ -313,8 +313,15 @@ void StandIns::show_changes() {
 
 // ---- back ----
 
+namespace {
+
+// A number of a class of the script that has no attributes, as those of numpy: nobody can change it.
+bool is_plain_number(const Value& v) { return is_kind(v, Kind::BoxedNumber) && (v.object()->type->type_flags & kSlotsOnly); }
+
+}  // namespace
+
 Av StandIns::back(const Value& v) {
-  if (!v.is_object()) return Av::constant(v);
+  if (!v.is_object() || is_plain_number(v)) return Av::constant(v);
   if (const auto found = meanings_.find(v.object()); found != meanings_.end()) return found->second;
   if (is_transparent(capture_.vm(), capture_.tensor_state(), v)) return Av::constant(v);
   return as_native_iterator(capture_.vm(), v) ? back_iterator(v) : back_container(v);

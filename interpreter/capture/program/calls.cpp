@@ -367,8 +367,8 @@ void Calls::construct(Type* type, CallArguments& arguments, uint16_t destination
   }
   if (is_dict_class(type, false)) return frames_.write(destination, make_dict_of(type, arguments));
   if (type->type_flags & kHasFinalizer) break_here(BreakReason::unknown_call, type->name + "(), which has __del__");
-  const bool by_script = (type->type_flags & kScriptClass) && (type->layout == Kind::Instance || type->layout == Kind::Tuple) &&
-                         type->type->slots.call == vm_.types().type->slots.call;
+  const bool has_script_layout = type->layout == Kind::Instance || type->layout == Kind::Tuple || type->layout == Kind::BoxedNumber;
+  const bool by_script = (type->type_flags & kScriptClass) && has_script_layout && type->type->slots.call == vm_.types().type->slots.call;
   if (by_script && type->slots.construct) return construct_by_new(type, std::move(arguments), destination);
   const bool is_dict = is_dict_class(type, true);
   if (!is_dict && (!by_script || type->layout != Kind::Instance || (type->type_flags & kAbstractClass)))

@@ -179,8 +179,20 @@ bool Numbers::cannot_raise(ScalarOp op, std::span<const ValueId> operands) {
   }
 }
 
+// A number of a class of the script is a number to a tensor, unless the class has an operator of its own.
+void Operators::refuse_own_operator(BinaryOp op, const Av& av) {
+  if (!av.is_constant() || !is_kind(av.value, Kind::BoxedNumber)) return;
+  const BinaryOpInfo& info = kBinaryOps[static_cast<int>(op)];
+  for (const char* name : {info.method, info.reflected}) {
+    const Value* found = attributes_.class_attribute(av.value.object()->type, intern(vm_, name).get(), nullptr);
+    if (found && !is_kind(*found, Kind::NativeFunction)) break_here(BreakReason::unknown_call, name);
+  }
+}
+
 Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
   if (tensors_.tensor_of(left) || tensors_.tensor_of(right)) {
+    refuse_own_operator(op, left);
+    refuse_own_operator(op, right);
     const OperatorPrimitive primitive = primitive_of(op, !tensors_.tensor_of(left));
     const Av operands[] = {left, primitive.reciprocal ? tensors_.elementwise(Op::reciprocal, {&right, 1}) : right};
     const Av result = primitive.exists ? tensors_.elementwise(primitive.op, operands) : Av();

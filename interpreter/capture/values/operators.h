@@ -20,6 +20,7 @@ class Operators : private Room {
   Av unary(UnaryOp op, const Av& operand);
   // `is`.
   bool is_identical(const Av& a, const Av& b);
+  void refuse_own_operator(BinaryOp op, const Av& av);
   // A sequence as the container that the interpreter would see.
   Av as_container(const Av& av);
 

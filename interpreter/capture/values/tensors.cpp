@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "interpreter/builtins/builtins.h"
 #include "interpreter/capture/entry/conditions.h"
 #include "interpreter/capture/entry/size_checks.h"
 #include "interpreter/capture/outside/inputs.h"
@@ -281,7 +282,10 @@ void Tensors::check_written(const Av& number, DType dtype) {
   break_here(BreakReason::raises, "a number beyond the dtype");
 }
 
-Av Tensors::emit_elementwise(Op op, std::span<const Av> operands) {
+Av Tensors::emit_elementwise(Op op, std::span<const Av> given) {
+  std::vector<Av> operands(given.begin(), given.end());
+  for (Av& av : operands)
+    if (av.is_constant() && is_kind(av.value, Kind::BoxedNumber)) av = Av::constant(unboxed_number(av.value));
   SmallVector<ElementwiseOperand, 3> kinds;
   for (const Av& av : operands) {
     if (VTensor* tensor = tensor_of(av)) {

@@ -81,9 +81,11 @@ struct CaptureMemory {
   bool breaks_everywhere = false;  // every statement leaves its region (a test world)
   bool only_call = false;    // the region ends behind its first instruction, a call
   bool lacks_memory = false; // inside try or with, memory was not there: each new tensor may raise
-  // When stores are made: as they come, unless that would end the region in front of what may raise; all of them behind it; as they come,
-  // since there is a call of the host that must find them.
-  enum class Stores : uint8_t { AsTheyCome, Behind, InFrontOfCalls } stores = Stores::AsTheyCome;
+  enum class Stores : uint8_t {
+    AsTheyCome,      // each store is made at its place; one of a tensor with a history, and those behind it, when the region is left
+    Behind,          // all are made when the region is left, since something that may raise stands between two of them
+    InFrontOfCalls,  // as AsTheyCome, for good: a call of the host must find them
+  } stores = Stores::AsTheyCome;
   bool has_effects = false;  // what raises inside try or with, or needs a longer int, cannot be run a second time
   std::vector<Value> keep_alive;
   bool is_dynamic(const Cell& cell) const;

@@ -251,7 +251,7 @@ Value Materializer::build_iterator(const ObjectRecipe& recipe, const std::vector
       return iterator;
     }
     case VIterator::Form::Native: return call(vm_, recipe.type.value(), parts);
-    default: break;  // lazy ones never leave
+    default: break;  // generators never leave, nor do those from outside
   }
   return Value();
 }

@@ -130,7 +130,8 @@ Av call_next(Capture& capture, Arguments& arguments) {
 Av call_reversed(Capture& capture, Arguments& arguments) {
   const Av& av = at(arguments, 0);
   if (std::optional<Av> own = capture.calls().call_own("__reversed__", {av})) return *own;
-  if (capture.calls().own_method(av, "__len__") && capture.calls().own_method(av, "__getitem__")) return capture.calls().decline();
+  const bool has_native = lookup_in_type(capture.attributes().type_of_av(av), intern(capture.vm(), "__reversed__").get()) != nullptr;
+  if (!has_native && capture.calls().own_method(av, "__len__") && capture.calls().own_method(av, "__getitem__")) return capture.calls().decline();
   capture.calls().refuse_override(av, {"__len__"});
   if (!capture.containers().is_sequence(av) && !as<VRange>(av) && !as<VDictView>(av) &&
       !capture.containers().is_dict(av) && !capture.tensors().tensor_of(av))

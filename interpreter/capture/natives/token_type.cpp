@@ -66,7 +66,8 @@ void check_no_nan(Capture& capture, const Av& av) {
     break_here(BreakReason::unknown_number, "a nan among the values that are compared");
 }
 
-// What natives ask first: whether the two are one object. Their answer was no, or nobody would ask here.
+// What containers ask first: whether the two are one object. Their answer was no, or they would not ask here. (operator.eq does not ask
+// first, and does not run on tokens.)
 bool are_one(Capture& capture, const Av& a, const Av& b) {
   if (a.is_number() && b.is_number() && capture.numbers().is_same_number(a.id, b.id)) return true;
   if (a.holds_number() && b.holds_number()) {

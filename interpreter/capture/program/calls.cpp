@@ -191,11 +191,12 @@ Av call_in_host(Capture& capture, const NativeRow& row, const Value& callee, con
   return Av::none();
 }
 
-// A number that this call decides, as it is now, which every other entry has to agree with.
+// A number that this call decides, as it is now, which every other entry has to agree with. Zeros have two signs, and are equal.
 Av settled(Capture& capture, const Av& av) {
   const std::optional<Scalar> now = av.is_number() ? capture.conditions().hint(av.id) : std::nullopt;
   if (!now || av.scalar_kind == jit::ValueKind::Bool) return av;
   if (av.scalar_kind == jit::ValueKind::Int) return Av::integer(capture.numbers().concrete_int(av));
+  if (now->f == 0) return av;
   const jit::ValueId is_it = capture.conditions().combined(jit::ScalarOp::eq, av.id, capture.builder().constant(now->f));
   const std::optional<Scalar> known = capture.builder().known(is_it);
   return (known ? known->i != 0 : capture.conditions().assume_at_entry(is_it)) ? Av::constant(Value::real(now->f)) : av;

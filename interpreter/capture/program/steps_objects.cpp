@@ -263,7 +263,13 @@ void step_map_merge(Capture& c, const Instruction& i) {
 }
 
 void step_unpack(Capture& c, const Instruction& i) {
-  std::vector<Av> items = c.iterators().items_of(c.frames().read(i.b));
+  const Av unpacked = c.frames().read(i.b);
+  std::vector<Av> items;
+  if (VIterator* iterator = as<VIterator>(unpacked)) {  // which may have no end
+    for (Av item; items.size() <= i.c && c.iterators().next(*iterator, &item);) items.push_back(item);
+  } else {
+    items = c.iterators().items_of(unpacked);
+  }
   if (items.size() != i.c) break_here(BreakReason::raises, "ValueError: unpacking");
   for (size_t k = 0; k < items.size(); ++k) c.frames().write(static_cast<uint16_t>(i.a + k), items[k]);
 }

@@ -149,6 +149,9 @@ Av Attributes::find_attribute(const Av& object, StrObject* name) {
   // To read them may run code of the program.
   if (name == vm_.names().annotations.get()) break_here(BreakReason::unknown_call, "attribute __annotations__");
   AttributeSite site = inspect_attribute(vm_, object.value, name);
+  // An item and an attribute of the same name are one place to those who watch it.
+  if (is_kind(object.value, Kind::Dict) && (site.found == Found::InstanceSlot || overlay_.stored_at({object.value.object(), name, 0})))
+    break_here(BreakReason::unknown_object, "an attribute of a dict of a class from outside");
   switch (site.found) {
     case Found::Absent:
     case Found::MissingHook:

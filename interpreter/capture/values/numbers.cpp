@@ -211,7 +211,10 @@ Av Operators::binary(BinaryOp op, const Av& left, const Av& right) {
       return binary(op, Av::integer(numbers_.concrete_int(left)), Av::integer(numbers_.concrete_int(right)));
     }
     if (scalar_op) return numbers_.scalar(*scalar_op, {left, right});
-    return binary(op, Av::integer(numbers_.concrete_int(left)), Av::integer(numbers_.concrete_int(right)));
+    const auto decided = [&](const Av& av) {
+      return av.number_kind() == ValueKind::Bool ? Av::boolean(numbers_.truth(av)) : Av::integer(numbers_.concrete_int(av));
+    };
+    return binary(op, decided(left), decided(right));
   }
   return binary_sequence(op, left, right);
 }

@@ -141,7 +141,11 @@ std::vector<Av> Iterators::items_of(const Av& av) {
   if (VIterator* iterator = as<VIterator>(av)) {
     std::vector<Av> items;
     Av item;
-    while (next(*iterator, &item)) items.push_back(item);
+    constexpr size_t kMostItems = 100000;  // those of an iterator without an end are the interpreter's to run out of
+    while (next(*iterator, &item)) {
+      if (items.size() == kMostItems) break_here(BreakReason::too_large, "an iterator of many items");
+      items.push_back(item);
+    }
     return items;
   }
   if (containers_.is_dict(av)) return containers_.dict_keys(av);
@@ -257,6 +261,7 @@ bool Iterators::next_live(VIterator& iterator, Av* out) {
   if (index < 0 || index >= static_cast<int64_t>(size)) {  // it has ended, whatever comes into the list from now on
     iterator.form = VIterator::Form::Items;
     iterator.items.clear();
+    iterator.position = 0;
     return false;
   }
   ++iterator.position;

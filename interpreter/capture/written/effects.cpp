@@ -32,7 +32,7 @@ void Effects::host_action(HostAction action, std::vector<Av> values) {
   if (vm_.sees_ends() && is_store(action))
     break_here(BreakReason::escape, "a store lets go of an object while the program sees objects die");
   if (!waiting_stores_.empty()) return waiting_stores_.push_back({std::move(action), std::move(values)});
-  const bool may_wait = is_store(action) && !frames_.is_protected(), waits = may_wait && writes_wait();
+  const bool may_wait = is_store(action) && !frames_.is_protected(), waits = may_wait && all_wait();
   if (action.form == HostAction::Form::Call && !waits) writes_.flush_writes();
   perform(std::move(action), std::move(values), may_wait);
 }
@@ -50,7 +50,7 @@ void Effects::perform(HostAction action, std::vector<Av> values, bool may_wait) 
   RecipeWriter writer(capture_, action.materials);
   write_values(writer, action, values);
   const bool has_history = !writer.history_values.empty();
-  if (has_history || (may_wait && writes_wait())) {
+  if (has_history || (may_wait && all_wait())) {
     if (!may_wait) break_here(BreakReason::history, "a tensor with gradient history is printed, or kept by a call");
     action.values.clear();
     action.materials = {};
@@ -101,14 +101,13 @@ void Effects::effect_may_raise() {
 
 void Effects::stores_must_not_wait() {
   if (waiting_stores_.empty()) return;
-  if (!writes_wait()) break_here(BreakReason::history, "a tensor with gradient history was stored");
+  if (!all_wait()) break_here(BreakReason::history, "a tensor with gradient history was stored");
   memory_.stores = CaptureMemory::Stores::InFrontOfCalls;
   throw CaptureRestart{};
 }
 
-// Nothing that the region does to the host stands in front of here. Where it has stored something, capture begins again with stores that
-// wait.
-bool Effects::has_done_nothing() {
+// Nothing that the region does to the host stands in front of here, or would if its stores waited: then capture begins again, and they do.
+bool Effects::can_begin_anew() {
   const auto& code = region_.body.instructions;
   if (std::any_of(code.begin(), code.end(), [](const jit::Instruction& one) { return one.code == jit::Code::WriteBack; })) return false;
   bool stores = false;
@@ -125,8 +124,7 @@ bool Effects::has_done_nothing() {
 // Stores that wait are no hindrance as long as the region has done nothing: what raises then has the interpreter begin anew.
 void Effects::may_raise_here() {
   if (!frames_.is_protected()) {
-    const bool may_wait = !waiting_stores_.empty() || writes_wait();
-    if (may_wait && builder_.known_origin() && has_done_nothing()) {
+    if (writes_wait() && builder_.known_origin() && can_begin_anew()) {
       plan_.starts_again.insert(builder_.known_origin());
       return;
     }

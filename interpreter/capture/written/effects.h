@@ -34,18 +34,19 @@ class Effects : private Room {
   // `.grad` of the real tensor; where the region is left there, a gradient with a history is one of the waiting stores.
   void set_gradient(const Av& tensor, const Av& gradient, bool leaving);
   Av host_action_with_result(HostAction action, std::vector<Av> values);
-  // Whether what the region does to the host stands behind all that may raise.
-  bool writes_wait() const { return memory_.stores == CaptureMemory::Stores::Behind; }
+  // Whether what the region does to the host stands behind what may raise from here on.
+  bool writes_wait() const { return all_wait() || !waiting_stores_.empty(); }
   // Counts the places at which the region may raise, or brings memory up to date.
   void note_raise() { ++raises_; }
   uint32_t raises() const { return raises_; }
   const std::vector<WaitingStore>& waiting_stores() const { return waiting_stores_; }
 
  private:
+  bool all_wait() const { return memory_.stores == CaptureMemory::Stores::Behind; }
   // In front of what runs host code or may raise: whoever looks then must find all that was stored.
   void stores_must_not_wait();
   void may_raise_here();
-  bool has_done_nothing();
+  bool can_begin_anew();
   void perform(HostAction action, std::vector<Av> values, bool may_wait);
 
   uint32_t raises_ = 0;  // places at which the region may raise, or brings memory up to date

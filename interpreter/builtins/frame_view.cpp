@@ -11,7 +11,7 @@ struct FrameView : Object {
   int64_t line = 0;
   Value globals;  // Undefined for a frame of a traceback, which has ended
   Value back;     // Undefined for None
-  FrameView() : Object(Kind::Iterator) {}
+  FrameView() : Object(Kind::Native) {}
 };
 const char kFrameView = 0;
 
@@ -38,7 +38,7 @@ Value frame_repr(Vm& vm, const Value& v) {
 }  // namespace
 
 void init_frame_view(Vm& vm) {
-  TypeBuilder f(vm, "frame", Kind::Iterator);
+  TypeBuilder f(vm, "frame", Kind::Native);
   f.slots().destroy = destroy_as<FrameView>;
   f.slots().traverse = [](Object* o, Visitor& visit) {
     visit(static_cast<FrameView*>(o)->globals);

@@ -54,7 +54,7 @@ const Index& index() {
   static const Index all = [] {
     Index rows;
     for (std::span<const NativeRow> table :
-         {builtin_forms(), iteration_forms(), method_forms(), tensor_forms(), shape_forms(), std::span<const NativeRow>(kRows)})
+         {builtin_forms(), method_forms(), tensor_forms(), shape_forms(), std::span<const NativeRow>(kRows)})
       for (const NativeRow& row : table) TSC_CHECK(rows.emplace(row.name, &row).second, "two rows of one native");
     return rows;
   }();

@@ -31,7 +31,6 @@ const NativeRow* native_row(Vm& vm, const Type* type);
 
 // Symbolic forms, by the file that defines them.
 std::span<const NativeRow> builtin_forms();    // natives.cpp
-std::span<const NativeRow> iteration_forms();  // natives_iteration.cpp
 std::span<const NativeRow> method_forms();     // natives_methods.cpp
 std::span<const NativeRow> tensor_forms();     // natives_tensors.cpp
 std::span<const NativeRow> shape_forms();      // natives_shapes.cpp

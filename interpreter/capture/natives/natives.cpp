@@ -1,4 +1,4 @@
-// Symbolic forms of the builtin functions and types: what asks for the kind of a value, and what makes something lazy. A form
+// Symbolic forms of the builtin functions and types: what asks for the kind of a value, or has an instruction for it. A form
 // receives the arguments bound to the native's signature, or as they stand for natives without one.
 #include <algorithm>
 
@@ -15,6 +15,7 @@
 #include "interpreter/capture/values/operators.h"
 #include "interpreter/capture/values/tensors.h"
 #include "interpreter/capture/values/texts.h"
+#include "interpreter/capture/written/effects.h"
 
 namespace tsc::interp {
 
@@ -368,6 +369,26 @@ Av call_divmod(Capture& capture, Arguments& arguments) {
   return capture.calls().decline();
 }
 
+Av call_round(Capture& capture, Arguments& arguments) {
+  const Av number = at(arguments, 0), digits = at(arguments, 1);
+  if (!number.is_number()) return capture.calls().decline();
+  if (number.scalar_kind != jit::ValueKind::Float) {
+    if (digits.is_none() && number.scalar_kind == jit::ValueKind::Int) return number;
+    break_here(BreakReason::unknown_call, "round() of an int");
+  }
+  if (digits.is_none())
+    return capture.numbers().scalar(jit::ScalarOp::float_to_int,
+                          {capture.numbers().scalar(jit::ScalarOp::round, {number})});
+  // Rounding to decimal digits goes through the number's text: the interpreter does it.
+  const Value round = dict_get(capture.vm(), capture.vm().builtins()->globals.get(), "round");
+  HostAction action;
+  action.reason = BreakReason::host_call;
+  action.has_result = true;
+  action.is_effect = false;
+  action.result = jit::ValueKind::Float;
+  return capture.effects().host_action_with_result(std::move(action), {Av::constant(round), number, digits});
+}
+
 using Runs = NativeRow::Runs;
 
 constexpr NativeRow kBuiltins[] = {
@@ -380,6 +401,7 @@ constexpr NativeRow kBuiltins[] = {
     {"min", call_min, Runs::OnStandIns, true},
     {"max", call_max, Runs::OnStandIns, true},
     {"divmod", call_divmod, Runs::OnStandIns},
+    {"round", call_round, Runs::OnValues},
     {"repr", call_repr},
     {"format", call_format},
     {"getattr", call_getattr, Runs::Never, true},
